@@ -1,0 +1,39 @@
+# Two commands: `make demo` and `make test`. Each sets up everything it needs in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: demo test check bench constraints clean
+
+demo: $(READY)
+	$(BIN)/jurors demo
+
+test: check
+	$(BIN)/python -m pytest -q --benchmark-disable
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)
+	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
+	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("jurors needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+# The pinned development environment: resolved by pip, names and versions only.
+constraints:
+	rm -rf .venv-constraints
+	$(PYTHON) -m venv .venv-constraints
+	.venv-constraints/bin/pip install -q '.[dev,bench]'
+	.venv-constraints/bin/pip freeze --exclude jurors | grep -v ' @ ' > constraints.txt
+	rm -rf .venv-constraints
+
+clean:
+	rm -rf .venv .venv-constraints .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,107 @@
+"""Grade jurors (classifiers, annotators, LLM judges) without an answer key.
+
+The journey of the data is the folder listing:
+
+    votes/        1  who said what: the Votes table, readers for files and frames
+    sketch/       2  counts of decision tuples: count, merge, marginalise, moments
+    evaluate/     3  a sketch -> evaluations: encode, trio (exact), majority, answer key
+    doubt/        4  how far to believe it: alarms, intervals
+    decide/       4  partition by true label, labels with their estimated errors
+    jury/         5  grade, label, score, compare, Jury: one call each
+    lab/          6  examples
+    cli/          7  one thin function per command
+
+with `errors.py` (what can be wrong with the input), `numbers/` (exact arithmetic) and `tables.py` (rows to read) below
+them all. Names load when first used, so that `import jurors` stays quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jurors.decide import Labelling
+    from jurors.errors import DegenerateSketchError, JurorsError, SketchError, VotesError
+    from jurors.evaluate import (
+        Alarm,
+        Evaluation,
+        KeyedEvaluation,
+        Solution,
+        encode,
+        evaluate_majority,
+        evaluate_trio,
+        evaluate_trios,
+    )
+    from jurors.jury import METHODS, Comparison, Jury, compare, grade, label, score
+    from jurors.lab import load_example
+    from jurors.numbers import Surd
+    from jurors.sketch import Sketch, moments
+    from jurors.votes import Key, Votes, read_key, read_votes
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "jurors.decide": ("Labelling",),
+    "jurors.errors": ("DegenerateSketchError", "JurorsError", "SketchError", "VotesError"),
+    "jurors.evaluate": (
+        "Alarm",
+        "Evaluation",
+        "KeyedEvaluation",
+        "Solution",
+        "encode",
+        "evaluate_majority",
+        "evaluate_trio",
+        "evaluate_trios",
+    ),
+    "jurors.jury": ("METHODS", "Comparison", "Jury", "compare", "grade", "label", "score"),
+    "jurors.lab": ("load_example",),
+    "jurors.numbers": ("Surd",),
+    "jurors.sketch": ("Sketch", "moments"),
+    "jurors.votes": ("Key", "Votes", "read_key", "read_votes"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "METHODS",
+    "Alarm",
+    "Comparison",
+    "DegenerateSketchError",
+    "Evaluation",
+    "JurorsError",
+    "Jury",
+    "Key",
+    "KeyedEvaluation",
+    "Labelling",
+    "Sketch",
+    "SketchError",
+    "Solution",
+    "Surd",
+    "Votes",
+    "VotesError",
+    "compare",
+    "encode",
+    "evaluate_majority",
+    "evaluate_trio",
+    "evaluate_trios",
+    "grade",
+    "label",
+    "load_example",
+    "moments",
+    "read_key",
+    "read_votes",
+    "score",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'jurors' has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,34 @@
+"""`jurors compare FILE [--key TRUTH]`."""
+
+from __future__ import annotations
+
+import click
+
+from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+
+
+@click.command()
+@votes_options
+@click.option("--key", metavar="TRUTH", help="A file of true labels (item,label), or a column of FILE.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For methods that draw random numbers.")
+@output_options("text", "json", "csv", "md")
+def compare(source: Source, key: str | None, seed: int, output: Output) -> None:
+    """All methods side by side, beside the truth where there is a key."""
+    import jurors
+    from jurors.tables import csv_text
+
+    votes, truth = source.read_with_key(key) if key else (source.read(), None)
+    comparison = jurors.compare(votes, truth, seed=seed)
+    match output.format:
+        case "json":
+            output.write(json_text(comparison.to_dict()))
+        case "csv":
+            output.write(csv_text(*comparison.rows()))
+        case "md":
+            output.write(comparison.table().to_markdown())
+        case _:
+            output.write(str(comparison))
+    alarms = comparison.evaluations[0].alarms
+    if output.format != "json":
+        output.warn(alarms)
+    output.exit(alarms)

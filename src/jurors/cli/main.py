@@ -1,0 +1,62 @@
+"""`jurors COMMAND`: finds the command's module only when it is called, so that `--help` is instant."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from jurors.errors import JurorsError
+
+#: Command -> one line of help. Each lives in the module of its name.
+COMMANDS = {
+    "grade": "The report card: grade the jurors of FILE without an answer key.",
+    "check": "Only the alarms, for CI pipelines: exit status 3 when one rings.",
+    "label": "One label per item of FILE, with the probability that it is right.",
+    "score": "Grade the jurors of FILE against an answer key.",
+    "compare": "All methods side by side, beside the truth where there is a key.",
+    "demo": "Grade two real juries that come with the package.",
+}
+
+
+class LazyGroup(click.Group):
+    """Commands load when called; an input error becomes one line on stderr and exit status 2."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order a newcomer wants them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"jurors.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run; say what is wrong with the input in one line."""
+        try:
+            return super().invoke(ctx)
+        except JurorsError as error:
+            click.echo(f"jurors: {' '.join(str(error).split())}", err=True)
+            ctx.exit(2)
+        except BrokenPipeError:  # the reader went away (`jurors label x.csv | head`): not our error
+            sys.stderr.close()
+            ctx.exit(0)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="jurors", message="jurors %(version)s")
+def main() -> None:
+    """Grade jurors (classifiers, annotators, LLM judges) without an answer key.
+
+    FILE is CSV, TSV, JSONL or Parquet (also .gz), or - for standard input: one vote a row (item, juror, label),
+    one juror a column, or one juror a column plus a count.
+    """

@@ -1,0 +1,165 @@
+"""What the counts of a trio say about the trio: every named outcome, in plain words, with its level.
+
+An irrational answer proves that the errors were correlated on this test, but on any real test it is irrational, so by
+itself it is a note. Numbers outside [0, 1], complex roots and contradictory signs are alarms.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, cast
+
+import numpy as np
+
+from jurors.errors import DegenerateSketchError
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.encode import tuple_shares
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.trios import table_moments
+from jurors.sketch import Sketch
+
+#: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
+CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "zero_radicand"})
+_WEAK = 3.0
+
+
+def contradiction_alarm(error: DegenerateSketchError) -> Alarm | None:
+    """The alarm of counts that no independent trio can give; None where the counts merely fix no answer."""
+    if error.outcome not in CONTRADICTIONS:
+        return None
+    return Alarm(error.outcome, "alarm", f"{error}. The errors are strongly correlated.", None, error.jurors)
+
+
+def trio_alarms(sketch: Sketch, solution: Solution, *, tied: bool = False) -> tuple[Alarm, ...]:
+    """Everything to know about the exact solution of a complete binary trio, loudest first."""
+    found = [*_number_alarms(sketch, solution), *_twins(sketch), *_weak_pair(sketch)]
+    if tied:
+        found.append(
+            Alarm(
+                "tie_between_solutions", "warning", "both solutions satisfy the rule equally well; neither is preferred"
+            )
+        )
+    empty = int((sketch.table() == 0).sum())
+    if empty:
+        message = f"{empty} of the 8 decision tuples never occurred: small or extreme tests do that"
+        found.append(Alarm("zero_cell", "warning", message, float(empty)))
+    order = ("alarm", "warning", "note")
+    return tuple(sorted(found, key=lambda alarm: order.index(alarm.level)))
+
+
+def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
+    if not solution.is_real:
+        return [
+            Alarm(
+                "complex",
+                "alarm",
+                "the equations have only complex roots: no real evaluation explains the counts, so the jurors' errors "
+                "are correlated beyond repair",
+            )
+        ]
+    found = []
+    outside = _outside(solution)
+    if outside:
+        distance, what = max(outside)
+        found.append(
+            Alarm(
+                "out_of_range",
+                "alarm",
+                f"{what} lies outside [0, 1]"
+                + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
+                + ": the jurors' errors cannot have been independent on this test",
+                distance,
+            )
+        )
+    if not solution.is_rational:
+        found.append(
+            Alarm(
+                "irrational",
+                "note",
+                "the exact answer is irrational, which proves some error correlation, however small",
+            )
+        )
+    elif not outside:
+        found.append(_rational_note(sketch, solution))
+    return found
+
+
+def _outside(solution: Solution) -> list[tuple[float, str]]:
+    """(how far outside [0, 1], which number), for prevalences and accuracies; decided exactly."""
+    named = [(f"the prevalence of {a}", x) for a, x in solution.prevalence.items()]
+    named += [(f"the accuracy of {j} on {a}", x) for j, row in solution.accuracy.items() for a, x in row.items()]
+    result = []
+    for name, exact in named:
+        number = cast(Any, exact)
+        if number < 0 or number > 1:
+            value = float(number)
+            result.append((max(-value, value - 1), f"{name} ({value:.3f})"))
+    return result
+
+
+def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
+    """Rational: is it a whole number of items in every cell too, as on an exactly independent test?"""
+    by_label = []
+    for label in range(len(solution.labels)):
+        only = Solution(
+            solution.jurors,
+            solution.labels,
+            tuple(p if k == label else 0 for k, p in enumerate(solution.prevalences)),
+            solution.confusions,
+        )
+        by_label += [sketch.items * Fraction(share) for share in tuple_shares(only)]
+    if all(count.denominator == 1 and count >= 0 for count in by_label):
+        return Alarm(
+            "exactly_independent",
+            "note",
+            "the counts are exactly those of an independent trio; a rational answer is expected then, and proves nothing",
+        )
+    return Alarm(
+        "rational_non_integral",
+        "note",
+        "the exact answer is rational, but splits items into fractions: the errors were not exactly independent",
+    )
+
+
+def _twins(sketch: Sketch) -> list[Alarm]:
+    found = []
+    codes, counts = sketch.tuples.codes, sketch.counts
+    for i, j in combinations(range(len(sketch.jurors)), 2):
+        apart = int(counts[codes[:, i] != codes[:, j]].sum())
+        pair = (sketch.jurors[i], sketch.jurors[j])
+        if apart == 0:
+            message = (
+                f"{pair[0]!r} and {pair[1]!r} never disagree: one may be a copy, and copies look like perfect jurors"
+            )
+            found.append(Alarm("twin_jurors", "warning", message, None, pair))
+        elif apart == sketch.items:
+            message = f"{pair[0]!r} and {pair[1]!r} never agree: one may be the other's negative"
+            found.append(Alarm("twin_jurors", "warning", message, None, pair))
+    return found
+
+
+def _weak_pair(sketch: Sketch) -> list[Alarm]:
+    """The decode divides by every pair's covariance: one that chance could explain leaves the grades open."""
+    z = pair_z(sketch)
+    weakest = int(np.argmin(np.abs(z)))
+    if abs(z[weakest]) >= _WEAK:
+        return []
+    pair = tuple(name for c, name in enumerate(sketch.jurors) if c != weakest)
+    message = (
+        f"{pair[0]!r} and {pair[1]!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
+        "read the intervals before the grades"
+    )
+    return [Alarm("weak_pair", "warning", message, float(z[weakest]), pair)]
+
+
+def pair_z(sketch: Sketch) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Each pair's covariance in standard errors, by the juror left out: Q se² = v_i v_j + (1-2m_i)(1-2m_j)C - C²."""
+    m = table_moments(sketch.table())
+    share = m.single
+    z = []
+    for c, (i, j) in enumerate(((1, 2), (0, 2), (0, 1))):
+        spread = share[i] * (1 - share[i]) * share[j] * (1 - share[j])
+        variance = spread + (1 - 2 * share[i]) * (1 - 2 * share[j]) * m.pair[c] - m.pair[c] ** 2
+        z.append(m.pair[c] / np.sqrt(variance / m.items) if variance > 0 else np.inf)
+    return np.array(z)

@@ -1,0 +1,29 @@
+"""A sketch comes in, evaluations go out: exact where the algebra allows, and what the rivals would say."""
+
+from jurors.evaluate.alarm import Alarm, Level, loudest
+from jurors.evaluate.answer_key import KeyedEvaluation, evaluate_with_key
+from jurors.evaluate.choose import Choice, choose_solution
+from jurors.evaluate.encode import encode
+from jurors.evaluate.majority import evaluate_majority
+from jurors.evaluate.result import Evaluation, Partition
+from jurors.evaluate.solution import Named, Solution
+from jurors.evaluate.trio import evaluate_trio
+from jurors.evaluate.trios import evaluate_trios
+
+__all__ = [
+    "Alarm",
+    "Choice",
+    "Evaluation",
+    "KeyedEvaluation",
+    "Level",
+    "Named",
+    "Partition",
+    "Solution",
+    "choose_solution",
+    "encode",
+    "evaluate_majority",
+    "evaluate_trio",
+    "evaluate_trios",
+    "evaluate_with_key",
+    "loudest",
+]

@@ -1,0 +1,178 @@
+"""With an answer key: the true statistics of a test, and its error correlations exactly as the paper defines them.
+
+Γ_S^(l) = (1/Q_l) Σ over items of true label l of Π_{i in S} (1[juror i says l] - P_il)
+for a pair, a trio or any larger set S of jurors. Zero for all S and l is what "error independent" means.
+With missing votes, a set is measured on the items that all of it answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import SketchError
+from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
+from jurors.evaluate.solution import Named, Solution, json_ready
+from jurors.sketch import Sketch
+from jurors.votes import Label
+from jurors.votes.table import nearest, positions
+
+_FEW = 12  # up to so many jurors, to_dict lists the trios too
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedEvaluation:
+    """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
+
+    sketch: Sketch
+    by_true_label: NDArray[np.int64]  #: tuples x labels: how many items of that tuple have that true label
+    solution: Solution
+
+    @property
+    def jurors(self) -> tuple[str, ...]:
+        """The jurors' names."""
+        return self.sketch.jurors
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels."""
+        return self.sketch.labels
+
+    @property
+    def items(self) -> int:
+        """How many items have a true label."""
+        return int(self.by_true_label.sum())
+
+    @property
+    def prevalence(self) -> Named:
+        """Label -> its share among the true labels."""
+        return self.solution.prevalence
+
+    @property
+    def accuracy(self) -> Named:
+        """Juror -> true label -> how often the juror was right; None for a label that never occurs."""
+        return self.solution.accuracy
+
+    @property
+    def confusion(self) -> Named:
+        """Juror -> true label -> label said -> how often."""
+        return self.solution.confusion
+
+    @property
+    def score(self) -> Named:
+        """Juror -> the share of its own votes that were right."""
+        return self.solution.score
+
+    def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
+        """The error correlation of two or more jurors on items of this true label; None where there is no item."""
+        code = self.labels.index(nearest(label, self.labels, "label"))
+        columns = positions(self.jurors, jurors, "juror")
+        if len(columns) < 2:
+            raise SketchError("an error correlation needs two jurors or more")
+        codes = self.sketch.tuples.codes[:, columns]
+        counts = self.by_true_label[:, code]
+        kept = (codes >= 0).all(axis=1) & (counts > 0)
+        right, counts = (codes[kept] == code), counts[kept]
+        total = int(counts.sum())
+        if not total:
+            return None
+        means = [Fraction(int(counts[column].sum()), total) for column in right.T]
+        patterns, inverse = np.unique(right, axis=0, return_inverse=True)
+        sizes = np.zeros(len(patterns), dtype=np.int64)
+        np.add.at(sizes, inverse.ravel(), counts)
+        result = Fraction(0)
+        for pattern, size in zip(patterns.tolist(), sizes.tolist(), strict=True):
+            term = Fraction(size, total)
+            for is_right, mean in zip(pattern, means, strict=True):
+                term *= is_right - mean
+            result += term
+        return result
+
+    def correlations(self, size: int = 2) -> dict[Label, dict[tuple[str, ...], Fraction | None]]:
+        """Every set of `size` jurors: label -> jurors -> error correlation."""
+        sets = list(combinations(self.jurors, size))
+        return {label: {group: self.correlation(label, group) for group in sets} for label in self.labels}
+
+    @property
+    def best_errors(self) -> int:
+        """The fewest labelling errors any rule can make that sees nothing but the decision tuple."""
+        return int((self.by_true_label.sum(axis=1) - self.by_true_label.max(axis=1)).sum())
+
+    @property
+    def majority_errors(self) -> float:
+        """The labelling errors of majority vote; a tie counts by chance."""
+        shares = majority_shares(self.sketch)
+        voted = shares.sum(axis=1) > 0
+        right = float((shares * self.by_true_label).sum())
+        return float(self.by_true_label[voted].sum()) - right
+
+    def errors_of(self, chosen: NDArray[np.integer[Any]]) -> int:
+        """The labelling errors of a label for each decision tuple."""
+        return self.items - int(self.by_true_label[np.arange(len(chosen)), chosen].sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON: the keys of a graded evaluation, and `correlation` and `errors`."""
+        sizes = (2, 3) if len(self.jurors) <= _FEW else (2,)
+        correlation = {
+            str(label): [
+                {"jurors": list(group), "value": None if value is None else float(value)}
+                for size in sizes
+                for group, value in self.correlations(size)[label].items()
+            ]
+            for label in self.labels
+        }
+        return {
+            "items": self.items,
+            "jurors": list(self.jurors),
+            "labels": [json_ready(label) for label in self.labels],
+            "method": "answer_key",
+            **self.solution.to_dict(),
+            "correlation": correlation,
+            "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
+        }
+
+    def to_frame(self) -> Any:
+        """A dataframe, one row a juror and true label: accuracy, the juror's score, the label's prevalence."""
+        from jurors.evaluate.key_card import score_rows
+        from jurors.votes.frame import data_frame
+
+        names, rows = score_rows(self)
+        return data_frame({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+
+    def __str__(self) -> str:
+        from jurors.evaluate.key_card import score_tables
+
+        return "\n\n".join(table.to_text() for table in score_tables(self)) + "\n"
+
+    def _repr_html_(self) -> str:
+        from jurors.evaluate.key_card import score_tables
+
+        return "".join(table.to_html() for table in score_tables(self))
+
+    def __repr__(self) -> str:
+        return f"KeyedEvaluation({self.items:,} items, {len(self.jurors)} jurors)"
+
+
+def evaluate_with_key(sketch: Sketch, by_true_label: NDArray[np.int64]) -> KeyedEvaluation:
+    """The exact statistics of a test whose true labels are known.
+
+    Parameters
+    ----------
+    sketch
+        The decision tuples.
+    by_true_label
+        Tuples x labels: how many items of each tuple have each true label. Items without a key are left out.
+    """
+    total = int(by_true_label.sum())
+    if not total:
+        raise SketchError("no item has a true label")
+    wide = total > 1 << 52
+    joint = joint_counts(sketch, by_true_label.astype(object) if wide else by_true_label)
+    prevalences = [Fraction(int(n), total) for n in by_true_label.sum(axis=0)]
+    return KeyedEvaluation(sketch, by_true_label, solution_from_joint(sketch, prevalences, joint))

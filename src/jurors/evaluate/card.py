@@ -1,0 +1,150 @@
+"""How an `Evaluation` reads: the report card as text, Markdown, CSV rows and HTML."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from jurors.evaluate.alarm import Alarm
+from jurors.tables import Table
+
+if TYPE_CHECKING:
+    from jurors.evaluate.result import Evaluation
+
+_MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
+_MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst
+_SIGNS = {"alarm": "ALARM  ", "warning": "warning", "note": "note   "}
+
+
+def percent(value: Any) -> str:
+    """A share as a percentage with one decimal; a dash where there is none."""
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, complex):
+        return f"{value.real * 100:.1f}{value.imag * 100:+.1f}i%"
+    return f"{value * 100:.1f}%"
+
+
+def percent_range(ends: tuple[float, float]) -> str:
+    """An interval in percent."""
+    low, high = ends
+    return "" if low != low else f"{low * 100:.1f} – {high * 100:.1f}"
+
+
+def card_tables(evaluation: Evaluation) -> list[Table]:
+    """Prevalences and jurors, each beside what majority vote would have said."""
+    if evaluation.solution is None:
+        return []
+    tables = [] if evaluation.exam else [_prevalence_table(evaluation)]
+    return [*tables, _juror_table(evaluation)]
+
+
+def _prevalence_table(e: Evaluation) -> Table:
+    majority = e.majority.to_float().prevalence if e.majority else {}
+    level = f"{e.level * 100:g}% interval"
+    rows = tuple(
+        (str(a), percent(e.prevalence[a]), percent_range(e.interval_of("prevalence", a)), percent(majority.get(a)))
+        for a in e.labels
+    )
+    return Table(("label", "how common", level, "majority vote says"), rows, right=(1, 2, 3))
+
+
+def _juror_table(e: Evaluation) -> Table:
+    majority = e.majority.to_float().score if e.majority else {}
+    shown = e.jurors[:_MOST_ROWS]
+    labels = () if e.exam else e.labels if len(e.labels) <= _MOST_LABELS else None
+    level = f"{e.level * 100:g}%"
+    heads: list[str] = ["juror"]
+    if labels is None:
+        heads += ["best on", "worst on"]
+    else:
+        for a in labels:
+            heads += [f"accuracy on {a}", level]
+    heads += ["score", level, "majority vote says"]
+    rows = []
+    for j in shown:
+        row: list[str] = [j]
+        if labels is None:
+            known = [(x, a) for a, x in e.accuracy[j].items() if x is not None and x == x]
+            row += [f"{max(known)[1]} {percent(max(known)[0])}", f"{min(known)[1]} {percent(min(known)[0])}"]
+        else:
+            for a in labels:
+                row += [percent(e.accuracy[j][a]), percent_range(e.interval_of("accuracy", j, a))]
+        row += [percent(e.score[j]), percent_range(e.interval_of("score", j)), percent(majority.get(j))]
+        rows.append(tuple(row))
+    return Table(tuple(heads), tuple(rows), right=tuple(range(1, len(heads))))
+
+
+def heading(e: Evaluation) -> str:
+    """One line: how many jurors and items, which labels, which method."""
+    labels = ", ".join(map(str, e.labels[:8])) + (" …" if len(e.labels) > 8 else "")
+    return f"{len(e.jurors)} jurors, {e.items:,} items, labels {labels}; method: {e.method}"
+
+
+def footnotes(e: Evaluation) -> list[str]:
+    """How the numbers were chosen, what the labels would cost, and what was left out of the table."""
+    lines = []
+    if len(e.jurors) > _MOST_ROWS and e.solution is not None:
+        lines.append(f"… and {len(e.jurors) - _MOST_ROWS} more jurors; --format csv or json has them all.")
+    if e.interval is not None:
+        what = "this test" if e.target == "test" else "the population the items were drawn from"
+        lines.append(f"Intervals are about {what}.")
+    lines += [str(line) for line in e.details.get("notes", ())]
+    if e.solution is not None and len(e.solutions) > 1:
+        lines.append(f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}.")
+    if e.partition is not None and e.solution is not None and not e.exam:
+        errors = e.partition.expected_errors
+        total = e.partition.sketch.items
+        lines.append(f"Best labels: {errors:,.0f} of {total:,} expected to be wrong ({errors / total:.1%}).")
+    if e.exam:
+        lines.append("Exam: choices mean nothing across questions, so only scores are shown; they hold if the choices")
+        lines.append("of every question were shuffled.")
+    return lines
+
+
+def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
+    """One line an alarm, loudest first."""
+    order = ("alarm", "warning", "note")
+    ranked = sorted(alarms, key=lambda alarm: order.index(alarm.level))
+    return [f"{_SIGNS[a.level]} {a.kind}: {a.message}." for a in ranked]
+
+
+def text_card(e: Evaluation) -> str:
+    """The report card for a terminal."""
+    blocks = [heading(e)]
+    if e.solution is None:
+        blocks.append("No real evaluation explains these counts.")
+    blocks += [table.to_text() for table in card_tables(e)]
+    blocks += ["\n".join(lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown_card(e: Evaluation) -> str:
+    """The report card as Markdown."""
+    blocks = [heading(e), *(table.to_markdown() for table in card_tables(e))]
+    blocks += ["\n".join(f"- {line}" for line in lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
+    return "\n\n".join(blocks) + "\n"
+
+
+def html_card(e: Evaluation) -> str:
+    """The report card for a notebook; names and labels are shown as text, never executed."""
+    parts = [f"<p><b>{html.escape(heading(e))}</b></p>", *(table.to_html() for table in card_tables(e))]
+    for lines in (footnotes(e), alarm_lines(e.alarms)):
+        parts += [f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"] * bool(lines)
+    return f'<div class="jurors">{"".join(parts)}</div>'
+
+
+def csv_rows(e: Evaluation) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """The rows of `Evaluation.to_frame`, without a dataframe library."""
+    columns = ("juror", "label", "accuracy", "low", "high", "score", "prevalence")
+    if e.solution is None:
+        return columns, []
+    rows: list[tuple[Any, ...]] = []
+    for j in e.jurors:
+        if e.exam:
+            rows.append((j, None, None, *e.interval_of("score", j), e.score[j], None))
+            continue
+        for a in e.labels:
+            ends = e.interval_of("accuracy", j, a)
+            rows.append((j, a, e.accuracy[j][a], *ends, e.score[j], e.prevalence[a]))
+    return columns, rows

@@ -1,0 +1,56 @@
+"""`Fit`: what an estimator hands back, before anybody doubts it: numbers, each tuple's label shares, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.solution import Solution
+from jurors.sketch import Sketch
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An estimate of everybody's grades."""
+
+    solution: Solution  #: as floats
+    posterior: NDArray[np.float64] | None  #: tuples x labels; None where the method grades but does not label
+    iterations: int | None = None
+    converged: bool = True
+    details: dict[str, Any] = field(default_factory=dict)
+    alarms: tuple[Alarm, ...] = ()
+
+
+def float_solution(
+    sketch: Sketch,
+    prevalence: NDArray[np.float64],
+    confusion: NDArray[np.float64],
+    score: Sequence[float] | NDArray[np.float64] | None = None,
+) -> Solution:
+    """A `Solution` from arrays (R), (N, R, R) and perhaps (N); NaN becomes None: the statistic does not exist."""
+
+    def plain(values: NDArray[np.float64]) -> tuple[float | None, ...]:
+        return tuple(None if x != x else x for x in values.tolist())
+
+    return Solution(
+        sketch.jurors,
+        sketch.labels,
+        plain(np.asarray(prevalence, dtype=float)),
+        tuple(tuple(plain(row) for row in table) for table in np.asarray(confusion, dtype=float)),
+        None if score is None else plain(np.asarray(score, dtype=float)),
+    )
+
+
+def convergence_alarm(name: str, iterations: int) -> Alarm:
+    """The warning of an iteration that was stopped before it settled."""
+    return Alarm(
+        "not_converged",
+        "warning",
+        f"{name} had not converged after {iterations} iterations; its numbers may still move",
+        float(iterations),
+    )

@@ -1,0 +1,95 @@
+"""Majority vote as an evaluation: take the majority's label for the truth and read off everyone's grades.
+
+The paper's formulas, for any number of jurors and labels; an item where m labels tie counts 1/m for each.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import SketchError
+from jurors.evaluate.solution import Solution
+from jurors.sketch import Sketch
+
+
+def evaluate_majority(sketch: Sketch) -> Solution:
+    """The exact grades that majority vote gives; None where it never chose a label.
+
+    Examples
+    --------
+    >>> mv = evaluate_majority(Sketch.from_counts({"AAB": 1, "BBB": 3}, jurors="ijk"))
+    >>> mv.prevalence["A"], mv.accuracy["k"]
+    (Fraction(1, 4), {'A': Fraction(0, 1), 'B': Fraction(1, 1)})
+    """
+    shares, unit = _whole_shares(sketch)
+    seen = shares.sum(axis=1) > 0  # items nobody voted on belong to no label
+    counts = sketch.counts.astype(shares.dtype)
+    weight = shares[seen] * counts[seen, None]
+    total = unit * int(sketch.counts[seen].sum())
+    if not total:
+        raise SketchError("there is no vote to count")
+    by_label = [int(n) for n in weight.sum(axis=0)]
+    joint = joint_counts(sketch, shares * counts[:, None])
+    return solution_from_joint(sketch, [Fraction(n, total) for n in by_label], joint)
+
+
+def solution_from_joint(sketch: Sketch, prevalences: list[Fraction], joint: NDArray[np.generic]) -> Solution:
+    """Exact confusion matrices and scores from counts by juror, true label and label said."""
+    confusions = tuple(
+        tuple(tuple(Fraction(int(n), int(row.sum())) if row.sum() else None for n in row) for row in table)
+        for table in joint
+    )
+    scores = tuple(Fraction(int(np.trace(t)), int(t.sum())) if t.sum() else None for t in joint)
+    return Solution(sketch.jurors, sketch.labels, tuple(prevalences), confusions, scores)
+
+
+def majority_shares(sketch: Sketch) -> NDArray[np.float64]:
+    """For each decision tuple the share of each label: 1 for the majority's, 1/m where m labels tie."""
+    top = _tops(sketch)
+    return np.asarray(top / np.maximum(top.sum(axis=1, keepdims=True), 1), dtype=np.float64)
+
+
+def vote_counts(sketch: Sketch) -> NDArray[np.int64]:
+    """For each decision tuple how many jurors said each label."""
+    size = len(sketch.labels)
+    if sketch.tuples.is_dense:
+        codes = sketch.tuples.codes
+        return np.stack([(codes == label).sum(axis=1) for label in range(size)], axis=1)
+    row, _, code = sketch.tuples.triples()
+    return np.bincount(row * size + code, minlength=sketch.tuples.rows * size).reshape(-1, size)
+
+
+def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Sum `weight` (tuples x true labels) by juror, true label and label said."""
+    size, width = len(sketch.labels), len(sketch.jurors)
+    joint = np.zeros((width, size, size), dtype=weight.dtype)
+    row, col, code = sketch.tuples.triples()
+    if weight.dtype == object or weight.dtype.kind in "iu":
+        for label in range(size):
+            np.add.at(joint[:, label, :], (col, code), weight[row, label])
+        return joint
+    place = col.astype(np.int64) * size + code
+    for label in range(size):
+        summed = np.bincount(place, weights=weight[row, label], minlength=width * size)
+        joint[:, label, :] = summed.reshape(width, size)
+    return joint
+
+
+def _tops(sketch: Sketch) -> NDArray[np.int64]:
+    votes = vote_counts(sketch)
+    best = votes.max(axis=1, keepdims=True)
+    return np.asarray((votes == best) & (best > 0), dtype=np.int64)
+
+
+def _whole_shares(sketch: Sketch) -> tuple[NDArray[np.generic], int]:
+    """Majority shares times a common unit, in integers wide enough to stay exact."""
+    top = _tops(sketch)
+    ties = top.sum(axis=1)
+    unit = math.lcm(*(int(m) for m in np.unique(ties) if m), 1)
+    shares = top * (unit // np.maximum(ties, 1))[:, None]
+    wide = unit * max(int(sketch.counts.sum()), 1) > 1 << 62
+    return (shares.astype(object) if wide else shares), unit

@@ -1,0 +1,214 @@
+"""`Evaluation`: the report card. The chosen numbers, the others that explain the counts, and every doubt about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.choose import DEFAULT_RULE
+from jurors.evaluate.solution import Named, Solution, json_ready
+from jurors.sketch import Sketch
+from jurors.votes import Label
+
+_MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Every decision tuple's items split by their estimated true label, and the label that costs the fewest errors."""
+
+    sketch: Sketch
+    by_true_label: NDArray[np.float64]  #: tuples x labels, estimated items; adds up to the tuple's count
+    chosen: NDArray[np.int64]  #: the label (position) of each tuple
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """The probability that each tuple's label is right."""
+        counts = self.sketch.counts
+        right = self.by_true_label[np.arange(len(counts)), self.chosen]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(counts > 0, right / counts, np.nan))
+
+    @property
+    def expected_errors(self) -> float:
+        """The evaluation's own estimate of how many items this labelling has wrong."""
+        right = self.by_true_label[np.arange(len(self.chosen)), self.chosen]
+        return float(np.nansum(self.sketch.counts - right))
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """One entry a decision tuple that occurred."""
+        labels = self.sketch.labels
+        rows = zip(
+            self.sketch.decisions(),
+            self.sketch.counts.tolist(),
+            self.by_true_label.tolist(),
+            self.chosen.tolist(),
+            strict=True,
+        )
+        return [
+            {
+                "decisions": json_ready(list(decisions)),
+                "count": count,
+                "by_true_label": {str(a): json_ready(x) for a, x in zip(labels, split, strict=True)},
+                "label": json_ready(labels[chosen]),
+            }
+            for decisions, count, split, chosen in rows
+            if count
+        ]
+
+    def to_frame(self) -> Any:
+        """A dataframe: one column a juror, `count`, one column `true …` a label, `label`."""
+        from jurors.votes.frame import data_frame
+
+        sketch = self.sketch
+        columns: dict[str, Any] = dict(
+            zip(sketch.jurors, map(list, zip(*sketch.decisions(), strict=True)), strict=True)
+        )
+        columns["count"] = sketch.counts
+        for k, label in enumerate(sketch.labels):
+            columns[f"true {label}"] = self.by_true_label[:, k]
+        columns["label"] = [sketch.labels[k] for k in self.chosen]
+        return data_frame(columns)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """How common each label is, how accurate each juror is on each label, and how far to believe it.
+
+    `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or
+    nothing, where the counts contradict independence outright), and `alarms` says so.
+    """
+
+    items: int  #: how many items the grades are about
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    method: str  #: how the numbers were found: "algebraic", "majority", …
+    solution: Solution | None  #: the chosen numbers, as floats
+    exact: Solution | None = None  #: the chosen numbers, exactly, where an exact answer is computed
+    solutions: tuple[Solution, ...] = ()  #: every evaluation that explains the counts, the chosen one first
+    rule: str = DEFAULT_RULE  #: why the chosen one was chosen
+    interval: Named | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
+    standard_error: Named | None = None  #: the same shape, standard errors
+    target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
+    level: float = 0.95  #: how sure the intervals are
+    majority: Solution | None = None  #: what majority vote would have said
+    partition: Partition | None = None
+    alarms: tuple[Alarm, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)  #: what the method adds: iterations, the model chosen, …
+    exam: bool = False  #: labels mean nothing across items: only the scores do
+
+    # -- the numbers --------------------------------------------------------------------------------------
+
+    @cached_property
+    def prevalence(self) -> Named:
+        """Label -> the share of items whose true label it is; empty where no real evaluation exists."""
+        return self.solution.prevalence if self.solution else Named()
+
+    @cached_property
+    def accuracy(self) -> Named:
+        """Juror -> label -> how often the juror is right about items of that label."""
+        return self.solution.accuracy if self.solution else Named()
+
+    @cached_property
+    def confusion(self) -> Named:
+        """Juror -> true label -> label said -> how often."""
+        return self.solution.confusion if self.solution else Named()
+
+    @cached_property
+    def score(self) -> Named:
+        """Juror -> the share of all items the juror has right."""
+        return self.solution.score if self.solution else Named()
+
+    # -- out ----------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report card as JSON."""
+        numbers = self.solution.to_dict() if self.solution else dict.fromkeys(_STATISTICS)
+        if self.exam:
+            numbers = {name: numbers[name] if name == "score" else None for name in _STATISTICS}
+        document = {
+            "items": self.items,
+            "jurors": list(self.jurors),
+            "labels": [json_ready(label) for label in self.labels],
+            "method": self.method,
+            **numbers,
+            "interval": json_ready(self._shown_intervals()),
+            "target": self.target,
+            "level": self.level,
+            "exact": None if self.exam else self._exact_dict(),
+            "rule": self.rule,
+            "solutions": [] if self.exam else self._solution_dicts(),
+            "majority": self._majority_dict(),
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "details": json_ready(self.details),
+        }
+        if self.partition is not None and not self.exam and self.partition.sketch.tuples.rows <= _MOST_TUPLES:
+            document["partition"] = self.partition.to_dict()
+            document["expected_errors"] = self.partition.expected_errors
+        return document
+
+    def _shown_intervals(self) -> Named | None:
+        if self.interval is None or not self.exam:
+            return self.interval
+        return Named(score=self.interval["score"])
+
+    def _exact_dict(self) -> dict[str, Any] | None:
+        if self.exact is None:
+            return None
+        texts = {j: {str(a): str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()}
+        return {
+            "rational": self.exact.is_rational,
+            "prevalence": {str(a): str(x) for a, x in self.exact.prevalence.items()},
+            "accuracy": texts,
+        }
+
+    def _solution_dicts(self) -> list[dict[str, Any]]:
+        chosen = self.solution is not None
+        return [{**s.to_dict(), "chosen": chosen and k == 0} for k, s in enumerate(self.solutions)]
+
+    def _majority_dict(self) -> dict[str, Any] | None:
+        if self.majority is None:
+            return None
+        numbers = self.majority.to_dict()
+        return {"score": numbers["score"]} if self.exam else numbers
+
+    def to_frame(self) -> Any:
+        """A dataframe, one row a juror and label: accuracy with its interval, score, the label's prevalence."""
+        from jurors.evaluate.card import csv_rows
+        from jurors.votes.frame import data_frame
+
+        names, rows = csv_rows(self)
+        columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+        return data_frame({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
+        """The interval of one statistic, (NaN, NaN) where there is none."""
+        found: Any = self.interval
+        for name in (statistic, *names):
+            if not found:
+                return (np.nan, np.nan)
+            found = found[name]
+        return found if found is not None else (np.nan, np.nan)
+
+    def __str__(self) -> str:
+        from jurors.evaluate.card import text_card
+
+        return text_card(self)
+
+    def _repr_html_(self) -> str:
+        from jurors.evaluate.card import html_card
+
+        return html_card(self)
+
+    def __repr__(self) -> str:
+        loud = [a.kind for a in self.alarms if a.level == "alarm"]
+        tail = f", alarms: {', '.join(loud)}" if loud else ""
+        return f"Evaluation({self.items:,} items, {len(self.jurors)} jurors, method {self.method!r}{tail})"
+
+
+_STATISTICS = ("prevalence", "accuracy", "confusion", "score")

@@ -1,0 +1,184 @@
+"""`Solution`: one set of numbers that may explain the counts: prevalences and every juror's confusion matrix.
+
+The numbers are exact (`Surd`, `Fraction`), floats, or complex where no real evaluation exists; None where a
+statistic does not exist at all (the accuracy on a label that never occurred).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, TypeAlias, cast
+
+from jurors.errors import SketchError
+from jurors.numbers import Surd
+from jurors.votes import Label
+
+Number: TypeAlias = "Surd | Fraction | int | float | complex | None"
+Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
+
+
+class Named(dict[Any, Any]):
+    """A mapping by name where a name may also be given as text: `by["1"]` finds the label 1."""
+
+    def __missing__(self, name: Any) -> Any:
+        for known in self:
+            if str(known) == str(name):
+                return self[known]
+        raise KeyError(f"{name!r}; there are: {', '.join(map(str, self))}")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Prevalences and confusion matrices.
+
+    Examples
+    --------
+    >>> jury = Solution.from_dict({"prevalence": {"A": Fraction(1, 4), "B": Fraction(3, 4)},
+    ...                            "accuracy": {"ann": {"A": Fraction(4, 5), "B": Fraction(9, 10)}}})
+    >>> jury.confusion["ann"]["B"]["A"], jury.score["ann"]
+    (Fraction(1, 10), Fraction(7, 8))
+    """
+
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    prevalences: tuple[Number, ...]  #: by label
+    confusions: tuple[Matrix, ...]  #: by juror, then true label, then the label said
+    scores: tuple[Number, ...] | None = field(default=None, compare=False)  #: share right; None: follows from the rest
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Solution:
+        """From `prevalence` and `confusion`, or `accuracy` where there are two labels; the inverse of `to_dict`."""
+        if "prevalence" not in document or not ({"accuracy", "confusion"} & set(document)):
+            raise SketchError("an evaluation needs prevalence and accuracy (two labels) or confusion")
+        labels = tuple(document["prevalence"])
+        if "confusion" in document:
+            tables = document["confusion"]
+            confusions = tuple(tuple(tuple(t[a][b] for b in labels) for a in labels) for t in tables.values())
+            return cls(tuple(tables), labels, tuple(document["prevalence"].values()), confusions)
+        if len(labels) != 2:
+            raise SketchError(f"accuracies alone fix an evaluation of 2 labels, got {len(labels)}; give confusion")
+        rows = document["accuracy"]
+        a, b = labels
+        accuracies = [(row[a], row[b]) for row in rows.values()]
+        return cls.of_two_labels(tuple(rows), labels, document["prevalence"][a], accuracies)
+
+    @classmethod
+    def of_two_labels(
+        cls,
+        jurors: Sequence[str],
+        labels: Sequence[Label],
+        prevalence: Number,
+        accuracies: Sequence[tuple[Number, Number]],
+    ) -> Solution:
+        """Two labels: one prevalence, and two accuracies a juror, say it all."""
+        p = cast(Any, prevalence)
+        confusions = tuple(((a, 1 - cast(Any, a)), (1 - cast(Any, b), b)) for a, b in accuracies)
+        return cls(tuple(jurors), tuple(labels), (p, 1 - p), confusions)
+
+    # -- by name ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def prevalence(self) -> Named:
+        """Label -> the share of items whose true label it is."""
+        return Named(zip(self.labels, self.prevalences, strict=True))
+
+    @cached_property
+    def confusion(self) -> Named:
+        """Juror -> true label -> label said -> how often."""
+        return Named(
+            (
+                j,
+                Named(
+                    (a, Named(zip(self.labels, row, strict=True))) for a, row in zip(self.labels, table, strict=True)
+                ),
+            )
+            for j, table in zip(self.jurors, self.confusions, strict=True)
+        )
+
+    @cached_property
+    def accuracy(self) -> Named:
+        """Juror -> true label -> how often the juror is right about it."""
+        return Named((j, Named((a, rows[a][a]) for a in self.labels)) for j, rows in self.confusion.items())
+
+    @cached_property
+    def score(self) -> Named:
+        """Juror -> the share of all items the juror has right."""
+        if self.scores is not None:
+            return Named(zip(self.jurors, self.scores, strict=True))
+        return Named((j, self._score(table)) for j, table in zip(self.jurors, self.confusions, strict=True))
+
+    def _score(self, table: Matrix) -> Number:
+        total: Any = 0
+        for k, share in enumerate(self.prevalences):
+            if share:  # a label that never occurs adds nothing, even where its accuracy does not exist
+                if table[k][k] is None:
+                    return None
+                total += cast(Any, share) * table[k][k]
+        return cast(Number, total)
+
+    # -- what kind of numbers ---------------------------------------------------------------------------
+
+    def numbers(self) -> list[Number]:
+        """Every prevalence and confusion entry that exists."""
+        entries = [x for table in self.confusions for row in table for x in row]
+        return [x for x in (*self.prevalences, *entries) if x is not None]
+
+    @property
+    def is_real(self) -> bool:
+        """Whether no number has an imaginary part."""
+        return all(x.is_real if isinstance(x, Surd) else not isinstance(x, complex) for x in self.numbers())
+
+    @property
+    def is_rational(self) -> bool:
+        """Whether every number is a ratio of whole numbers (floats are not counted as such)."""
+        return all(x.is_rational if isinstance(x, Surd) else isinstance(x, (int, Fraction)) for x in self.numbers())
+
+    @property
+    def is_in_range(self) -> bool:
+        """Whether every number is a share, between 0 and 1: decided exactly for exact numbers."""
+        return self.is_real and all(0 <= cast(Any, x) <= 1 for x in self.numbers())
+
+    def to_float(self) -> Solution:
+        """The same numbers rounded to floats (or complex)."""
+        return Solution(
+            self.jurors,
+            self.labels,
+            tuple(as_float(x) for x in self.prevalences),
+            tuple(tuple(tuple(as_float(x) for x in row) for row in table) for table in self.confusions),
+            None if self.scores is None else tuple(as_float(x) for x in self.scores),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Floats by name, as JSON wants them; complex numbers as {"real", "imaginary"}."""
+        floats = self.to_float()
+        return {
+            "prevalence": json_ready(floats.prevalence),
+            "accuracy": json_ready(floats.accuracy),
+            "confusion": json_ready(floats.confusion),
+            "score": json_ready(floats.score),
+        }
+
+
+def as_float(value: Number) -> float | complex | None:
+    """A number as a float, or as a complex number where it is not real."""
+    if value is None or isinstance(value, complex):
+        return value
+    if isinstance(value, Surd) and not value.is_real:
+        return complex(value)
+    return float(value)
+
+
+def json_ready(value: Any) -> Any:
+    """Mappings with text keys; NaN and None as null; complex numbers as two parts."""
+    if isinstance(value, Mapping):
+        return {str(k): json_ready(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_ready(v) for v in value]
+    if isinstance(value, complex):
+        return {"real": value.real, "imaginary": value.imag}
+    if isinstance(value, float) and value != value:
+        return None
+    return value

@@ -1,0 +1,10 @@
+"""One call each: `grade`, `label`, `score`, `compare` and the scikit-learn-shaped `Jury` join all the stages."""
+
+from jurors.jury.compare import Comparison, compare
+from jurors.jury.estimator import Jury
+from jurors.jury.grade import grade
+from jurors.jury.label import label
+from jurors.jury.methods import METHODS
+from jurors.jury.score import score
+
+__all__ = ["METHODS", "Comparison", "Jury", "compare", "grade", "label", "score"]

@@ -1,0 +1,147 @@
+"""`compare`: every method side by side on the same votes, with an answer key or without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jurors.errors import SketchError
+from jurors.evaluate import Evaluation, KeyedEvaluation, evaluate_with_key
+from jurors.evaluate.card import percent
+from jurors.evaluate.solution import json_ready
+from jurors.jury.grade import count_truth, grade
+from jurors.jury.methods import METHODS, default_method
+from jurors.jury.source import as_votes, check_gradable
+from jurors.sketch import count_votes
+from jurors.tables import Table
+from jurors.votes import as_key
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Evaluations of one sketch by several methods; `refused` says why a method could not be used."""
+
+    evaluations: tuple[Evaluation, ...]
+    refused: dict[str, str]
+    truth: KeyedEvaluation | None = None
+
+    def errors(self, evaluation: Evaluation) -> float | None:
+        """The labelling errors of an evaluation, with a key; None where it labels nothing or there is no key."""
+        if self.truth is None or evaluation.partition is None:
+            return None
+        if evaluation.method == "majority":
+            return self.truth.majority_errors
+        return self.truth.errors_of(evaluation.partition.chosen)
+
+    def score_rmse(self, evaluation: Evaluation) -> float | None:
+        """The root mean squared error of the jurors' scores, with a key."""
+        if self.truth is None or evaluation.solution is None:
+            return None
+        pairs = [
+            (float(evaluation.score[j]), float(true))
+            for j, true in self.truth.score.items()
+            if true is not None and evaluation.score[j] is not None
+        ]
+        return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs]))) if pairs else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON: one entry a method, and the truth where there is a key."""
+        methods = []
+        for e in self.evaluations:
+            document = e.to_dict()
+            document.pop("partition", None)
+            methods.append(
+                {
+                    **document,
+                    "labelling_errors": json_ready(self.errors(e)),
+                    "score_rmse": json_ready(self.score_rmse(e)),
+                }
+            )
+        return {
+            "methods": methods,
+            "refused": self.refused,
+            "truth": None if self.truth is None else self.truth.to_dict(),
+        }
+
+    def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """One row a statistic, one column a method (and the truth)."""
+        shown = [e for e in self.evaluations if e.solution is not None]
+        heads = ("statistic", *(e.method for e in shown), *(["truth"] if self.truth else []))
+        rows: list[tuple[Any, ...]] = []
+        first = self.evaluations[0]
+        truth = self.truth.solution.to_float() if self.truth else None
+
+        def add(name: str, values: list[Any], true: Any = None) -> None:
+            rows.append((name, *values, *([true] if self.truth else [])))
+
+        for a in first.labels:
+            add(f"prevalence of {a}", [e.prevalence[a] for e in shown], truth and truth.prevalence[a])
+        for j in first.jurors:
+            for a in first.labels:
+                add(f"accuracy of {j} on {a}", [e.accuracy[j][a] for e in shown], truth and truth.accuracy[j][a])
+        for j in first.jurors:
+            add(f"score of {j}", [e.score[j] for e in shown], truth and truth.score[j])
+        if self.truth:
+            add("labels wrong", [_share(self.errors(e), self.truth.items) for e in shown],
+                self.truth.best_errors / self.truth.items)  # fmt: skip
+            add("error of scores", [self.score_rmse(e) for e in shown])
+        return heads, rows
+
+    def table(self) -> Table:
+        """The rows in percent, to read."""
+        heads, rows = self.rows()
+        shown = tuple((name, *map(percent, values)) for name, *values in rows)
+        return Table(heads, shown, right=tuple(range(1, len(heads))))
+
+    def __str__(self) -> str:
+        lines = [self.table().to_text()]
+        if self.truth is not None:
+            lines.append('"labels wrong" in the truth column: the fewest that any rule on these tuples can have.')
+        lines += [f"{name}: not available, {why}" for name, why in self.refused.items()]
+        return "\n\n".join(lines) + "\n"
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+    def to_frame(self) -> Any:
+        """A dataframe: one row a statistic, one column a method."""
+        from jurors.votes.frame import data_frame
+
+        heads, rows = self.rows()
+        return data_frame({head: list(column) for head, column in zip(heads, zip(*rows, strict=True), strict=True)})
+
+
+def compare(source: Any, key: Any = None, *, seed: int = 0, **reading: Any) -> Comparison:
+    """Grade the same jurors by every method; with a key, beside the truth.
+
+    Examples
+    --------
+    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
+    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
+    >>> [e.method for e in compare(sketch).evaluations][:2]
+    ['algebraic', 'majority']
+    """
+    votes = as_votes(source, **reading)
+    check_gradable(votes)
+    truth = None
+    if key is not None:
+        votes, codes = as_key(key).align(votes)
+    sketch, inverse = count_votes(votes)
+    if key is not None:
+        truth = evaluate_with_key(sketch, count_truth(votes, inverse, codes, sketch))
+    first = default_method(sketch)
+    evaluations, refused = [], {}
+    for name in [first, *(m for m in METHODS if m != first)]:
+        try:
+            evaluations.append(grade(sketch, method=name, seed=seed))
+        except SketchError as error:
+            refused[name] = str(error)
+    if not evaluations:
+        raise SketchError(next(iter(refused.values())))
+    return Comparison(tuple(evaluations), refused, truth)
+
+
+def _share(errors: float | None, items: int) -> float | None:
+    return None if errors is None else errors / items

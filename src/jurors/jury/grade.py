@@ -1,0 +1,104 @@
+"""`grade`: the report card of every juror, without an answer key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.doubt.intervals import Target
+from jurors.errors import SketchError
+from jurors.evaluate import Choice, Evaluation
+from jurors.jury.methods import METHODS, Request, default_method
+from jurors.jury.source import as_votes, check_gradable
+from jurors.sketch import Sketch, count_votes
+from jurors.votes import Label, Votes, as_key
+
+
+def grade(
+    source: Any,
+    *,
+    method: str = "auto",
+    trust: str | None = None,
+    common: Label | None = None,
+    gold: Any = None,
+    target: Target = "test",
+    level: float = 0.95,
+    seed: int = 0,
+    exam: bool = False,
+    **reading: Any,
+) -> Evaluation:
+    """Grade jurors from how they agreed and disagreed.
+
+    Parameters
+    ----------
+    source
+        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`).
+    method
+        "auto", or a name in `jurors.METHODS`.
+    trust, common, gold
+        What you know that settles which solution is the truth: a juror right more often than wrong, the more common
+        label, or a few items with their true labels (mapping, frame or file). At most one.
+    target, level
+        What the intervals are about ("test": these items; "population": where they came from), and how sure they are.
+    seed
+        For methods that draw random numbers.
+    exam
+        A multiple-choice exam whose choices mean nothing across questions: only the scores are reported.
+
+    Examples
+    --------
+    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
+    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
+    >>> result = grade(sketch)
+    >>> round(result.prevalence["A"], 4), round(result.accuracy["k"]["A"], 4)
+    (0.0887, 0.7502)
+    >>> [alarm.kind for alarm in result.alarms]
+    ['irrational']
+    """
+    votes = as_votes(source, **reading)
+    return grade_votes(
+        votes, method=method, trust=trust, common=common, gold=gold, target=target, level=level, seed=seed, exam=exam
+    )[0]
+
+
+def grade_votes(
+    votes: Votes,
+    *,
+    method: str = "auto",
+    trust: str | None = None,
+    common: Label | None = None,
+    gold: Any = None,
+    target: Target = "test",
+    level: float = 0.95,
+    seed: int = 0,
+    exam: bool = False,
+) -> tuple[Evaluation, Votes, NDArray[np.int64]]:
+    """The evaluation, the votes it is about (labels may have grown by the gold items'), and each row's tuple."""
+    if target not in ("test", "population"):
+        raise SketchError(f"target must be 'test' or 'population', got {target!r}")
+    if not 0 < level < 1:
+        raise SketchError(f"level must lie between 0 and 1, got {level}")
+    check_gradable(votes)
+    known = None
+    if gold is not None:
+        votes, known = as_key(gold).align(votes)
+    sketch, inverse = count_votes(votes)
+    counted = None if known is None else count_truth(votes, inverse, known, sketch)
+    name = default_method(sketch) if method == "auto" else method
+    if name not in METHODS:
+        raise SketchError(f"there is no method {method!r}; there are: auto, {', '.join(METHODS)}")
+    request = Request(Choice(trust, common, counted), target, level, seed, counted)
+    return replace(METHODS[name](sketch, request), exam=exam), votes, inverse
+
+
+def count_truth(votes: Votes, inverse: NDArray[np.int64], truth: NDArray[Any], sketch: Sketch) -> NDArray[np.int64]:
+    """Tuples x labels: how many items of each tuple have each (known) true label."""
+    size = len(votes.labels)
+    known = truth >= 0
+    counted = np.zeros(sketch.tuples.rows * size, dtype=np.int64)
+    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    np.add.at(counted, inverse[known] * size + truth[known], weights[known])
+    return counted.reshape(-1, size)

@@ -1,0 +1,29 @@
+"""Two real juries that come with the package, as counts by decision tuple and true label."""
+
+from __future__ import annotations
+
+from importlib.resources import as_file, files
+
+from jurors.errors import VotesError
+from jurors.votes import Key, Votes, read_votes_with_key
+
+#: What each example is, by name.
+EXAMPLES = {
+    "census": "three neural networks on 20,000 census records: is the person employed? (Table 1 of the paper)",
+    "llm_graders": "three LLMs grading 281 chains of thought of PaLM 2 on arithmetic: is it wrong? (BIG-Bench-Mistake)",
+}
+
+
+def load_example(name: str) -> tuple[Votes, Key]:
+    """The votes (as counts) and the answer key of an example.
+
+    Examples
+    --------
+    >>> votes, key = load_example("llm_graders")
+    >>> votes.total, votes.jurors
+    (281, ('Gemini Pro', 'Mistral', 'GPT-4-Turbo'))
+    """
+    if name not in EXAMPLES:
+        raise VotesError(f"there is no example {name!r}; there are: {', '.join(EXAMPLES)}")
+    with as_file(files("jurors") / "data" / f"{name}.csv") as path:
+        return read_votes_with_key(path, "truth")

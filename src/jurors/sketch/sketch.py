@@ -1,0 +1,298 @@
+"""`Sketch`: how often each decision tuple was seen. Small, mergeable, private, and all that grading needs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import SketchError
+from jurors.votes import Label, Votes
+from jurors.votes.table import Codes, checked_counts, code_type, is_missing, ordered_labels, plain, positions
+
+_KEY_BITS = 62
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Counts of decision tuples: for each way the jurors answered together, on how many items they did.
+
+    Examples
+    --------
+    >>> sketch = Sketch.from_counts({"AAB": 3, "ABB": 2}, jurors=("ann", "bob", "cy"))
+    >>> sketch["A", "A", "B"], sketch.items
+    (3, 5)
+    >>> (sketch + sketch)["A", "A", "B"]
+    6
+    >>> sketch.take(["cy", "ann"]).to_counts()
+    {('B', 'A'): 5}
+    """
+
+    tuples: Votes  #: one row a distinct decision tuple, `tuples.counts` items each, in a fixed order
+
+    # -- in -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_votes(cls, votes: Votes) -> Sketch:
+        """Count the decision tuples of some votes."""
+        return count_votes(votes)[0]
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Mapping[Any, int],
+        *,
+        jurors: Sequence[str] | None = None,
+        labels: Sequence[Label] | None = None,
+    ) -> Sketch:
+        """Counts by decision tuple; a tuple may be written "AAB" where every label is one character."""
+        if not counts and (jurors is None or labels is None):
+            raise SketchError("an empty mapping of counts needs the jurors and labels named")
+        rows = [tuple(key) for key in counts]
+        width = len(rows[0]) if jurors is None else len(jurors)
+        for key, row in zip(counts, rows, strict=True):
+            if len(row) != width:
+                raise SketchError(f"decision tuple {key!r} has {len(row)} decisions, the others have {width}")
+        cells = [plain(value) for row in rows for value in row]
+        if labels is None:  # the cells are the labels themselves, even where they are negative numbers
+            labels = ordered_labels(value for value in cells if not is_missing(value))
+        places = {label: k for k, label in enumerate(labels)}
+        if strangers := [value for value in cells if not is_missing(value) and value not in places]:
+            raise SketchError(f"label {strangers[0]!r} is not among the labels {', '.join(map(str, labels))}")
+        flat = [-1 if is_missing(value) else places[value] for value in cells]
+        codes = np.array(flat, dtype=np.int64).reshape(len(rows), width)
+        sizes = checked_counts(list(counts.values()), len(rows))
+        return cls.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=sizes))
+
+    @classmethod
+    def from_frame(cls, frame: Any, **options: Any) -> Sketch:
+        """Count any dataframe of votes; options as in `read_votes`."""
+        return cls.from_votes(Votes.from_frame(frame, **options))
+
+    @classmethod
+    def from_table(cls, table: Any, *, jurors: Sequence[str] | None = None, labels: Sequence[Label]) -> Sketch:
+        """Counts as an array with one axis a juror: `table[a, b, c]` items where they said labels a, b and c."""
+        array = np.asarray(table)
+        size = len(labels)
+        if any(side != size for side in array.shape):
+            raise SketchError(f"{size} labels need every side of the table to be {size}, got {array.shape}")
+        codes = np.array(list(itertools.product(range(size), repeat=array.ndim)))
+        counts = checked_counts(array.ravel(), array.size)
+        return cls.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=counts))
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Sketch:
+        """The inverse of `to_dict`."""
+        try:
+            counts = {tuple(entry["decisions"]): entry["count"] for entry in document["counts"]}
+            return cls.from_counts(counts, jurors=document["jurors"], labels=document["labels"])
+        except (KeyError, TypeError) as error:
+            raise SketchError(f"not a sketch document: needs jurors, labels and counts ({error})") from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Sketch:
+        """The inverse of `to_json`."""
+        return cls.from_dict(json.loads(text))
+
+    # -- what is there --------------------------------------------------------------------------------
+
+    @property
+    def jurors(self) -> tuple[str, ...]:
+        """The jurors' names."""
+        return self.tuples.jurors
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels, in a fixed order."""
+        return self.tuples.labels
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many items each row of `tuples` stands for."""
+        counts = self.tuples.counts
+        return np.ones(self.tuples.rows, dtype=np.int64) if counts is None else counts
+
+    @cached_property
+    def items(self) -> int:
+        """How many items were counted."""
+        return self.tuples.total
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether every juror voted on every item."""
+        return self.tuples.n_votes == self.tuples.rows * len(self.jurors)
+
+    def decisions(self) -> list[tuple[Label | None, ...]]:
+        """The distinct decision tuples, None for no vote, in row order."""
+        names = np.array([*self.labels, None], dtype=object)
+        return [tuple(row) for row in names[self.tuples.codes].tolist()]
+
+    def __getitem__(self, decisions: Iterable[Label | None]) -> int:
+        return self.to_counts().get(tuple(decisions), 0)
+
+    def table(self) -> NDArray[np.int64]:
+        """The counts as an array with one axis a juror; every juror must have voted on every item."""
+        if not self.is_complete:
+            raise SketchError("some votes are missing; count the complete items only with sketch.complete()")
+        size, width = len(self.labels), len(self.jurors)
+        if size**width > 1 << 26:
+            raise SketchError(f"{size}^{width} cells are too many for a table")
+        table = np.zeros(size**width, dtype=np.int64)
+        table[_horner(self.tuples.codes, size)] = self.counts
+        return table.reshape((size,) * width)
+
+    # -- other shapes -----------------------------------------------------------------------------------
+
+    def take(self, jurors: Sequence[str]) -> Sketch:
+        """Only these jurors, in this order: the counts summed over what the others said."""
+        return count_votes(self.tuples.take(jurors))[0]
+
+    def complete(self) -> Sketch:
+        """Only the items on which every juror voted."""
+        if self.is_complete:
+            return self
+        codes = self.tuples.codes
+        kept = (codes >= 0).all(axis=1)
+        return Sketch(
+            replace(self.tuples, rows=int(kept.sum()), counts=self.counts[kept], _dense=codes[kept], _sparse=None)
+        )
+
+    def relabel(self, names: Mapping[Label, Label]) -> Sketch:
+        """The same counts with labels renamed; a label not named stays."""
+        renamed = self.tuples.relabel(names)
+        return Sketch(renamed)._with_labels(ordered_labels(renamed.labels))
+
+    def rename(self, names: Mapping[str, str]) -> Sketch:
+        """The same counts with jurors renamed; a juror not named stays."""
+        renamed = tuple(names.get(juror, juror) for juror in self.jurors)
+        if len(set(renamed)) < len(renamed):
+            raise SketchError(f"two jurors would share a name: {', '.join(renamed)}")
+        return Sketch(replace(self.tuples, jurors=renamed))
+
+    def __add__(self, other: Sketch) -> Sketch:
+        if not isinstance(other, Sketch):
+            return NotImplemented
+        if set(other.jurors) != set(self.jurors):
+            raise SketchError(f"cannot merge sketches of different jurors: {_differ(self.jurors, other.jurors)}")
+        if set(other.labels) != set(self.labels):
+            raise SketchError(
+                f"cannot merge sketches of different labels: {_differ(self.labels, other.labels)}; "
+                "name all labels when counting (labels=…)"
+            )
+        aligned = other.take(self.jurors)._with_labels(self.labels)
+        codes = np.concatenate([self.tuples.codes, aligned.tuples.codes])
+        counts = np.concatenate([self.counts, aligned.counts])
+        return count_votes(replace(self.tuples, rows=len(codes), counts=counts, _dense=codes, _sparse=None))[0]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sketch):
+            return NotImplemented
+        return (
+            self.jurors == other.jurors
+            and set(self.labels) == set(other.labels)
+            and (self.to_counts() == other.to_counts())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _with_labels(self, labels: Sequence[Label]) -> Sketch:
+        """The same counts with the labels in another order."""
+        if tuple(labels) == self.labels:
+            return self
+        place = np.empty(len(labels) + 1, dtype=code_type(len(labels)))
+        place[positions(self.labels, labels, "label")] = np.arange(len(labels))
+        place[-1] = -1  # code -1, no vote, stays
+        return count_votes(replace(self.tuples, labels=tuple(labels), _dense=place[self.tuples.codes], _sparse=None))[0]
+
+    # -- out --------------------------------------------------------------------------------------------
+
+    def to_counts(self) -> dict[tuple[Label | None, ...], int]:
+        """Counts by decision tuple; tuples nobody gave are left out."""
+        return {t: n for t, n in zip(self.decisions(), self.counts.tolist(), strict=True) if n}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sketch as a JSON document."""
+        counts = [{"decisions": list(t), "count": n} for t, n in self.to_counts().items()]
+        return {"jurors": list(self.jurors), "labels": list(self.labels), "counts": counts}
+
+    def to_json(self) -> str:
+        """The sketch as JSON text; `from_json` reads it back."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_frame(self) -> Any:
+        """A dataframe in the counts layout: one column a juror, and `count`."""
+        from jurors.votes.frame import data_frame
+
+        columns = list(zip(*self.decisions(), strict=True))
+        named: dict[str, Any] = {j: list(column) for j, column in zip(self.jurors, columns, strict=True)}
+        return data_frame({**named, "count": self.counts})
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")
+        return f"Sketch({self.items:,} items, {len(self.jurors)} jurors, {self.tuples.rows:,} tuples, labels {shown})"
+
+
+def count_votes(votes: Votes) -> tuple[Sketch, NDArray[np.int64]]:
+    """The sketch of some votes, and for each row of the votes the row of its tuple in the sketch.
+
+    Sparse votes stay one row an item: with many jurors hardly two items share a tuple.
+    """
+    weights = votes.counts
+    if not votes.is_dense or not len(votes.jurors):
+        ones = np.ones(votes.rows, dtype=np.int64) if weights is None else weights
+        return Sketch(replace(votes, items=None, counts=ones)), np.arange(votes.rows)
+    codes = votes.codes
+    first, inverse, sizes = _group(codes, len(votes.labels))
+    # bincount with weights would round above 2^53, so counts are added as integers.
+    if weights is not None:
+        sizes = np.zeros(len(first), dtype=np.int64)
+        np.add.at(sizes, inverse, weights)
+    distinct = replace(votes, rows=len(first), items=None, counts=sizes, _dense=codes[first], _sparse=None)
+    return Sketch(distinct), inverse
+
+
+def _group(codes: Codes, labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """For equal rows: a row of each group (groups in lexicographic order), every row's group, the group sizes."""
+    rows, width = codes.shape
+    base = labels + 1  # -1, no vote, is a digit too
+    if width * np.log2(base) < _KEY_BITS:
+        keys = _horner(codes, base) + (base**width - 1) // labels if labels else _horner(codes, base)
+        if base**width <= max(4 * rows, 1 << 12):
+            sizes = np.bincount(keys, minlength=base**width)
+            present = np.flatnonzero(sizes)
+            rank = np.zeros(base**width, dtype=np.int64)
+            rank[present] = np.arange(len(present))
+            first = np.zeros(base**width, dtype=np.int64)
+            first[keys] = np.arange(rows)
+            return first[present], rank[keys], sizes[present]
+        _, first, inverse, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        return first, inverse, sizes
+    shifted = np.ascontiguousarray(codes + 1).astype(">u4" if codes.dtype.itemsize > 1 else np.uint8)
+    packed = shifted.view(np.dtype((np.void, shifted.dtype.itemsize * width))).ravel()
+    _, first, inverse, sizes = np.unique(packed, return_index=True, return_inverse=True, return_counts=True)
+    return first, inverse, sizes
+
+
+def _horner(codes: Codes, base: int) -> NDArray[np.int64]:
+    """Each row read as a number in this base."""
+    keys = codes[:, 0].astype(np.int64)
+    for column in range(1, codes.shape[1]):
+        keys *= base
+        keys += codes[:, column]
+    return keys
+
+
+def _differ(left: Sequence[Any], right: Sequence[Any]) -> str:
+    only = [f"only in the first: {', '.join(map(str, sorted(set(left) - set(right), key=str)))}"] * bool(
+        set(left) - set(right)
+    )
+    only += [f"only in the second: {', '.join(map(str, sorted(set(right) - set(left), key=str)))}"] * bool(
+        set(right) - set(left)
+    )
+    return "; ".join(only)

@@ -1,0 +1,138 @@
+"""Cells turned into `Votes`: what a blank, a whole float or a count means, for files and dataframes alike."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.votes.layout import Options, shown, texts
+from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
+
+Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  # distinct values, and the code of each row
+
+
+def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, column: str = "") -> list[Any]:
+    """Cells as labels or names: None where nothing is said, no blanks around, whole floats as integers.
+
+    Where text and other types mix, all become text.
+
+    >>> tidy([1.0, float("nan"), 0.0, "", None])
+    [1, None, 0, None, None]
+    >>> tidy(["yes ", "-", 1], missing=("-",))
+    ['yes', None, '1']
+    """
+    absent = {"", *texts(missing)}
+    if set(map(type, values)) == {str}:  # the common case, and there may be millions of items
+        cells: list[Any] = list(map(str.strip, values))
+        return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]
+    cells = [None if is_missing(v) else v.strip() if isinstance(v, str) else plain(v) for v in values]
+    if nested := [v for v in cells if isinstance(v, (list, tuple, dict, set, np.ndarray))]:
+        raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value")
+    floats = [v for v in cells if isinstance(v, float)]
+    if floats and all(v.is_integer() for v in floats):
+        cells = [int(v) if isinstance(v, float) else v for v in cells]
+    cells = [None if str(v) in absent or (isinstance(v, bool) and str(v).lower() in absent) else v for v in cells]
+    kinds = {isinstance(v, str) for v in cells if v is not None}
+    return cells if len(kinds) < 2 else [None if v is None else str(v) for v in cells]
+
+
+def long_votes(columns: Sequence[Column], names: Sequence[str], options: Options) -> Votes:
+    """Votes from the item, the juror and the label column, each as (distinct values, code of each row)."""
+    items, item = _named(*columns[0], names[0], "item")
+    jurors, juror = _named(*columns[1], names[1], "juror")
+    values = tidy(columns[2][0], options.missing, column=names[2])
+    if all(value is None for value in values):
+        raise VotesError(f"every vote in column {names[2]!r} is missing")
+    return Votes.from_codes(
+        items=item_array(items),
+        jurors=jurors,
+        values=values,
+        item=item,
+        juror=juror,
+        value=columns[2][1],
+        labels=options.labels,
+        duplicates=options.duplicates,
+    )
+
+
+def wide_votes(
+    grid: NDArray[Any],
+    values: Sequence[Any] | NDArray[Any],
+    *,
+    jurors: Sequence[str],
+    items: tuple[str, Column] | None,
+    counts: NDArray[np.int64] | None,
+    options: Options,
+) -> Votes:
+    """Votes from rows x jurors codes (-1: no vote) of `values`; an item on two rows must not hold two votes of one."""
+    cells = [*tidy(values, options.missing, column=shown(jurors)), None]  # code -1 is the last
+    if all(cell is None for cell in cells):
+        raise VotesError(f"every vote in the columns {shown(jurors)} is missing")
+    kinds = ordered_labels(v for v in cells if v is not None) if options.labels is None else tuple(options.labels)
+    codes = recode(cells, kinds)[grid]
+    if items is None:
+        return Votes.from_matrix(codes, jurors=jurors, labels=kinds, counts=counts)
+    names, row = _named(*items[1], items[0], "item")
+    if len(names) == len(row) or counts is not None:
+        return Votes.from_matrix(codes, items=item_array(names)[row], jurors=jurors, labels=kinds, counts=counts)
+    at, col = np.nonzero(codes >= 0)
+    columns = {"item": row[at], "juror": col, "value": codes[at, col]}
+    rule = options.duplicates
+    return Votes.from_codes(
+        items=item_array(names), jurors=jurors, values=kinds, labels=kinds, duplicates=rule, **columns
+    )
+
+
+def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Items' names as an array: whole numbers as such, anything else as it is."""
+    if isinstance(values, np.ndarray):
+        return values
+    whole = all(type(v) is int and abs(v) < 1 << 63 for v in values)
+    return np.array(values, dtype=np.int64 if whole else object)
+
+
+def _named(
+    values: Sequence[Any] | NDArray[Any], code: NDArray[Any], column: str, what: str
+) -> tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]:
+    """Distinct names and codes, with names merged that only blanks or types told apart; none may be missing."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values, code
+    names = tidy(values, column=column)
+    if all(map(operator.is_, names, values)) and None not in names:
+        return names, code
+    if None in names:
+        gaps = np.array([name is None for name in names])[code]
+        raise VotesError(f"row {int(np.argmax(gaps)) + 1}, column {column!r}: the {what} is empty; give it a name")
+    distinct, again = factorize(names)
+    return distinct, again[code]
+
+
+def whole_counts(values: Sequence[Any], column: str) -> NDArray[np.int64]:
+    """A column of counts, exactly; VotesError names the first row that holds none.
+
+    >>> whole_counts(["553", 2.0, "12345678901234567"], "count").tolist()
+    [553, 2, 12345678901234567]
+    """
+    counts = [_whole(value) for value in values]
+    if None in counts:
+        at = counts.index(None)
+        found = "nothing" if is_missing(values[at]) else repr(values[at])
+        raise VotesError(f"row {at + 1}, column {column!r}: a count must be a whole number, 0 or more; found {found}")
+    return np.array(counts, dtype=np.int64)
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*\+?(\d+)(?:\.0*)?\s*", value)
+        value = int(match[1]) if match else None
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        return None
+    return int(value) if 0 <= value < 1 << 63 else None

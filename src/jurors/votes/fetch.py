@@ -1,0 +1,143 @@
+"""The bytes of a source, wherever they come from, as a local file of known format.
+
+Gzip, a stream, a byte order mark and mixed line ends go through a temporary copy; all else is read where it lies.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import shutil
+import sys
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TextIO, TypeAlias
+
+from jurors.errors import VotesError
+
+Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet"]
+Source: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
+
+_EXTENSIONS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
+_GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
+HEAD = 1 << 20  # enough for a header of ten thousand jurors
+
+
+def local_copy(source: Source, folder: Path, format: Format | None) -> tuple[Path, Format]:
+    """A file DuckDB can read in parallel, and its format."""
+    hint = format
+    if isinstance(source, (str, os.PathLike)) and source != "-":
+        path = Path(source)
+        _check_exists(path)
+        extension = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+        hint = format or _EXTENSIONS.get(extension)
+    else:
+        path = _spool(sys.stdin.buffer if source == "-" else source, folder / "stream")
+    try:
+        path = _unpacked(path, folder / "unpacked")
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+    except OSError as error:
+        raise VotesError(f"cannot be read: {error.strerror or error}") from None
+    kind = _format_of(head, hint)
+    if kind in ("json", "jsonl") and head.startswith(BOM):
+        path = _copy(path, folder / "bare", skip=len(BOM))
+    if kind in ("csv", "tsv") and _mixes_newlines(path):
+        path = _copy(path, folder / "even", drop=b"\r")
+    return path, kind
+
+
+def _check_exists(path: Path) -> None:
+    import difflib
+
+    if path.is_dir():
+        raise VotesError("this is a folder, not a file of votes; name a file in it")
+    if path.exists():
+        return
+    siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.5)
+    hint = f"; did you mean {str(path.parent / close[0])!r}?" if close else ""
+    raise VotesError(f"there is no such file{hint}")
+
+
+def _spool(stream: Any, target: Path) -> Path:
+    with target.open("wb") as file:
+        first = stream.read(HEAD)
+        while first:
+            file.write(first.encode("utf-8", "surrogateescape") if isinstance(first, str) else first)
+            first = stream.read(HEAD)
+    return target
+
+
+def _unpacked(path: Path, target: Path) -> Path:
+    with path.open("rb") as file:
+        if file.read(2) != _GZIP:
+            return path
+    try:
+        with gzip.open(path) as packed, target.open("wb") as file:
+            shutil.copyfileobj(packed, file, HEAD)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise VotesError(f"the gzip data are cut short or damaged ({error}); fetch or write the file again") from None
+    return target
+
+
+def _copy(path: Path, target: Path, *, skip: int = 0, drop: bytes = b"") -> Path:
+    with path.open("rb") as file, target.open("wb") as out:
+        file.seek(skip)
+        while block := file.read(HEAD):
+            out.write(block.translate(None, drop))
+    return target
+
+
+def _mixes_newlines(path: Path) -> bool:
+    """Whether some lines end in CR LF and others in LF, which DuckDB's strict reading refuses."""
+    returns = feeds = 0
+    with path.open("rb") as file:
+        while block := file.read(HEAD):
+            returns, feeds = returns + block.count(b"\r"), feeds + block.count(b"\n")
+    return returns != feeds and returns > 0 and feeds > 0
+
+
+def _format_of(head: bytes, format: Format | None) -> Format:
+    """What the bytes are: Parquet shows itself; of text, the name decides before the content does."""
+    if head.startswith(_PARQUET):
+        return "parquet"
+    text = head.removeprefix(BOM).lstrip()
+    if not text:
+        raise VotesError("the file is empty")
+    if format == "parquet":
+        raise VotesError("this is not a Parquet file (it does not begin with PAR1)")
+    _check_text(head)
+    if format is not None and not (format == "jsonl" and text.startswith(b"[")):
+        return format
+    return "json" if text.startswith(b"[") else "jsonl" if text.startswith(b"{") else "csv"
+
+
+def _check_text(head: bytes) -> None:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise VotesError("the text is UTF-16; save it as UTF-8")
+    if b"\0" in head or len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head) // 50:
+        raise VotesError(
+            "these are binary data, not text; supported are CSV, TSV, JSON lines and Parquet, text also .gz"
+        )
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        if len(head) < HEAD or error.start < len(head) - 4:  # not just a character cut in two by our reading
+            raise VotesError(not_utf8(head[: error.start].count(b"\n") + 1)) from None
+
+
+def not_utf8(line: int | str) -> str:
+    """What to say of a line that is not UTF-8."""
+    return f"line {line} is not valid UTF-8; save the file as UTF-8"

@@ -1,0 +1,208 @@
+"""The answer key: the true label of some items, matched to the votes by item or by position."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.votes.cells import item_array, tidy
+from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, Options, find_column, guess_column, shown
+from jurors.votes.read import cells, laid_out, votes_of
+from jurors.votes.source import Format, Source, open_table
+from jurors.votes.table import NO_VOTE, Label, Votes, ordered_labels, recode
+
+
+@dataclass(frozen=True, eq=False)
+class Key:
+    """The true labels of some items.
+
+    Examples
+    --------
+    >>> votes = Votes.from_matrix([["a", "b"], ["b", "b"]], items=[7, 8])
+    >>> _, codes = Key.from_mapping({"8": "b"}).align(votes)
+    >>> codes.tolist()
+    [-1, 1]
+
+    """
+
+    labels: NDArray[Any]  #: the true labels, None where unknown
+    items: NDArray[Any] | None = None  #: whose they are; None: one for each row of the votes
+
+    @classmethod
+    def from_mapping(cls, labels: Mapping[Any, Label | None]) -> Key:
+        """True labels by item."""
+        return cls._checked(list(labels), list(labels.values()))
+
+    @classmethod
+    def from_array(cls, labels: Sequence[Label | None] | NDArray[Any]) -> Key:
+        """True labels by position: one for each row of the votes."""
+        listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+        return cls._checked(None, listed)
+
+    @classmethod
+    def from_columns(cls, item: Sequence[Any], label: Sequence[Any], *, missing: Sequence[Any] = ()) -> Key:
+        """True labels beside their items; an item may come again, but not with another label."""
+        values = tidy(label, missing, column="label")
+        known: dict[Any, Any] = {}
+        for row, (name, value) in enumerate(zip(tidy(item, column="item"), values, strict=True)):
+            if value is None:
+                continue
+            if name is None:
+                raise VotesError(f"row {row + 1} has the true label {value!r}, but no item")
+            if known.setdefault(name, value) != value:
+                raise VotesError(f"item {name!r} has two true labels, {known[name]!r} and {value!r} (row {row + 1})")
+        return cls._checked(list(known), list(known.values()))
+
+    @classmethod
+    def _checked(cls, items: list[Any] | None, labels: list[Any]) -> Key:
+        values = tidy(labels, column="label")
+        if all(value is None for value in values):
+            raise VotesError("the answer key holds no true label")
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+        return cls(labels=array, items=None if items is None else item_array(items))
+
+    def align(self, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
+        """The votes and, for each row, the position of its true label among the votes' labels (-1: unknown).
+
+        If the key holds labels nobody voted, the votes returned have them too.
+        """
+        row = self._rows(votes)
+        found = row >= 0
+        votes, code = _with_labels(votes, self.labels)
+        codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
+        codes[row[found]] = code[found]
+        return votes, codes
+
+    def _rows(self, votes: Votes) -> NDArray[np.int64]:
+        """The row of each true label, -1 where nobody voted on the item."""
+        if self.items is None:
+            if len(self.labels) != votes.rows:
+                raise VotesError(
+                    f"the answer key has {len(self.labels):,} labels, but the votes have {votes.rows:,} rows"
+                )
+            return np.arange(votes.rows)
+        names, wanted = votes.item_names().tolist(), self.items.tolist()
+        place = {name: k for k, name in enumerate(names)}
+        rows = [place.get(name, NO_VOTE) for name in wanted]
+        if NO_VOTE in rows:
+            by_text = {str(name): k for k, name in enumerate(names)}
+            rows = [by_text.get(str(name), NO_VOTE) if k < 0 else k for k, name in zip(rows, wanted, strict=True)]
+        if all(k < 0 for k in rows):
+            raise VotesError(
+                f"none of the {len(wanted):,} items of the answer key (such as {wanted[0]!r}) is among the "
+                f"{len(names):,} items voted on (such as {names[0]!r})"
+            )
+        return np.array(rows, dtype=np.int64)
+
+
+def _with_labels(votes: Votes, truths: NDArray[Any]) -> tuple[Votes, NDArray[Any]]:
+    """The votes with every label among the truths, and the code of each truth."""
+    texts = {str(label) for label in votes.labels}
+    strangers = [v for v in dict.fromkeys(truths.tolist()) if v is not None and v not in votes.labels]
+    strangers = [v for v in strangers if str(v) not in texts]
+    if not strangers:
+        return votes, recode(truths.tolist(), votes.labels)
+    if any(isinstance(v, str) for v in (*votes.labels, *strangers)):
+        strangers = [str(v) for v in strangers]
+    labels = ordered_labels([*votes.labels, *strangers])
+    return relabelled(votes, labels), recode(truths.tolist(), labels)
+
+
+def relabelled(votes: Votes, labels: tuple[Label, ...]) -> Votes:
+    """The same votes with their codes as positions in `labels`, which has every label of theirs."""
+    place = recode([*votes.labels, None], labels)  # code -1 is the last
+    if votes.is_dense:
+        return replace(votes, labels=labels, _dense=place[votes.codes])
+    row, col, code = votes.triples()
+    return replace(votes, labels=labels, _sparse=(row, col, place[code]))
+
+
+def read_key(
+    source: Source,
+    *,
+    item: str | None = None,
+    label: str | None = None,
+    format: Format | None = None,
+    missing: Sequence[Any] = (),
+) -> Key:
+    r"""Read an answer key: a file with a column of items and a column of true labels (`truth`, `gold`, `label` …).
+
+    Examples
+    --------
+    >>> import io
+    >>> read_key(io.StringIO("id,truth\n7,yes\n8,no\n")).labels.tolist()
+    ['yes', 'no']
+
+    """
+    with open_table(source, format) as table:
+        columns = key_columns(table.names, item, label)
+        kept = table.keep(columns)
+        return Key.from_columns(*(cells(kept, k) for k in columns), missing=missing)
+
+
+def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tuple[int, int]:
+    """The positions of the item and of the true label."""
+    truth = guess_column(names, (*TRUTH_WORDS, *LABEL_WORDS)) if label is None else find_column(names, label)
+    taken = [k for k in (truth,) if k is not None]
+    which = guess_column(names, ITEM_WORDS, taken) if item is None else find_column(names, item)
+    for role, found in (("item", which), ("label", truth)):
+        if found is None:
+            raise VotesError(
+                f"an answer key needs the columns item and label, but none of {shown(names)} is the "
+                f"{role}; name it with {role}= (--key-{role} COLUMN)"
+            )
+    if which == truth or which is None or truth is None:
+        raise VotesError("item and label of an answer key must be two different columns")
+    return which, truth
+
+
+def read_votes_with_key(
+    source: Source, column: str, *, format: Format | None = None, **options: Any
+) -> tuple[Votes, Key]:
+    r"""Read votes and, from the same file, the column that holds the true label of each row.
+
+    Examples
+    --------
+    >>> import io
+    >>> votes, key = read_votes_with_key(io.StringIO("ann,bob,gold\nyes,no,yes\nno,no,no\n"), "gold")
+    >>> votes.jurors, key.align(votes)[1].tolist()
+    (('ann', 'bob'), [1, 0])
+
+    """
+    with open_table(source, format) as table:
+        truth = find_column(table.names, column)
+        chosen = Options(**options).without(table.names[truth])
+        table, layout = laid_out(table, chosen)
+        truth = find_column(table.names, column)
+        table = table.keep((*layout.used, truth))
+        votes = votes_of(table, layout, chosen)
+        labels = cells(table, truth)
+        if layout.item is None or layout.kind == "counts":
+            return votes, Key.from_array(tidy(labels, chosen.missing, column=column))
+        return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing)
+
+
+def as_key(key: Any) -> Key:
+    """A Key from a Key, a mapping, a path, a dataframe with item and label columns, or one label for each row."""
+    if isinstance(key, Key):
+        return key
+    if isinstance(key, Mapping):
+        return Key.from_mapping(key)
+    if isinstance(key, (str, os.PathLike)):
+        return read_key(key)
+    if hasattr(key, "columns") or hasattr(key, "column_names") or hasattr(key, "collect_schema"):
+        from jurors.votes.frame import eager
+
+        table = eager(key)
+        item, label = key_columns([str(name) for name in table.columns], None, None)
+        return Key.from_columns(table[:, item].to_list(), table[:, label].to_list())
+    if hasattr(key, "__iter__"):
+        return Key.from_array(key if isinstance(key, np.ndarray) else list(key))
+    raise VotesError(f"an answer key is a mapping, a path, a dataframe or a list of labels, not {type(key).__name__}")

@@ -1,0 +1,230 @@
+"""Which column is what: long, wide or counts, told from the column names or by the caller.
+
+Files (`read.py`) and dataframes (`frame.py`) share this, so that the same table means the same votes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from jurors.errors import VotesError
+from jurors.votes.table import Duplicates, Label, nearest
+
+LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
+
+# The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
+ITEM_WORDS = ("item", "task", "question", "sample", "example", "record", "document", "instance", "id")
+JUROR_WORDS = ("juror", "judge", "annotator", "rater", "worker", "grader", "labeler", "labeller", "user", "model")
+LABEL_WORDS = (
+    *("label", "vote", "verdict", "decision", "judgment", "judgement", "annotation", "answer", "response"),
+    *("rating", "grade", "score", "class", "category", "choice", "prediction", "value"),
+)
+COUNT_WORDS = ("count", "n", "frequency", "freq")
+TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where each part of the votes stands: positions of columns."""
+
+    kind: Literal["long", "wide", "counts"]
+    item: int | None = None
+    juror: int | None = None
+    label: int | None = None
+    count: int | None = None
+    votes: tuple[int, ...] = ()  #: wide and counts: the jurors' columns
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """Every column that is read, each once."""
+        named = [k for k in (self.item, self.juror, self.label, self.count) if k is not None]
+        return (*named, *self.votes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the caller said about the columns and cells of a table of votes (see `read_votes`)."""
+
+    layout: LayoutName = "auto"
+    item: str | None = None
+    juror: str | None = None
+    label: str | None = None
+    count: str | None = None
+    missing: Sequence[Any] = ()
+    labels: Sequence[Label] | None = None
+    duplicates: Duplicates = "error"
+    ignore: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        _one_of(self.layout, ("auto", "long", "wide", "counts"), "layout")
+        _one_of(self.duplicates, ("error", "first", "last"), "rule for duplicates")
+
+    def without(self, column: str) -> Options:
+        """The same options, with one more column left out."""
+        from dataclasses import replace
+
+        return replace(self, ignore=(*texts(self.ignore), column))
+
+
+def texts(values: Any) -> tuple[str, ...]:
+    """One value or several, as a tuple of text.
+
+    >>> texts("NA"), texts(["NA", -1])
+    (('NA',), ('NA', '-1'))
+    """
+    return (values,) if isinstance(values, str) else tuple(str(value) for value in values)
+
+
+def find_column(names: Sequence[str], name: str) -> int:
+    """The position of a column the caller named; VotesError suggests the nearest."""
+    return list(names).index(name if name in names else nearest(name, names, "column"))
+
+
+def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int] = ()) -> int | None:
+    """The column whose name is one of `words` (the earliest word wins), whatever its case; None if there is none.
+
+    >>> guess_column(["id", "Worker_ID", "answer"], JUROR_WORDS)
+    1
+    """
+    free = {_word(name): k for k, name in reversed(list(enumerate(names))) if k not in set(taken)}
+    return next((free[word] for word in words if word in free), None)
+
+
+def find_layout(names: Sequence[str], options: Options, is_number: Callable[[int], bool]) -> Layout:
+    """The layout of a table with these columns; `is_number` tells whether a column holds numbers.
+
+    >>> find_layout(["task", "worker", "label"], Options(), bool)
+    Layout(kind='long', item=0, juror=1, label=2, count=None, votes=())
+    >>> find_layout(["id", "ann", "bob", "cy"], Options(), bool).votes
+    (1, 2, 3)
+    """
+    _check_names(names)
+    ignored = {find_column(names, name) for name in texts(options.ignore)}
+    given = {
+        role: find_column(names, name)
+        for role, name in (("item", options.item), ("juror", options.juror), ("label", options.label))
+        if name is not None
+    }
+    count = None if options.count is None else find_column(names, options.count)
+    long = _long(names, given, ignored | ({count} if count is not None else set()))
+    if _is_long(options, long, given, count):
+        return _checked_long(names, long, count, ignored, options)
+    return _wide(names, given, count, ignored, options, is_number)
+
+
+def _is_long(options: Options, long: dict[str, int | None], given: dict[str, int], count: int | None) -> bool:
+    if options.layout != "auto":
+        return options.layout == "long"
+    if "juror" in given or "label" in given:
+        return True
+    return count is None and None not in long.values()
+
+
+def _long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -> dict[str, int | None]:
+    found: dict[str, int | None] = dict(given)
+    for role, words in (("juror", JUROR_WORDS), ("label", LABEL_WORDS), ("item", ITEM_WORDS)):
+        if role not in found:
+            taken = ignored | {k for k in found.values() if k is not None}
+            found[role] = guess_column(names, words, taken)
+    return found
+
+
+def _checked_long(
+    names: Sequence[str], long: dict[str, int | None], count: int | None, ignored: set[int], options: Options
+) -> Layout:
+    for role in ("item", "juror", "label"):
+        if long[role] is None:
+            raise VotesError(
+                f"one vote a row needs the columns item, juror and label, but none of {shown(names)} is the {role}; "
+                f"name it with {role}= (--{role} COLUMN)"
+            )
+    if len(set(long.values())) < 3:
+        raise VotesError(f"item, juror and label must be three different columns of {shown(names)}")
+    lone = [k for k, name in enumerate(names) if _word(name) == "count" and k not in {*ignored, *long.values()}]
+    if count is not None or (lone and options.layout == "auto"):
+        column = names[lone[0] if count is None else count]
+        raise VotesError(
+            f"one vote a row cannot have counts: leave column {column!r} out with ignore= (--ignore), "
+            "or put each juror in a column of its own"
+        )
+    return Layout(kind="long", item=long["item"], juror=long["juror"], label=long["label"])
+
+
+def _wide(
+    names: Sequence[str],
+    given: dict[str, int],
+    count: int | None,
+    ignored: set[int],
+    options: Options,
+    is_number: Callable[[int], bool],
+) -> Layout:
+    if count is None and options.layout != "wide":
+        count = guess_column(names, COUNT_WORDS, ignored | set(given.values()))
+        if count is not None and options.layout == "auto" and not is_number(count):
+            count = None  # a juror who happens to be called "n"
+    if options.layout == "counts" and count is None:
+        raise VotesError(f"none of {shown(names)} is the count; name it with count= (--count COLUMN)")
+    taken = ignored | ({count} if count is not None else set())
+    item = given["item"] if "item" in given else _wide_item(names, taken)
+    votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
+    if not votes:
+        raise VotesError(f"no juror is left among the columns {shown(names)}; there must be one column for each juror")
+    _refuse_half_long(names, votes, options)
+    return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
+
+
+def _wide_item(names: Sequence[str], taken: set[int]) -> int | None:
+    found = [k for k, name in enumerate(names) if k not in taken and _word(name) in ITEM_WORDS]
+    if len(found) > 1:
+        one, two = names[found[0]], names[found[1]]
+        raise VotesError(
+            f"columns {one!r} and {two!r} both look like the item; choose with item= (--item {one}) "
+            f"and leave the other out with ignore= (--ignore {two})"
+        )
+    if not found and 0 not in taken and _word(names[0]) in ("", "unnamed0", "index"):
+        return 0  # the index a dataframe writes in front
+    return found[0] if found else None
+
+
+def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Options) -> None:
+    """Two columns, one of them called "worker": more likely one vote a row whose label we do not know."""
+    worker = guess_column([names[k] for k in votes], JUROR_WORDS)
+    if options.layout != "auto" or len(votes) > 2 or worker is None:
+        return
+    raise VotesError(
+        f"column {names[votes[worker]]!r} looks like one vote a row, but of item, juror and label not all are found in "
+        f"{shown(names)}; name them with item=, juror= and label= (--item …), or say layout='wide' (--layout wide)"
+    )
+
+
+def _check_names(names: Sequence[str]) -> None:
+    seen: dict[str, int] = {}
+    for k, name in enumerate(names):
+        if name in seen:
+            raise VotesError(
+                f"columns {seen[name] + 1} and {k + 1} are both called {name!r}; give each column a name of its own "
+                "in the first line"
+            )
+        seen[name] = k
+
+
+def _word(name: str) -> str:
+    """A column's name as a bare word: "Worker_ID" and "workerId" are "worker", "ID" is "id".
+
+    >>> [_word(name) for name in ("Worker_ID", "workerId", "ID", "item name", "gpt-4")]
+    ['worker', 'worker', 'id', 'item', 'gpt4']
+    """
+    bare = re.sub(r"[\W_]+", "", name).lower()
+    return re.sub(r"(?<=.)(id|name)$", "", bare) or bare
+
+
+def _one_of(value: str, known: Sequence[str], what: str) -> None:
+    if value not in known:
+        nearest(value, known, what)
+
+
+def shown(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names[:12]) + (" …" if len(names) > 12 else "")

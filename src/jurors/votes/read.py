@@ -1,0 +1,157 @@
+"""Votes from a file: CSV, TSV, JSON lines, Parquet; long, wide or counts; read and factorised by DuckDB in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
+from jurors.votes.layout import Layout, LayoutName, Options, find_layout
+from jurors.votes.source import Format, Source, Table, open_table
+from jurors.votes.table import Duplicates, Label, Votes, code_type
+
+
+def read_votes(
+    source: Source,
+    *,
+    layout: LayoutName = "auto",
+    item: str | None = None,
+    juror: str | None = None,
+    label: str | None = None,
+    count: str | None = None,
+    missing: Sequence[Any] = (),
+    labels: Sequence[Label] | None = None,
+    duplicates: Duplicates = "error",
+    ignore: Sequence[str] = (),
+    format: Format | None = None,
+) -> Votes:
+    r"""Read the votes in a file.
+
+    Parameters
+    ----------
+    source
+        A path, "-" for standard input, or a file object. CSV, TSV, JSON lines (or an array of records) and
+        Parquet are told apart by name, then by content; the text formats may be gzipped.
+    layout
+        "long": one vote a row, in columns item, juror, label (`task,worker,label` and the like are understood).
+        "wide": one juror a column, beside an optional item column. "counts": wide, and a column says how many
+        items each row stands for. "auto" tells from the column names.
+    item, juror, label, count
+        The names of these columns, where they are not the usual ones.
+    missing
+        Cells that mean "no vote", besides empty ones, null and NaN; compared as text.
+    labels
+        The labels, in the order wanted; others are then an error.
+    duplicates
+        What a juror's second vote on an item is: an "error", or dropped in favour of the "first" or the "last".
+    ignore
+        Columns to leave out.
+    format
+        "csv", "tsv", "json", "jsonl" or "parquet", where the name and the content do not show it.
+
+    Raises
+    ------
+    VotesError
+        In one line: what was found, in which file, row and column, and what to do.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_votes(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,,no\n"))
+    Votes(2 items, 3 jurors, 5 votes, labels no, yes)
+    >>> read_votes(io.StringIO('{"task": 7, "worker": "ann", "label": true}\n'))
+    Votes(1 items, 1 jurors, 1 votes, labels True)
+
+    """
+    options = Options(
+        layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
+        duplicates=duplicates, ignore=ignore,
+    )  # fmt: skip
+    with open_table(source, format) as table:
+        table, layout_found = laid_out(table, options)
+        return votes_of(table.keep(layout_found.used), layout_found, options)
+
+
+def laid_out(table: Table, options: Options) -> tuple[Table, Layout]:
+    """The table, with all its columns, and what each of them is."""
+    layout = find_layout(table.names, options, table.is_number)
+    if layout.kind == "long":
+        return table, layout
+    table = table.every_column()  # a juror who joined late must not be missed
+    return table, find_layout(table.names, options, table.is_number)
+
+
+def votes_of(table: Table, layout: Layout, options: Options) -> Votes:
+    """The votes of a table that keeps the columns of the layout."""
+    if layout.kind == "long":
+        return long_votes(factorized(table, layout.used), [table.names[k] for k in layout.used], options)
+    grid, values = _grid(table, layout.votes)
+    item, count = layout.item, layout.count
+    return wide_votes(
+        grid,
+        values,
+        jurors=[table.names[k] for k in layout.votes],
+        items=None if item is None else (table.names[item], _row_names(table, item)),
+        counts=None if count is None else whole_counts(cells(table, count), table.names[count]),
+        options=options,
+    )
+
+
+def cells(table: Table, k: int) -> Sequence[Any]:
+    """Every cell of one kept column, in the order of the rows."""
+    return table.parse(_fetched(table, f"SELECT c{k} AS v FROM kept"), k)
+
+
+def _row_names(table: Table, k: int) -> Column:
+    """The names of the rows; where no two are the same, without looking for the first of each."""
+    unique, rows = table.con.sql(f"SELECT count(DISTINCT c{k}) = count(*), count(*) FROM kept").fetchall()[0]
+    return (cells(table, k), np.arange(rows)) if unique else factorized(table, [k])[0]
+
+
+def factorized(table: Table, columns: Sequence[int]) -> list[Column]:
+    """Each of these kept columns as distinct values by first appearance, and the code of each row."""
+    con = table.con
+    for k in columns:
+        con.execute(
+            f"CREATE TEMP TABLE d{k} AS SELECT v, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS code "
+            f"FROM (SELECT c{k} AS v, min(rowid) AS first FROM kept WHERE c{k} IS NOT NULL GROUP BY c{k})"
+        )
+    distinct = [_fetched(table, f"SELECT v FROM d{k} ORDER BY code") for k in columns]
+    codes = ", ".join(f"coalesce(d{k}.code, {len(d)})::INTEGER AS c{k}" for k, d in zip(columns, distinct, strict=True))
+    joins = " ".join(f"LEFT JOIN d{k} ON d{k}.v = kept.c{k}" for k in columns)
+    rows = con.execute(f"SELECT kept.rowid AS row, {codes} FROM kept {joins}").fetchnumpy()
+    return [_in_order(table.parse(d, k), rows["row"], rows[f"c{k}"]) for k, d in zip(columns, distinct, strict=True)]
+
+
+def _in_order(values: Sequence[Any], row: NDArray[Any], code: NDArray[Any]) -> Column:
+    """A column of which a parallel join returned the rows in any order; a code past the end is an empty cell."""
+    codes = np.empty_like(code)
+    codes[row] = code
+    return (values, codes) if code.max(initial=0) < len(values) else ([*values, None], codes)
+
+
+def _grid(table: Table, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[Any]]:
+    """These columns as rows x columns codes (-1: empty) of their distinct values."""
+    cells = ", ".join(f"c{k}::VARCHAR" for k in columns)
+    texts = _fetched(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
+    if not len(texts):
+        return np.full((table.con.sql("SELECT count(*) FROM kept").fetchall()[0][0], len(columns)), -1), []
+    table.con.execute("CREATE TYPE known AS ENUM (SELECT unnest(?))", [list(texts)])
+    kind = code_type(len(texts)).__name__
+    size = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER"}[kind]
+    codes = ", ".join(f"coalesce(enum_code(c{k}::VARCHAR::known)::{size}, -1) AS c{k}" for k in columns)
+    fetched = table.con.execute(f"SELECT {codes} FROM kept").fetchnumpy()
+    return np.column_stack([fetched[f"c{k}"] for k in columns]), table.parse(texts, *columns)
+
+
+def _fetched(table: Table, sql: str) -> Any:
+    """The column v of a query: an array of numbers or of text, with None where it is NULL."""
+    values = table.con.execute(sql).fetchnumpy()["v"]
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    cells = values.data.astype(object)
+    cells[np.ma.getmaskarray(values)] = None
+    return cells

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from strategies import juries
+
+from jurors import Sketch, Solution, encode, evaluate_trio, grade
+from jurors.doubt import trio_alarms
+
+
+def kinds(sketch: Sketch) -> dict[str, str]:
+    return {alarm.kind: alarm.level for alarm in grade(sketch).alarms}
+
+
+@given(juries())
+def test_an_exactly_independent_trio_never_rings_an_alarm(truth: Solution) -> None:
+    sketch = encode(truth)
+    found = trio_alarms(sketch, evaluate_trio(sketch)[0])
+    assert not [alarm for alarm in found if alarm.level == "alarm"]
+    assert {"exactly_independent", "rational_non_integral"} & {alarm.kind for alarm in found}
+
+
+def test_whole_counts_in_every_cell_are_told_from_accidental_rationals() -> None:
+    half = Fraction(1, 2)
+    truth = Solution.of_two_labels("ijk", "AB", half, [(Fraction(3, 4), Fraction(3, 4))] * 3)
+    assert "exactly_independent" in kinds(encode(truth, items=128))
+
+
+def test_negative_correlation_gives_complex_roots_and_an_alarm() -> None:
+    counts = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
+    result = grade(Sketch.from_counts(counts, jurors="ijk"))
+    assert result.solution is None
+    assert len(result.solutions) == 2
+    assert not result.solutions[0].is_real
+    assert result.alarms[0].kind == "complex"
+    assert result.alarms[0].level == "alarm"
+    document = result.to_dict()
+    assert document["prevalence"] is None
+    assert document["solutions"][0]["accuracy"]["i"]["A"]["imaginary"] != 0
+    assert "√(-" in document["exact"]["accuracy"]["i"]["A"]
+
+
+def test_an_estimate_outside_the_unit_interval_is_shown_as_it_is() -> None:
+    counts = {"aaa": 2, "aba": 19, "abb": 6, "baa": 24, "bab": 1, "bba": 189, "bbb": 40}
+    result = grade(Sketch.from_counts(counts, jurors=("Gemini", "Mistral", "GPT-4")))
+    assert result.accuracy["Mistral"]["b"] > 1
+    loud = [alarm for alarm in result.alarms if alarm.level == "alarm"]
+    assert [alarm.kind for alarm in loud] == ["out_of_range"]
+    assert loud[0].value == pytest.approx(result.accuracy["Mistral"]["b"] - 1)
+
+
+def test_a_copy_of_a_juror_is_noticed() -> None:
+    counts = {"AAA": 40, "AAB": 10, "BBA": 12, "BBB": 38}
+    result = grade(Sketch.from_counts(counts, jurors=("ann", "ann's copy", "bob")))
+    twins = next(alarm for alarm in result.alarms if alarm.kind == "twin_jurors")
+    assert twins.level == "warning"
+    assert twins.jurors == ("ann", "ann's copy")
+
+
+def test_a_juror_who_always_says_the_opposite_is_noticed() -> None:
+    counts = {"ABA": 40, "ABB": 10, "BAA": 12, "BAB": 38}
+    assert kinds(Sketch.from_counts(counts, jurors=("ann", "not ann", "bob")))["twin_jurors"] == "warning"
+
+
+def test_a_tie_between_the_solutions_is_a_warning() -> None:
+    # d = (x, x, -x/2): Σ 1/D = 0 exactly, so both solutions have a total label accuracy of 3.
+    truth = Solution.of_two_labels(
+        "ijk", "AB", Fraction(1, 2), [(Fraction(3, 4), Fraction(3, 4))] * 2 + [(Fraction(0), Fraction(0))]
+    )
+    assert sum(x for row in truth.accuracy.values() for x in row.values()) == 3
+    assert kinds(encode(truth))["tie_between_solutions"] == "warning"
+
+
+def test_an_empty_cell_is_a_warning() -> None:
+    counts = {"AAA": 30, "AAB": 5, "ABA": 6, "BAA": 7, "ABB": 5, "BAB": 6, "BBB": 40}
+    assert kinds(Sketch.from_counts(counts, jurors="ijk"))["zero_cell"] == "warning"
+
+
+def test_contradictory_pairs_are_an_alarm_without_numbers() -> None:
+    counts = {"AAA": 3, "AAB": 1, "ABA": 2, "ABB": 2, "BAA": 2, "BAB": 2, "BBA": 1, "BBB": 3}
+    result = grade(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")))
+    assert result.solution is None
+    assert result.solutions == ()
+    assert [(a.kind, a.level) for a in result.alarms] == [("contradictory_pairs", "alarm")]
+    assert "No real evaluation" in str(result)

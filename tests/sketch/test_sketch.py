@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import sketches
+
+from jurors import Sketch, SketchError, Votes, VotesError, moments
+from jurors.sketch import count_votes
+
+
+@given(sketches(missing=True), sketches(missing=True), sketches(missing=True))
+def test_merging_is_associative_and_commutative(a: Sketch, b: Sketch, c: Sketch) -> None:
+    assert (a + b) + c == a + (b + c)
+    assert a + b == b + a
+
+
+@given(st.lists(st.lists(st.sampled_from(["x", "y", None]), min_size=3, max_size=3), min_size=1), st.integers(0, 40))
+def test_two_shards_merge_to_the_sketch_of_the_whole(rows: list[list[str | None]], cut: int) -> None:
+    def sketch(part: list[list[str | None]]) -> Sketch:
+        return Sketch.from_votes(Votes.from_matrix(np.array(part, dtype=object).reshape(-1, 3), labels=("x", "y")))
+
+    cut = min(cut, len(rows))
+    assert sketch(rows[:cut]) + sketch(rows[cut:]) == sketch(rows)
+
+
+@given(sketches(jurors=4, missing=True))
+def test_taking_jurors_in_two_steps_is_taking_them_in_one(sketch: Sketch) -> None:
+    a, b, c, _ = sketch.jurors
+    assert sketch.take([c, a, b]).take([b, c]) == sketch.take([b, c])
+    assert sketch.take(sketch.jurors) == sketch
+    assert sketch.take([a]).items == sketch.items
+
+
+@given(sketches(missing=True))
+def test_json_and_counts_bring_a_sketch_back(sketch: Sketch) -> None:
+    assert Sketch.from_json(sketch.to_json()) == sketch
+    counts = sketch.to_counts()
+    if counts:
+        assert Sketch.from_counts(counts, jurors=sketch.jurors, labels=sketch.labels) == sketch
+
+
+@given(sketches(missing=True))
+def test_renaming_there_and_back_changes_nothing(sketch: Sketch) -> None:
+    assert sketch.relabel({"A": "zebra"}).relabel({"zebra": "A"}) == sketch
+    assert sketch.rename({"juror 0": "ann"}).rename({"ann": "juror 0"}) == sketch
+
+
+@pytest.mark.parametrize(("width", "labels"), [(1, 2), (4, 2), (11, 3), (60, 2), (9, 200), (150, 4)])
+def test_counting_agrees_with_a_counter(width: int, labels: int) -> None:
+    rng = np.random.default_rng(width)
+    matrix = rng.integers(-1, labels, (300, width))
+    matrix[100:200] = matrix[:100]
+    votes = Votes.from_matrix(matrix, labels=tuple(range(labels)))
+    sketch, inverse = count_votes(votes)
+    expected = Counter(tuple(None if v < 0 else v for v in row) for row in matrix.tolist())
+    assert sketch.to_counts() == dict(expected)
+    assert (sketch.tuples.codes[inverse] == votes.codes).all()
+
+
+def test_counts_of_a_trillion_stay_exact() -> None:
+    big = 10**12 + 1
+    sketch = Sketch.from_counts({"AAA": big, "ABB": 3 * big, "BBB": 7}, jurors="ijk")
+    assert sketch["A", "A", "A"] == big
+    assert sketch.take("jk")["B", "B"] == 3 * big + 7
+    assert (sketch + sketch)["A", "B", "B"] == 6 * big
+
+
+def test_moments_are_the_papers() -> None:
+    sketch = Sketch.from_counts({"AAA": 1, "ABB": 2, "BAB": 3, "BBB": 4}, jurors="ijk")
+    m = moments(sketch)
+    assert m.single == {"i": Fraction(7, 10), "j": Fraction(6, 10), "k": Fraction(9, 10)}
+    assert m.pair["i", "j"] == Fraction(4, 10) - Fraction(42, 100)
+    f, d = m.single, m.pair
+    rest = f["i"] * f["j"] * f["k"] + f["i"] * d["j", "k"] + f["j"] * d["i", "k"] + f["k"] * d["i", "j"]
+    assert m.trio["i", "j", "k"] == Fraction(4, 10) - rest
+
+
+def test_sketches_that_do_not_match_are_not_merged() -> None:
+    left = Sketch.from_counts({"AB": 1}, jurors=("ann", "bob"))
+    with pytest.raises(SketchError, match=r"different jurors: only in the first: bob; only in the second: cy"):
+        left + Sketch.from_counts({"AB": 1}, jurors=("ann", "cy"))
+    with pytest.raises(SketchError, match=r"different labels: only in the second: C"):
+        left + Sketch.from_counts({"AC": 1, "BA": 1}, jurors=("ann", "bob"))
+
+
+def test_merging_finds_jurors_by_name_not_by_place() -> None:
+    left = Sketch.from_counts({"AB": 1}, jurors=("ann", "bob"))
+    right = Sketch.from_counts({"BA": 5}, jurors=("bob", "ann"))
+    assert (left + right)["A", "B"] == 6
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ({"AB": 1, "ABA": 2}, "has 3 decisions, the others have 2"),
+        ({"AB": -1}, "must not be negative"),
+        ({"AB": 1.5}, "whole numbers"),
+        ({"AB": "many"}, "whole numbers"),
+        ({}, "needs the jurors and labels named"),
+    ],
+)
+def test_bad_counts_are_refused(counts: dict[str, int], message: str) -> None:
+    with pytest.raises((SketchError, VotesError), match=message):
+        Sketch.from_counts(counts)
+
+
+def test_a_juror_that_is_not_there_is_suggested() -> None:
+    with pytest.raises(VotesError, match="Did you mean 'gpt-4'"):
+        Sketch.from_counts({"AB": 1}, jurors=("gpt-4", "claude")).take(["gpt4"])
+
+
+def test_a_frame_of_counts_reads_back() -> None:
+    sketch = Sketch.from_counts({"ABA": 3, "BBA": 4}, jurors=("ann", "bob", "cy"))
+    assert Sketch.from_frame(sketch.to_frame()) == sketch.relabel({})
