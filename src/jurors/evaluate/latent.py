@@ -33,7 +33,7 @@ __all__ = [
     "Parameters",
     "fit_latent",
     "juror_scores",
-]  # the rest serves hidden_votes
+]
 
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...

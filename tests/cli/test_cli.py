@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jurors.cli import main
+
+TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
+GRADERS = {"AAA": 2, "ABA": 19, "ABB": 6, "BAA": 24, "BAB": 1, "BBA": 189, "BBB": 40}
+COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
+
+
+def run(*arguments: object, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments], input=stdin)
+
+
+def counts_file(folder: Path, counts: dict[str, int], jurors: str = "1,2,3") -> Path:
+    path = folder / "counts.csv"
+    path.write_text(f"{jurors},count\n" + "".join(f"{','.join(t)},{n}\n" for t, n in counts.items()))
+    return path
+
+
+@pytest.fixture
+def table1(tmp_path: Path) -> Path:
+    return counts_file(tmp_path, TABLE1)
+
+
+def test_grade_prints_the_json_keys_of_the_first_release(table1: Path) -> None:
+    result = run("grade", table1, "--format", "json")
+    assert result.exit_code == 0
+    card = json.loads(result.stdout)
+    assert card["items"] == 20_000
+    assert card["jurors"] == ["1", "2", "3"]
+    assert card["labels"] == ["A", "B"]
+    assert card["method"] == "algebraic"
+    assert card["prevalence"]["A"] == pytest.approx(0.0887453, abs=1e-7)
+    assert card["accuracy"]["1"]["A"] == pytest.approx(0.489311, abs=1e-6)
+    assert card["confusion"]["1"]["A"]["B"] == pytest.approx(0.510689, abs=1e-6)
+    assert card["score"]["1"] == pytest.approx(0.8562, abs=1e-4)
+    low, high = card["interval"]["accuracy"]["1"]["A"]
+    assert low < 0.489 < high
+    assert card["exact"]["rational"] is False
+    assert card["exact"]["prevalence"]["A"].startswith("1/2 - 141256653/613478451992500*√")
+    assert [s["chosen"] for s in card["solutions"]] == [True, False]
+    entry = next(p for p in card["partition"] if p["decisions"] == ["A", "A", "B"])
+    assert entry["count"] == 553
+    assert entry["by_true_label"]["A"] == pytest.approx(132.7, abs=0.1)
+    assert entry["label"] == "B"
+    assert card["alarms"][0]["kind"] == "irrational"
+    assert card["alarms"][0]["level"] == "note"
+    assert set(card["alarms"][0]) >= {"kind", "level", "message", "value"}
+
+
+def test_the_report_card_reads_without_the_paper(table1: Path) -> None:
+    text = run("grade", table1).stdout
+    for piece in ("3 jurors, 20,000 items", "8.9%", "majority vote says", "95% interval", "irrational"):
+        assert piece in text
+    lines = [line for line in text.splitlines() if line.startswith("  ")]
+    assert len({len(line) for line in lines[1:3]}) == 1  # aligned
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "md"])
+def test_output_goes_to_a_file_whole_and_readable(table1: Path, form: str) -> None:
+    out = table1.parent / "card.out"
+    printed = run("grade", table1, "--format", form)
+    written = run("grade", table1, "--format", form, "-o", out)
+    assert written.exit_code == 0
+    assert written.stdout == ""
+    assert out.read_text() == printed.stdout
+    assert stat.S_IMODE(out.stat().st_mode) & 0o444
+    assert [p.name for p in table1.parent.iterdir() if p.name.startswith(".")] == []
+
+
+def test_label_writes_item_label_probability(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = ["id,ann,bob,cy"]
+    for k in range(40):
+        rows.append(f"q{k},{'xxxyyxyx'[k % 8]},{'xxyyyxxx'[k % 8]},{'xyxyyxyy'[k % 8]}")
+    path.write_text("\n".join(rows) + "\n")
+    result = run("label", path, "--format", "csv")
+    assert result.exit_code == 0
+    read = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["item"] for row in read] == [f"q{k}" for k in range(40)]
+    assert {row["label"] for row in read} <= {"x", "y"}
+    assert all(row["probability"] for row in read)
+    review = list(csv.DictReader(io.StringIO(run("label", path, "--format", "csv", "--review", "5").stdout)))
+    assert len(review) == 5
+    worst = sorted(float(row["probability"]) for row in read)[:5]
+    assert [float(row["probability"]) for row in review] == pytest.approx(worst)
+
+
+def test_check_is_quiet_where_no_alarm_rings_and_exits_with_3_where_one_does(tmp_path: Path, table1: Path) -> None:
+    quiet = run("check", table1)
+    assert quiet.exit_code == 0
+    assert quiet.stdout.startswith("OK")
+    loud = run("check", counts_file(tmp_path, GRADERS))
+    assert loud.exit_code == 3
+    assert loud.stdout.startswith("ALARM")
+    assert "out_of_range" in loud.stdout
+
+
+def test_other_commands_fail_on_an_alarm_only_when_asked(tmp_path: Path) -> None:
+    path = counts_file(tmp_path, GRADERS)
+    for command in ("grade", "label"):
+        assert run(command, path).exit_code == 0
+        assert run(command, path, "--fail-on", "alarm").exit_code == 3
+
+
+def test_complex_roots_are_reported_and_labels_fall_back_to_majority(tmp_path: Path) -> None:
+    path = counts_file(tmp_path, COMPLEX)
+    card = json.loads(run("grade", path, "--format", "json").stdout)
+    assert card["prevalence"] is None
+    assert card["alarms"][0]["kind"] == "complex"
+    labelled = run("label", path, "--format", "csv")
+    assert "majority_fallback" in labelled.stderr
+    assert all(row["probability"] == "" for row in csv.DictReader(io.StringIO(labelled.stdout)))
+    assert run("label", path, "--format", "csv", "--quiet").stderr == ""
+
+
+def test_score_takes_a_key_file_or_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,ann,bob,truth\n1,x,x,x\n2,y,x,y\n3,y,y,y\n")
+    key = tmp_path / "key.csv"
+    key.write_text("item,label\n1,x\n2,y\n3,y\n")
+    by_column = json.loads(run("score", path, "--key", "truth", "--format", "json").stdout)
+    by_file = json.loads(run("score", path, "--key", key, "--ignore", "truth", "--format", "json").stdout)
+    assert by_column == by_file
+    assert by_column["accuracy"]["bob"]["y"] == 0.5
+    assert by_column["correlation"]["y"][0] == {"jurors": ["ann", "bob"], "value": 0.0}
+    missing = run("score", path, "--key", "trut")
+    assert missing.exit_code == 2
+    assert "truth" in missing.stderr
+
+
+def test_compare_puts_methods_beside_the_truth(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("a,b,c,truth,count\nx,x,x,x,30\nx,x,y,x,9\ny,y,y,y,40\ny,x,y,y,11\nx,y,y,x,8\nx,y,x,x,7\ny,y,x,y,6\n")
+    result = run("compare", path, "--key", "truth")
+    assert result.exit_code == 0
+    head = result.stdout.splitlines()[0].split()
+    assert head[:3] == ["statistic", "algebraic", "majority"]
+    assert head[-1] == "truth"
+    assert json.loads(run("compare", path, "--key", "truth", "--format", "json").stdout)["truth"]["items"] == 111
+
+
+def test_an_exam_reports_scores_only_and_says_to_shuffle(table1: Path) -> None:
+    text = run("grade", table1, "--exam").stdout
+    assert "shuffled" in text
+    assert "accuracy on" not in text
+    card = json.loads(run("grade", table1, "--exam", "--format", "json").stdout)
+    assert card["prevalence"] is None
+    assert card["score"]["1"] == pytest.approx(0.8562, abs=1e-4)
+
+
+def test_knowledge_chooses_the_other_solution(table1: Path) -> None:
+    def prevalence(*options: str) -> float:
+        found: float = json.loads(run("grade", table1, "--format", "json", *options).stdout)["prevalence"]["A"]
+        return found
+
+    assert prevalence() == pytest.approx(0.0887, abs=1e-4)
+    assert prevalence("--common", "A") == pytest.approx(0.9113, abs=1e-4)
+    assert prevalence("--trust", "1") == pytest.approx(0.0887, abs=1e-4)
+
+
+def test_gold_items_choose_the_solution(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = [f"q{k},{t[0]},{t[1]},{t[2]}" for k, t in enumerate(t for t, n in TABLE1.items() for _ in range(n // 100))]
+    path.write_text("item,i,j,k\n" + "\n".join(rows) + "\n")
+    gold = tmp_path / "gold.csv"
+    gold.write_text("item,label\nq0,B\nq196,A\nq195,A\nq194,A\n")  # unanimous A is truly B, and so on
+    card = json.loads(run("grade", path, "--gold", gold, "--format", "json").stdout)
+    assert card["prevalence"]["A"] > 0.5
+    assert "4 of 4 gold items" in card["rule"]
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_standard_input_is_read(table1: Path, compress: bool) -> None:
+    content = table1.read_bytes()
+    piped = run("grade", "-", "--format", "json", stdin=gzip.compress(content) if compress else content)
+    assert json.loads(piped.stdout) == json.loads(run("grade", table1, "--format", "json").stdout)
+
+
+BAD = {
+    "empty": ("", "empty"),
+    "header only": ("item,juror,label\n", "no "),
+    "two jurors": ("ann,bob\nx,y\ny,y\n", "at least 3 jurors, got 2: ann, bob"),
+    "one label": ("ann,bob,cy\nx,x,x\nx,x,x\n", "two labels"),
+    "negative count": ("a,b,c,count\nx,y,x,5\nx,x,y,-3\n", "-3"),
+    "fractional count": ("a,b,c,count\nx,y,x,5\nx,x,y,2.5\n", "2.5"),
+    "count that is a word": ("a,b,c,count\nx,y,x,5\nx,x,y,many\n", "many"),
+    "a juror twice": ("item,juror,label\n1,ann,x\n1,ann,y\n1,bob,x\n1,cy,y\n", "'ann' votes more than once on item '1'"),
+    "ragged": ("a,b,c\nx,y,x\nx,y\nx,x,x\n", "3"),
+    "three labels": ("a,b,c\nx,y,z\nx,x,z\nz,y,y\n", "3 labels"),
+    "uninformative": ("a,b,c,count\nx,x,x,4\ny,y,x,4\nx,y,x,1\n", "'c' always says x"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("command", ["grade", "label", "check"])
+def test_bad_input_is_one_line_and_status_2_and_writes_nothing(case: str, command: str, tmp_path: Path) -> None:
+    content, expected = BAD[case]
+    path, out = tmp_path / "votes.csv", tmp_path / "out"
+    path.write_text(content)
+    result = run(command, path, "-o", out)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert expected in result.stderr
+    assert "Traceback" not in result.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
+
+
+@pytest.mark.parametrize("name", ["votes.csv", "votes.parquet", "votes.jsonl", "votes.csv.gz", "votes.tsv"])
+def test_binary_noise_is_refused_under_any_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(bytes(range(256)) * 40)
+    result = run("grade", tmp_path / name)
+    assert result.exit_code == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert name in result.stderr
+
+
+def test_a_missing_file_and_a_missing_column_are_named(table1: Path) -> None:
+    gone = run("grade", table1.parent / "count.csv")
+    assert gone.exit_code == 2
+    assert "counts.csv" in gone.stderr
+    column = run("grade", table1, "--count", "cuont")
+    assert column.exit_code == 2
+    assert "Did you mean 'count'" in column.stderr
+
+
+def test_a_json_object_that_is_no_votes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"theme": "dark", "nested": {"a": [1, 2]}}')
+    result = run("grade", path)
+    assert result.exit_code == 2
+    assert "settings.json" in result.stderr
+
+
+def test_duplicates_can_be_settled(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = [f"{k},{j},{v}" for k, t in enumerate(["xxx", "xxy", "yyy", "yxy", "yyx", "xyx"] * 5) for j, v in zip("abc", t, strict=True)]
+    path.write_text("item,juror,label\n" + "\n".join([*rows, "0,a,y"]) + "\n")
+    assert run("grade", path).exit_code == 2
+    for rule in ("first", "last"):
+        assert run("grade", path, "--duplicates", rule).exit_code == 0
+
+
+def test_an_unwritable_output_is_one_line(table1: Path) -> None:
+    result = run("grade", table1, "-o", table1.parent / "no" / "such" / "folder.txt")
+    assert result.exit_code == 2
+    assert "cannot write" in result.stderr
+
+
+def test_the_demo_runs_without_any_file() -> None:
+    result = run("demo")
+    assert result.exit_code == 0
+    assert "82.2% of 281 labels right" in result.stdout
+    assert "29.5% of 281 labels right" in result.stdout
+    assert "out_of_range" in result.stdout
+
+
+def test_importing_jurors_and_asking_for_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, jurors, jurors.cli; from click.testing import CliRunner;"
+        "assert CliRunner().invoke(jurors.cli.main, ['--help']).exit_code == 0;"
+        "heavy = {'numpy', 'scipy', 'duckdb', 'flint', 'narwhals', 'pandas'} & set(sys.modules);"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_python_m_jurors_is_the_same_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "jurors", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("jurors ")

@@ -1,0 +1,20 @@
+"""Fixtures that every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data sets, which is not part of the project: $JURORS_DATA, or a folder beside the project."""
+    named = os.environ.get("JURORS_DATA")
+    folder = Path(named) if named else _BESIDE
+    if not folder.is_dir():
+        pytest.skip("the real data sets are not here; set JURORS_DATA to their folder")
+    return folder
