@@ -28,10 +28,20 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-SETS = (
-    "bluebirds rte sentiment_tweets product zencrowd_in faces dogs music_genre cifar10n "
-    "triviaqa_judges_v1 llmbar_humanpref ntqr_bbm_arithmetic"
-).split()
+SETS = [
+    "bluebirds",
+    "rte",
+    "sentiment_tweets",
+    "product",
+    "zencrowd_in",
+    "faces",
+    "dogs",
+    "music_genre",
+    "cifar10n",
+    "triviaqa_judges_v1",
+    "llmbar_humanpref",
+    "ntqr_bbm_arithmetic",
+]
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -105,8 +115,8 @@ def main() -> None:
         sys.exit(f"No vote sets at {base}: set JURORS_DATA to the folder that holds them.")
     methods = {"majority": majority, "Dawid-Skene (crowd-kit)": dawid_skene, "jurors": panel}
     results: dict[str, list[tuple[float, float]]] = {name: [] for name in methods}
-    print("| set | " + " | ".join(methods) + " | seconds |")  # noqa: T201
-    print("| --- |" + " --- |" * (len(methods) + 1))  # noqa: T201
+    print("| set | " + " | ".join(methods) + " | seconds |")
+    print("| --- |" + " --- |" * (len(methods) + 1))
     for name in sys.argv[1:] or SETS:
         codes, truth, labels = load(base / name)
         cells, clock = [], time.perf_counter()
@@ -116,9 +126,9 @@ def main() -> None:
             if answer is not None:
                 results[method].append(compare(codes, truth, *answer))
             cells.append("-" if answer is None else "{:.4f} / {:.3f}".format(*results[method][-1]))
-        print(f"| {name} | {' | '.join(cells)} | {time.perf_counter() - clock:.3f} |", flush=True)  # noqa: T201
+        print(f"| {name} | {' | '.join(cells)} | {time.perf_counter() - clock:.3f} |", flush=True)
     means = ["-" if not rows else "{:.4f} / {:.3f}".format(*np.mean(rows, axis=0)) for rows in results.values()]
-    print(f"| mean | {' | '.join(means)} | |")  # noqa: T201
+    print(f"| mean | {' | '.join(means)} | |")
 
 
 if __name__ == "__main__":

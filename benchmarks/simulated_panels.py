@@ -107,12 +107,12 @@ def measure(kind: str, jurors: int, items: int, panels: int) -> dict[str, Floats
 def main() -> None:
     """Print the table."""
     panels = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    print("| setting | " + " | ".join(METHODS) + " |")  # noqa: T201
-    print("| --- |" + " --- |" * len(METHODS))  # noqa: T201
+    print("| setting | " + " | ".join(METHODS) + " |")
+    print("| --- |" + " --- |" * len(METHODS))
     for kind, jurors, items in SETTINGS:
         result = measure(kind, jurors, items, panels if items <= 5000 else max(panels // 4, 1))
         cells = " | ".join("{:.4f} / {:.4f} / {:.3f}".format(*row) for row in result.values())
-        print(f"| {kind} N={jurors} Q={items} | {cells} |", flush=True)  # noqa: T201
+        print(f"| {kind} N={jurors} Q={items} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ ACCURACIES = ((0.75, 0.7), (0.7, 0.8), (0.8, 0.75), (0.65, 0.85))
 def timed(work: Callable[[], Any], *, at_least: float = 1.0, inner: int = 1) -> tuple[float, float, int]:
     """(best, median, runs) in seconds a call, repeated for about `at_least` seconds."""
     work()
-    times = []
+    times: list[float] = []
     end = time.perf_counter() + at_least
     while time.perf_counter() < end or len(times) < 5:
         start = time.perf_counter()
@@ -42,7 +42,8 @@ def timed(work: Callable[[], Any], *, at_least: float = 1.0, inner: int = 1) -> 
 def row(what: str, result: tuple[float, float, int], unit: str = "µs") -> None:
     scale = {"µs": 1e6, "ms": 1e3, "s": 1.0}[unit]
     best, median, runs = result
-    print(f"{what:<66}{best * scale:>10.2f} {unit:<2}{median * scale:>10.2f} {unit:<2}{runs:>9,}")
+    places = 3 if unit == "s" else 1
+    print(f"{what:<66}{best * scale:>10.{places}f} {unit:<2}{median * scale:>10.{places}f} {unit:<2}{runs:>9,}")
 
 
 def ntqr_evaluation() -> Callable[[], Any] | None:

@@ -1,4 +1,4 @@
-"""The closed form, derived from the eight polynomials of Theorem 1 by a Gröbner basis, so that nobody has to believe us.
+"""The closed form, derived from the eight polynomials of Theorem 1 by a Gröbner basis: nobody has to believe us.
 
 Unknowns: x the prevalence of A; a_i, b_i the accuracies of juror i on A and on B. Moments as in the paper: m_i the
 share of B answers, C_ij the pair moments, T the trio moment, P = C_12 C_13 C_23.

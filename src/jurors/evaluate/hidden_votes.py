@@ -1,12 +1,16 @@
 """Which latent-class model to believe: hide votes, and see which model foretells them.
 
 In fold f a quarter of the votes is hidden: juror j's vote on an item of group s when (j + s) mod 4 = f.  Each
-model is fitted to the votes left, and scored by the log-likelihood of the hidden ones given the same item's
-visible ones.  Items with the same decision tuple are dealt out to the four groups, so tuples stay counts.
+model is fitted to the votes left, and scored by the log-chance it gives the hidden ones from the same item's
+visible ones, log Σ_k q_k K_j[k][vote].  Items with the same decision tuple are dealt out to the four groups, so
+tuples stay counts.
 
 The differences between models, summed by item, have a standard error: the simplest model within one of the best
-is *chosen*.  The weights λ that maximise Σ_items log Σ_m λ_m P_m(hidden votes) (stacking) average the models'
-posteriors: a hedge where no model wins on every item.
+is *chosen*.  Strata must also pay broadly: a difficulty that all jurors share shows in all jurors, whereas a few
+jurors who copy one another gain by themselves.  So their gain must be 3.5 standard errors *over jurors* as well.
+
+The answer averages the posteriors of the models that are near the best.  Where strata are chosen independence has
+failed, no model is the truth, and all are averaged.  The weights λ maximise Σ_items log Σ_m λ_m P_m(hidden votes).
 """
 
 from __future__ import annotations
@@ -27,7 +31,6 @@ from jurors.evaluate.latent import (
     expect,
     first_parameters,
     fit_latent,
-    harden,
     juror_scores,
     pose,
 )
@@ -43,9 +46,10 @@ if TYPE_CHECKING:
 __all__ = ["ModelChoice", "choose_latent"]
 
 _FOLDS = 4
+_BROAD = 3.5  # standard errors over jurors by which strata must gain
 _LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes hidden
-_WORTH = 1e-3  # log-likelihood a hidden vote for which a richer model is worth its time on a large panel
 _ENOUGH = 100  # votes a juror that the comparison of models on a large panel works with
+_WORTH = 1e-3  # log-chance a hidden vote for which a richer model is worth its time on a large panel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,34 +59,108 @@ class ModelChoice:
     hidden_log_likelihood: dict[str, float]
     difference: dict[str, float]  #: from the best model's, never positive
     standard_error: dict[str, float]  #: of the difference, over items
-    weights: dict[str, float]  #: stacking weights, adding up to one
+    breadth: float  #: gain by strata in standard errors over jurors; NaN where strata were not tried
+    weights: dict[str, float]  #: what each model weighs in ``fit``, adding up to one
     chosen: str  #: the simplest model within one standard error of the best
     fits: dict[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the chosen model only
     fit: LatentFit = field(repr=False)  #: the fits averaged by the weights; named after the chosen model
 
 
 @dataclass(frozen=True, slots=True)
+class _Hidden:
+    """The hidden votes, one entry each."""
+
+    panel: Integers  # which fold hides it
+    row: Integers  # its tuple
+    cell: Integers  # juror * labels + label
+    items: Floats  # how many items the tuple has
+
+    def chances(self, problem: Problem, at: Parameters) -> Floats:
+        """Log-chance of each hidden vote given its item's visible votes."""
+        posterior, _ = expect(problem, at)
+        table = np.exp(class_table(at))
+        chance = np.einsum("vk,vk->v", posterior[self.panel, :, self.row], table[self.panel, :, self.cell])
+        return np.asarray(np.log(chance))
+
+
+@dataclass(frozen=True, slots=True)
+class _Contest:
+    """The models' log-chances of the hidden votes, summed by tuple and by juror."""
+
+    models: list[str]
+    by_tuple: Floats  # (models, T)
+    by_juror: Floats  # (models, N), all items together
+    items: Floats  # (T,)
+
+    @classmethod
+    def judge(cls, ends: dict[str, tuple[Problem, Parameters]], hidden: _Hidden, visible: Incidence) -> _Contest:
+        """Let every model foretell the hidden votes."""
+        chances = np.array([hidden.chances(problem, at) for problem, at in ends.values()])
+        juror = hidden.cell // visible.labels
+        voting = np.bincount(juror, minlength=visible.jurors) > 0
+        by_tuple = [np.bincount(hidden.row, row, visible.rows) for row in chances]
+        by_juror = [np.bincount(juror, row * hidden.items, visible.jurors)[voting] for row in chances]
+        touched = np.bincount(hidden.row, minlength=visible.rows) > 0
+        items = visible.weights[0] * touched
+        return cls(list(ends), np.array(by_tuple), np.array(by_juror), items)
+
+    def breadth(self) -> float:
+        """By how many standard errors over jurors the strata gain on the best model without."""
+        if "strata" not in self.models or len(self.models) == 1 or self.by_juror.shape[1] < 2:
+            return float("nan")
+        last = self.models.index("strata")
+        plain = np.delete(self.by_juror, last, axis=0)
+        gain = self.by_juror[last] - plain[plain.sum(axis=1).argmax()]
+        return float(gain.mean() * np.sqrt(len(gain)) / max(gain.std(ddof=1), 1e-12))
+
+    def settle(self, data: Incidence, fit: Callable[[str], dict[str, LatentFit]], worth: float = 1.0) -> ModelChoice:
+        """Choose, fit and average; a gain below ``worth`` in all is no gain."""
+        totals = self.by_tuple @ self.items
+        breadth = self.breadth()
+        allowed = np.array([m != "strata" or not breadth < _BROAD for m in self.models])
+        best = int(np.where(allowed, totals, -np.inf).argmax())
+        gap = self.by_tuple - self.by_tuple[best]
+        error = np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items)
+        near = allowed & (totals >= totals[best] - np.maximum(error, worth))
+        chosen = self.models[int(near.argmax())]
+        fits = fit(chosen)
+        weights = np.array([float(m == chosen) for m in self.models])
+        if len(fits) > 1:
+            rivals = near | (chosen == "strata")
+            weights[rivals] = _stack_weights(self.by_tuple[rivals], self.items)
+
+        def named(values: Floats) -> dict[str, float]:
+            return dict(zip(self.models, values.tolist(), strict=True))
+
+        return ModelChoice(
+            hidden_log_likelihood=named(totals),
+            difference=named(totals - totals[best]),
+            standard_error=named(error),
+            breadth=breadth,
+            weights=named(weights),
+            chosen=chosen,
+            fits=fits,
+            fit=_average(data, fits, named(weights), chosen),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _Fitter:
-    """How to fit: the options every fit of one choice shares."""
+    """How to fit: the options that every fit of one choice shares."""
 
     gold: Floats | None
     strength: float
     tolerance: float
     limit: int
 
-    def rough(
-        self, data: Incidence, models: Sequence[str], rows: Integers, slack: float
-    ) -> dict[str, tuple[Problem, Parameters]]:
-        """Fit each model to a stack, with a tolerance ``slack`` times as loose."""
+    def rough(self, data: Incidence, models: Sequence[str], rows: Integers) -> dict[str, tuple[Problem, Parameters]]:
+        """Fit each model to a stack of panels, with a tolerance ten times as loose."""
         key = None if self.gold is None else self.gold[rows]
         ends: dict[str, tuple[Problem, Parameters]] = {}
         for model in models:
             problem = pose(data, model, self.strength, key)
-            if model == "strata" and "confusion" in ends:
-                at = harden(problem, ends["confusion"][1])
-            else:
-                at = first_parameters(problem)
-            ends[model] = problem, climb(problem, at, slack * self.tolerance * at.flat.shape[1], self.limit)[0]
+            at = first_parameters(problem)
+            ends[model] = problem, climb(problem, at, 10.0 * self.tolerance * at.flat.shape[1], self.limit)[0]
         return ends
 
     def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
@@ -108,7 +186,7 @@ def choose_latent(
     max_iterations: int = 1000,
     seed: int = 0,
 ) -> ModelChoice:
-    """Fit several latent-class models and weigh them by the hidden votes they foretell.
+    """Fit several latent-class models and choose by the hidden votes they foretell.
 
     Parameters are those of :func:`fit_latent`; ``models`` go from the simplest to the richest, and those with more
     parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large panel hides.
@@ -124,24 +202,23 @@ def choose_latent(
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
     fitter = _Fitter(key, strength, tolerance, max_iterations)
     models = _identifiable(models, data.jurors, data.labels)
-    if len(models) == 1 or not data.weights.any():
-        fits = {models[0]: fitter.finish(data, models[0], None)}
-        return _settle(data, models[:1], np.zeros((1, 1)), np.ones(1), lambda _: fits)
+    if len(models) == 1 or not data.votes:
+        only = {models[0]: fitter.finish(data, models[0], None)}
+        contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
+        return contest.settle(data, lambda _: only)
     if not data.is_dense and data.matrix.nnz > _LARGE:
         return _choose_large(data, models, fitter, seed)
     return _choose_small(data, models, fitter)
 
 
 def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
-    """Hide every vote once; a fifth panel of the stack hides nothing and starts the fit to all votes."""
+    """Hide every vote once; a fifth panel of the stack hides nothing and starts the fits to all votes."""
     visible, hidden, rows = _hide(data)
-    ends = fitter.rough(visible, models, rows, 10.0)
-    foretold = [_foretell(problem, at, hidden)[:_FOLDS].sum(axis=0) for problem, at in ends.values()]
-
-    def fits(_: str) -> dict[str, LatentFit]:
-        return {model: fitter.finish(data, model, at.panel(_FOLDS)) for model, (_, at) in ends.items()}
-
-    return _settle(data, models, np.array(foretold), visible.weights[0], fits)
+    ends = fitter.rough(visible, models, rows)
+    contest = _Contest.judge(ends, hidden, visible)
+    return contest.settle(
+        data, lambda _: {model: fitter.finish(data, model, at.panel(_FOLDS)) for model, (_, at) in ends.items()}
+    )
 
 
 def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:
@@ -152,21 +229,11 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     """
     some = _sample(data.rows, _ENOUGH * data.jurors / data.matrix.nnz, seed)
     part = replace(data, matrix=data.matrix[some], weights=data.weights[:, some])
-    visible, hidden, rows = _hide_some(part, seed)
-    ends = fitter.rough(visible, models, some, 10.0)
-    foretold = [_foretell(problem, at, hidden)[0, rows] for problem, at in ends.values()]
-
-    def fits(chosen: str) -> dict[str, LatentFit]:
-        return {chosen: fitter.finish(data, chosen, ends[chosen][1])}
-
-    worth = _WORTH * hidden.votes
-    return _settle(data, models, np.array(foretold), part.weights[0, rows], fits, worth)
-
-
-def _sample(rows: int, share: float, seed: int) -> Integers:
-    """Draw a share of the rows, in order."""
-    size = min(rows, max(1, round(rows * share)))
-    return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
+    visible, hidden = _hide_some(part, seed)
+    ends = fitter.rough(visible, models, some)
+    contest = _Contest.judge(ends, hidden, visible)
+    worth = _WORTH * float(hidden.items.sum())
+    return contest.settle(data, lambda chosen: {chosen: fitter.finish(data, chosen, ends[chosen][1])}, worth)
 
 
 def _identifiable(models: Sequence[str], jurors: int, labels: int) -> list[str]:
@@ -184,14 +251,6 @@ def _identifiable(models: Sequence[str], jurors: int, labels: int) -> list[str]:
     return [model for model in models if free[model] <= cells] or list(models[:1])
 
 
-def _foretell(problem: Problem, at: Parameters, hidden: Incidence) -> Floats:
-    """Log-likelihood of the hidden votes of each tuple given its visible ones, log Σ_k q_k Π K: (stack, T)."""
-    posterior, _ = expect(problem, at)
-    chance = hidden.scores(class_table(at))
-    top = chance.max(axis=1, keepdims=True)
-    return np.asarray(np.log((posterior * np.exp(chance - top)).sum(axis=1)) + top[:, 0])
-
-
 def _deal(weights: Floats) -> tuple[Integers, Integers, Floats]:
     """Deal each tuple's items out to the groups as evenly as possible: (group, tuple, items) of the filled hands."""
     each = np.floor(weights / _FOLDS)
@@ -201,60 +260,59 @@ def _deal(weights: Floats) -> tuple[Integers, Integers, Floats]:
     return group, row, hands[group, row]
 
 
-def _hide(data: Incidence) -> tuple[Incidence, Incidence, Integers]:
+def _hide(data: Incidence) -> tuple[Incidence, _Hidden, Integers]:
     """Stack four folds and the whole: their visible votes, their hidden votes, and the tuple each row came from."""
     group, row, items = _deal(data.weights[0])
-    weights = np.broadcast_to(items, (_FOLDS + 1, len(items)))
     build = _mask_dense if data.is_dense else _mask_sparse
-    seen, unseen = build(data, group, row)
-    return replace(data, matrix=seen, weights=weights), replace(data, matrix=unseen, weights=weights), row
+    matrix, (panel, place, cell) = build(data, group, row)
+    visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (_FOLDS + 1, len(items))))
+    return visible, _Hidden(panel, place, cell, items[place]), row
 
 
-def _mask_dense(data: Incidence, group: Integers, row: Integers) -> tuple[Floats, Floats]:
+def _mask_dense(data: Incidence, group: Integers, row: Integers) -> tuple[Floats, tuple[Integers, ...]]:
     hot = data.matrix[0][row]
     turn = (np.repeat(np.arange(data.jurors), data.labels) + group[:, None]) % _FOLDS
     unseen = hot * (turn == np.arange(_FOLDS + 1)[:, None, None])
-    return hot - unseen, unseen
+    return hot - unseen, np.nonzero(unseen)
 
 
-def _mask_sparse(data: Incidence, group: Integers, row: Integers) -> tuple[Any, Any]:
-    """Block-diagonal matrices, one block a fold, so that one product serves all folds."""
+def _mask_sparse(data: Incidence, group: Integers, row: Integers) -> tuple[Any, tuple[Integers, ...]]:
+    """Block-diagonal, one block a fold, so that one product serves all folds."""
     from scipy.sparse import coo_array
 
     hot = data.matrix[row].tocoo()
     down, across = hot.coords
-    fold = np.arange(_FOLDS + 1)[:, None]
-    away = (across // data.labels + group[down]) % _FOLDS == fold
-    block_down, block_across = fold * len(row) + down, fold * data.jurors * data.labels + across
-    shape = len(fold) * len(row), len(fold) * data.jurors * data.labels
-
-    def keep(mask: NDArray[np.bool_]) -> Any:
-        ones = np.ones(np.count_nonzero(mask))
-        return coo_array((ones, (block_down[mask], block_across[mask])), shape=shape).tocsr()
-
-    return keep(~away), keep(away)
+    turn = (across // data.labels + group[down]) % _FOLDS
+    fold, vote = np.nonzero(turn != np.arange(_FOLDS + 1)[:, None])
+    place = fold * len(row) + down[vote], fold * data.jurors * data.labels + across[vote]
+    shape = (_FOLDS + 1) * len(row), (_FOLDS + 1) * data.jurors * data.labels
+    matrix = coo_array((np.ones(len(vote)), place), shape=shape).tocsr()
+    return matrix, (turn.astype(np.int64), down.astype(np.int64), across.astype(np.int64))
 
 
-def _hide_some(data: Incidence, seed: int) -> tuple[Incidence, Incidence, Integers]:
+def _sample(rows: int, share: float, seed: int) -> Integers:
+    """Draw a share of the rows, in order."""
+    size = min(rows, max(1, round(rows * share)))
+    return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
+
+
+def _hide_some(data: Incidence, seed: int) -> tuple[Incidence, _Hidden]:
     """Hide the votes with (j + tuple) mod 4 = 0 of a seeded sample of tuples, which has about _LARGE / 2 votes."""
     from scipy.sparse import csr_array
 
     matrix = data.matrix
-    rows = _sample(data.rows, _LARGE / (2 * matrix.nnz), seed)
-    away = np.zeros(matrix.nnz, dtype=np.bool_)
-    for row in rows:
-        cells = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        away[cells] = (matrix.indices[cells] // data.labels + row) % _FOLDS == 0
-
-    def keep(mask: NDArray[np.bool_]) -> Incidence:
-        before = np.concatenate([[0], np.cumsum(mask, dtype=matrix.indptr.dtype)])
-        part = (matrix.data[mask], matrix.indices[mask], before[matrix.indptr])
-        return replace(data, matrix=csr_array(part, shape=matrix.shape))
-
-    return keep(~away), keep(away), rows
+    picked = np.zeros(data.rows, dtype=np.bool_)
+    picked[_sample(data.rows, _LARGE / (2 * matrix.nnz), seed)] = True
+    row = np.repeat(np.arange(data.rows), np.diff(matrix.indptr))
+    away = picked[row] & ((matrix.indices // data.labels + row) % _FOLDS == 0)
+    before = np.concatenate([[0], np.cumsum(~away, dtype=matrix.indptr.dtype)])
+    part = matrix.data[~away], matrix.indices[~away], before[matrix.indptr]
+    place, cell = row[away], matrix.indices[away].astype(np.int64)
+    hidden = _Hidden(np.zeros_like(place), place, cell, data.weights[0, place])
+    return replace(data, matrix=csr_array(part, shape=matrix.shape)), hidden
 
 
-def _stack_weights(foretold: Floats, items: Floats, rounds: int = 30) -> Floats:
+def _stack_weights(foretold: Floats, items: Floats, rounds: int = 50) -> Floats:
     """EM for the mixture weights of the models, their densities being fixed."""
     density = np.exp(foretold - foretold.max(axis=0))
     share = items / items.sum()
@@ -264,37 +322,9 @@ def _stack_weights(foretold: Floats, items: Floats, rounds: int = 30) -> Floats:
     return weights
 
 
-def _settle(
-    data: Incidence,
-    models: Sequence[str],
-    foretold: Floats,
-    items: Floats,
-    fit: Callable[[str], dict[str, LatentFit]],
-    worth: float = 1.0,
-) -> ModelChoice:
-    """Compare the models by what they foretold, fit, and average; a gain below ``worth`` in all is no gain."""
-    totals = foretold @ items
-    best = int(totals.argmax())
-    gap = foretold - foretold[best]
-    error = np.sqrt(np.square(gap - (gap @ items / items.sum())[:, None]) @ items)
-    near = totals >= totals[best] - np.maximum(error, worth)
-    chosen = models[int(near.argmax())]
-    weights = dict(zip(models, _stack_weights(foretold, items).tolist(), strict=True))
-    fits = fit(chosen)
-    return ModelChoice(
-        hidden_log_likelihood=dict(zip(models, totals.tolist(), strict=True)),
-        difference=dict(zip(models, (totals - totals[best]).tolist(), strict=True)),
-        standard_error=dict(zip(models, error.tolist(), strict=True)),
-        weights=weights,
-        chosen=chosen,
-        fits=fits,
-        fit=_average(data, fits, weights, chosen),
-    )
-
-
 def _average(data: Incidence, fits: dict[str, LatentFit], weights: dict[str, float], chosen: str) -> LatentFit:
     """Mix the posteriors; grade prevalence, confusion and scores by the mixture."""
-    if len(fits) == 1:
+    if len(fits) == 1 or weights[chosen] == 1.0:
         return fits[chosen]
     share = np.array([weights[model] for model in fits])
     posterior = np.einsum("m,mtl->tl", share, np.array([fit.posterior for fit in fits.values()]))

@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 
 #: What became of a trio, by code.
 OUTCOMES = ("real", "out_of_range", "complex", "degenerate", "no_items")
-_VALUES = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
+#: The eight decision tuples in the order of a flattened table; 1 is the second label.
+TUPLE_VALUES = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def table_moments(tables: ArrayLike) -> TrioMoments:
     items = flat.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = flat / items[..., None]
-    single = shares @ _VALUES
-    centred = _VALUES - single[..., None, :]  # (…, 8, 3)
+    single = shares @ TUPLE_VALUES
+    centred = TUPLE_VALUES - single[..., None, :]  # (…, 8, 3)
     a, b, c = centred[..., 0], centred[..., 1], centred[..., 2]
     pair = np.stack([(shares * x * y).sum(axis=-1) for x, y in ((b, c), (a, c), (a, b))], axis=-1)
     return TrioMoments(items, single, pair, (shares * a * b * c).sum(axis=-1))
@@ -103,7 +104,7 @@ def trio_influences(tables: ArrayLike, decoded: DecodedTrios) -> dict[str, Any]:
     IF(T) = z_1 z_2 z_3 - T - Σ z_i C_jk, IF(m_i) = z_i, pushed through the differentials of the formulas above.
     """
     m, s = decoded.moments, decoded.root[..., None]
-    z = np.moveaxis(_VALUES - m.single[..., None, :], -1, -2)  # (…, 3, 8)
+    z = np.moveaxis(TUPLE_VALUES - m.single[..., None, :], -1, -2)  # (…, 3, 8)
     pair, trio = m.pair[..., None], m.trio[..., None]
     others = z[..., [1, 0, 0], :] * z[..., [2, 2, 1], :]
     d_pair = others - pair

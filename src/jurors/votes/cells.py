@@ -27,7 +27,7 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
     >>> tidy(["yes ", "-", 1], missing=("-",))
     ['yes', None, '1']
     """
-    absent = {"", *texts(missing)}
+    absent = {"", "nan", "NaN", *texts(missing)}
     if set(map(type, values)) == {str}:  # the common case, and there may be millions of items
         cells: list[Any] = list(map(str.strip, values))
         return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]

@@ -36,26 +36,28 @@ HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
 def local_copy(source: Source, folder: Path, format: Format | None) -> tuple[Path, Format]:
     """A file DuckDB can read in parallel, and its format."""
-    hint = format
-    if isinstance(source, (str, os.PathLike)) and source != "-":
-        path = Path(source)
-        _check_exists(path)
-        extension = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-        hint = format or _EXTENSIONS.get(extension)
-    else:
-        path = _spool(sys.stdin.buffer if source == "-" else source, folder / "stream")
     try:
+        if isinstance(source, (str, os.PathLike)) and source != "-":
+            path = Path(source).resolve()
+            _check_exists(path)
+        else:
+            path = _spool(sys.stdin.buffer if source == "-" else source, folder / "stream")
+        hint = format or _EXTENSIONS.get(
+            (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+        )
         path = _unpacked(path, folder / "unpacked")
         with path.open("rb") as file:
             head = file.read(HEAD)
-    except OSError as error:
-        raise VotesError(f"cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, VotesError):
+            raise
+        raise VotesError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     kind = _format_of(head, hint)
     if kind in ("json", "jsonl") and head.startswith(BOM):
         path = _copy(path, folder / "bare", skip=len(BOM))
     if kind in ("csv", "tsv") and _mixes_newlines(path):
         path = _copy(path, folder / "even", drop=b"\r")
-    return path, kind
+    return _without_wildcards(path, folder / "file"), kind
 
 
 def _check_exists(path: Path) -> None:
@@ -90,6 +92,17 @@ def _unpacked(path: Path, target: Path) -> Path:
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise VotesError(f"the gzip data are cut short or damaged ({error}); fetch or write the file again") from None
     return target
+
+
+def _without_wildcards(path: Path, link: Path) -> Path:
+    """The same file under a name in which DuckDB sees no pattern, as it would in "votes[1].csv"."""
+    if not re.search(r"[*?\[]", str(path)):
+        return path
+    try:
+        link.symlink_to(path)
+    except OSError:  # not everybody may make links on Windows
+        return _copy(path, link)
+    return link
 
 
 def _copy(path: Path, target: Path, *, skip: int = 0, drop: bytes = b"") -> Path:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.votes.cells import item_array, tidy
+from jurors.votes.fetch import Format, Source
 from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, Options, find_column, guess_column, shown
 from jurors.votes.read import cells, laid_out, votes_of
-from jurors.votes.source import Format, Source, open_table
+from jurors.votes.source import open_table
 from jurors.votes.table import NO_VOTE, Label, Votes, ordered_labels, recode
 
 
@@ -197,7 +198,7 @@ def as_key(key: Any) -> Key:
         return Key.from_mapping(key)
     if isinstance(key, (str, os.PathLike)):
         return read_key(key)
-    if hasattr(key, "columns") or hasattr(key, "column_names") or hasattr(key, "collect_schema"):
+    if hasattr(type(key), "columns") or hasattr(type(key), "column_names"):  # of the type: asking a lazy one costs
         from jurors.votes.frame import eager
 
         table = eager(key)

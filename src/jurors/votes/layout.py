@@ -203,6 +203,8 @@ def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Optio
 def _check_names(names: Sequence[str]) -> None:
     seen: dict[str, int] = {}
     for k, name in enumerate(names):
+        if k and not name:
+            raise VotesError(f"column {k + 1} has no name in the first line; name it or remove it")
         if name in seen:
             raise VotesError(
                 f"columns {seen[name] + 1} and {k + 1} are both called {name!r}; give each column a name of its own "
@@ -227,4 +229,5 @@ def _one_of(value: str, known: Sequence[str], what: str) -> None:
 
 
 def shown(names: Sequence[str]) -> str:
+    """The first dozen names, for a message."""
     return ", ".join(repr(name) for name in names[:12]) + (" …" if len(names) > 12 else "")

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
+from jurors.votes.fetch import Format, Source
 from jurors.votes.layout import Layout, LayoutName, Options, find_layout
-from jurors.votes.source import Format, Source, Table, open_table
+from jurors.votes.source import Table, open_table
 from jurors.votes.table import Duplicates, Label, Votes, code_type
 
 

@@ -80,7 +80,7 @@ class Table:
 
 
 def _family(kind: str) -> str:
-    if kind in _INTEGERS:
+    if kind in (*_INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT"):
         return "int"
     if kind.startswith("DECIMAL"):
         return "float"
@@ -99,14 +99,18 @@ def open_table(source: Source, format: Format | None = None) -> Iterator[Table]:
         try:
             path, kind = local_copy(source, Path(folder), format)
         except VotesError as error:
-            raise VotesError(f"{name}: {error}") from None
+            raise _named(name, error) from None
         try:
-            with duckdb.connect(config={"temp_directory": folder}) as con:
+            with duckdb.connect(config={"temp_directory": folder, "enable_progress_bar": False}) as con:
                 yield open_path(con, path, kind)
         except VotesError as error:
-            raise VotesError(f"{name}: {error}") from None
+            raise _named(name, error) from None
         except duckdb.Error as error:
-            raise VotesError(f"{name}: {_one_line(error, path, kind)}") from None
+            raise _named(name, _one_line(error, path, kind)) from None
+
+
+def _named(name: str, what: object) -> VotesError:
+    return VotesError(f"{name}: {' '.join(str(what).split())}")
 
 
 def _shown_name(source: Source) -> str:
@@ -124,7 +128,11 @@ def open_path(con: duckdb.DuckDBPyConnection, path: Path, format: Format, *, sam
         sql, names = _csv_relation(path, "\t" if format == "tsv" else None)
         types = ("CSV",) * len(names)
     else:
-        sql = f"read_parquet({_quoted(path)})" if format == "parquet" else _json_relation(path, format, sample)
+        sql = (
+            f"read_parquet({_quoted(path)}, hive_partitioning=false)"
+            if format == "parquet"
+            else _json_relation(path, format, sample)
+        )
         described = con.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
         names, types = tuple(str(row[0]) for row in described), tuple(str(row[1]) for row in described)
         sql = f"(SELECT * FROM {sql}) AS file({', '.join(f'c{k}' for k in range(len(names)))})"
@@ -143,7 +151,7 @@ def _csv_relation(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ..
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
     sql = (
         f"read_csv({_quoted(path)}, auto_detect=false, header=true, delim='{chosen}', quote='\"', escape='\"', "
-        f"columns={{{columns}}}, max_line_size=20000000)"
+        f"columns={{{columns}}}, max_line_size=20000000, compression='none', hive_partitioning=false)"
     )
     return sql, names
 
@@ -152,7 +160,8 @@ def _json_relation(path: Path, format: Format, sample: int) -> str:
     shape = "array" if format == "json" and _first_byte(path) == b"[" else "newline_delimited"
     return (
         f"read_json({_quoted(path)}, format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
-        f"field_appearance_threshold=0, sample_size={sample}, maximum_object_size=100000000)"
+        f"field_appearance_threshold=0, sample_size={sample}, maximum_object_size=100000000, "
+        f"compression='none', hive_partitioning=false)"
     )
 
 
@@ -162,7 +171,7 @@ def _first_byte(path: Path) -> bytes:
 
 
 def _quoted(path: Path) -> str:
-    return "'" + str(path.resolve()).replace("'", "''") + "'"
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 # -- errors in one line ---------------------------------------------------------------------------------------

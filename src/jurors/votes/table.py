@@ -54,7 +54,7 @@ class Votes:
     @classmethod
     def from_matrix(
         cls,
-        matrix: ArrayLike,
+        matrix: NDArray[Any] | Sequence[Sequence[Any]],
         *,
         items: Sequence[Any] | NDArray[Any] | None = None,
         jurors: Sequence[Any] | None = None,
@@ -262,11 +262,12 @@ def is_missing(value: Any) -> bool:
 
 def ordered_labels(values: Iterable[Any]) -> tuple[Label, ...]:
     """Distinct labels in a natural order: numbers by size (also when they came as text), else alphabetically."""
-    distinct = list(dict.fromkeys(values))
+    distinct = sorted(dict.fromkeys(values), key=str)  # "1" and "01" are two labels: their order must not be chance
     try:
-        return tuple(sorted(distinct, key=float))
+        size = {value: float(value) for value in distinct}
     except (TypeError, ValueError):
-        return tuple(sorted(distinct, key=str))
+        return tuple(distinct)
+    return tuple(distinct if any(map(math.isnan, size.values())) else sorted(distinct, key=size.__getitem__))
 
 
 def positions(known: Sequence[Any], wanted: Sequence[Any], what: str) -> list[int]:
@@ -350,7 +351,7 @@ def _item_names(items: Sequence[Any] | NDArray[Any] | None, rows: int) -> NDArra
     return names
 
 
-def _as_cells(matrix: ArrayLike) -> NDArray[Any]:
+def _as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
     if isinstance(matrix, np.ndarray):
         return matrix
     try:

@@ -1,0 +1,212 @@
+"""Any number of jurors and labels, missing votes included: jurors independent given label *and* difficulty.
+
+The models (`latent`) and the choice between them by hidden votes (`hidden_votes`) do the work. Here the sketch is
+prepared for them: gold items are set apart from the others of their tuple, jurors who share no item with the rest are
+graded apart, and a copy is not heard twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
+from jurors.evaluate.hidden_votes import ModelChoice, choose_latent
+from jurors.evaluate.latent import Incidence, LatentFit
+from jurors.evaluate.pairs import Pairs
+from jurors.sketch import Sketch
+from jurors.votes import Votes
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+_MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
+_SURPRISE = 12.0  # disagreements expected where none is seen: chance does that once in e^12 = 160,000 times
+_MOST_GROUPS = 50
+
+
+@dataclass(frozen=True)
+class PanelFit:
+    """What the panel estimator found: the fit, and what intervals need to be drawn around it."""
+
+    fit: Fit
+    choice: ModelChoice
+    data: Incidence  #: what was fitted: copies heard once, gold items apart
+    gold: Floats | None  #: the key of `data`'s rows
+    hearing: Integers  #: for each juror, whose column of `data` speaks for it
+
+
+def incidence_of(votes: Votes) -> Incidence:
+    """The decision tuples as the models want them."""
+    weights = np.ones(votes.rows) if votes.counts is None else votes.counts
+    if votes.is_dense:
+        return Incidence.from_codes(votes.codes, weights, labels=len(votes.labels))
+    row, col, code = votes.triples()
+    return Incidence.from_triples(row, col, code, weights, jurors=len(votes.jurors), labels=len(votes.labels))
+
+
+def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
+    """Grade any panel.
+
+    Parameters
+    ----------
+    sketch
+        The decision tuples; votes may be missing.
+    gold
+        Tuples x labels: how many items of each tuple are known to have each true label.
+    seed
+        For the sample of items whose votes a very large panel hides.
+    """
+    votes, key = (sketch.tuples, None) if gold is None else _gold_apart(sketch, gold)
+    choice, data = _choose(votes, key, seed)
+    hearing = np.arange(len(sketch.jurors))
+    copies = find_copies(sketch, choice.fit)
+    if copies:
+        for copy, original in copies.items():
+            hearing[copy] = hearing[original]
+        choice, data = _choose(_heard_once(votes, copies), key, seed)
+    found = choice.fit
+    posterior = found.posterior[: sketch.tuples.rows]
+    fit = Fit(
+        solution=float_solution(sketch, found.prevalence, found.confusion[hearing], found.score[hearing]),
+        posterior=posterior,
+        iterations=found.iterations,
+        converged=found.converged,
+        details=_details(sketch, choice, hearing),
+        alarms=(
+            *([] if found.converged else [convergence_alarm("the panel model", found.iterations)]),
+            *_copy_alarms(sketch, copies, choice.fit),
+        ),
+    )
+    return PanelFit(fit, choice, data, key, hearing)
+
+
+def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:
+    data = incidence_of(votes)
+    # Few jurors leave little to learn the models from: they get more pseudo-votes (2), large complete panels fewer.
+    return choose_latent(data, gold=key, seed=seed), data
+
+
+def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers) -> dict[str, Any]:
+    """Which model was chosen, by how much, and every model's grades."""
+    models = {}
+    for name, fit in choice.fits.items():
+        solution = float_solution(sketch, fit.prevalence, fit.confusion[hearing], fit.score[hearing])
+        models[name] = {
+            "prevalence": solution.prevalence,
+            "accuracy": solution.accuracy,
+            "score": solution.score,
+            "iterations": fit.iterations,
+            "converged": fit.converged,
+        }
+    rows = {
+        name: {
+            "hidden_log_likelihood": value,
+            "behind_best": choice.difference[name],
+            "standard_error": choice.standard_error[name],
+            "weight": choice.weights[name],
+        }
+        for name, value in choice.hidden_log_likelihood.items()
+    }
+    weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
+    return {
+        "model": choice.chosen,
+        "choice": rows,
+        "models": models,
+        "notes": [f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights})."],
+    }
+
+
+_PLAIN = {
+    "one_coin": "one accuracy a juror",
+    "confusion": "a confusion matrix a juror",
+    "strata": "a confusion matrix a juror, items easy or hard",
+}
+
+
+# -- gold items -----------------------------------------------------------------------------------------
+
+
+def _gold_apart(sketch: Sketch, gold: Integers) -> tuple[Votes, Floats]:
+    """The tuples without their gold items, then a row for each tuple and known label; and the rows' key."""
+    tuples, labels = sketch.tuples, len(sketch.labels)
+    at, label = np.nonzero(gold)
+    counts = np.concatenate([sketch.counts - gold.sum(axis=1), gold[at, label]])
+    key = np.full((len(counts), labels), np.nan)
+    key[tuples.rows :] = np.eye(labels)[label]
+    return _rows(tuples, np.concatenate([np.arange(tuples.rows), at]), counts), key
+
+
+def _rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
+    """These rows of the votes, in this order; a row may be taken again."""
+    if votes.is_dense:
+        return replace(votes, rows=len(which), items=None, counts=counts, _dense=votes.codes[which])
+    from scipy.sparse import csr_array
+
+    row, col, code = votes.triples()
+    table = csr_array((code.astype(np.int64) + 1, (row, col)), shape=(votes.rows, len(votes.jurors)))[which].tocoo()
+    order = np.lexsort((table.col, table.row))
+    triples = (table.row[order].astype(np.int64), table.col[order].astype(np.int32), (table.data[order] - 1))
+    return replace(
+        votes, rows=len(which), items=None, counts=counts, _sparse=(*triples[:2], triples[2].astype(code.dtype))
+    )
+
+
+# -- copies ---------------------------------------------------------------------------------------------
+
+
+def find_copies(sketch: Sketch, fit: LatentFit) -> dict[int, int]:
+    """Jurors who never disagree with an earlier one though independent errors would have made them: copy -> original.
+
+    With the fit's grades, i and j would disagree on Σ_l P_l (1 - Σ_r K_i[l][r] K_j[l][r]) of their common items.
+    """
+    width = len(sketch.jurors)
+    if not 3 <= width <= _MOST_COMPARED:
+        return {}
+    pairs = Pairs(sketch)
+    together = np.flatnonzero(pairs.items - pairs.agreed < 0.5)
+    first, second, common = pairs.first[together], pairs.second[together], pairs.items[together]
+    same = np.einsum("l,plr,plr->p", fit.prevalence, fit.confusion[first], fit.confusion[second])
+    suspicious = (1 - same) * common >= _SURPRISE
+    copies: dict[int, int] = {}
+    for original, copy in zip(first[suspicious].tolist(), second[suspicious].tolist(), strict=True):
+        if original not in copies and copy not in copies:
+            copies[copy] = original
+    return copies
+
+
+def _heard_once(votes: Votes, copies: dict[int, int]) -> Votes:
+    """A copy's votes count for the original where that one is silent, and nowhere else."""
+    if votes.is_dense:
+        codes = votes.codes.copy()
+        for copy, original in copies.items():
+            silent = codes[:, original] < 0
+            codes[silent, original] = codes[silent, copy]
+            codes[:, copy] = -1
+        return replace(votes, _dense=codes)
+    row, col, code = votes.triples()
+    speaker = np.arange(len(votes.jurors), dtype=np.int32)
+    for copy, original in copies.items():
+        speaker[copy] = original
+    place = row * len(votes.jurors) + speaker[col]
+    _, first = np.unique(place, return_index=True)
+    return replace(votes, _sparse=(row[first], speaker[col[first]], code[first]))
+
+
+def _copy_alarms(sketch: Sketch, copies: dict[int, int], fit: LatentFit) -> list[Alarm]:
+    names = sketch.jurors
+    return [
+        Alarm(
+            "twin_jurors",
+            "warning",
+            f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and both get "
+            "the same grades",
+            None,
+            (names[original], names[copy]),
+        )
+        for copy, original in copies.items()
+    ]

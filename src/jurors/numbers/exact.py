@@ -1,0 +1,54 @@
+"""Exact numbers from polynomials, and sums across fields: each in its simplest form, a Surd where one root is enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flint import fmpq, fmpq_poly
+
+from jurors.numbers.algebraic import Algebraic
+from jurors.numbers.roots import RootSet, root_sets, surd_at
+from jurors.numbers.surd import Exact, Surd
+
+
+def algebraic_roots(coefficients: Sequence[int]) -> tuple[Surd | Algebraic, ...]:
+    """Every root of an integer polynomial (coefficients from the constant upwards), as often as it is one.
+
+    Real roots come first, ascending.
+
+    Examples
+    --------
+    >>> [str(x) for x in algebraic_roots([2, -4, -1, 2])]  # (2z - 1)(z² - 2)
+    ['-√2', '1/2', '√2']
+    """
+    found: list[Surd | Algebraic] = []
+    for roots, power in root_sets(fmpq_poly(list(coefficients))):
+        for k in range(roots.degree):
+            found += [number_at(roots, k, fmpq_poly([0, 1]))] * power
+    real = sorted(x for x in found if x.is_real)
+    return (*real, *(x for x in found if not x.is_real))
+
+
+def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
+    """The sum of exact numbers of any fields; a Surd where the roots cancel or one square root is left.
+
+    Examples
+    --------
+    >>> print(exact_sum([Surd.sqrt(2), Surd.sqrt(3), 1 - Surd.sqrt(2)]))
+    1 + √3
+    >>> print(exact_sum(x * x for x in algebraic_roots([1, -3, 0, 1])))
+    6
+    """
+    total = Algebraic.of(0)
+    for value in values:
+        total = total + value
+    return total.simplified()
+
+
+def number_at(roots: RootSet, index: int, polynomial: fmpq_poly) -> Surd | Algebraic:
+    """r(λ) in its simplest form: a rational Surd, a Surd, or an Algebraic, by the degree of λ."""
+    if roots.degree == 1:
+        return Surd(polynomial(fmpq(-roots.coefficients[0], roots.coefficients[1])))
+    if roots.degree == 2:
+        return surd_at(roots, index, polynomial)
+    return Algebraic(roots, index, polynomial)

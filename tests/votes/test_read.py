@@ -1,0 +1,351 @@
+"""Reading files: every format and layout gives the votes that were written; every bad file one clear line."""
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jurors.errors import VotesError
+from jurors.votes import Votes, read_votes
+
+FORMATS = ("csv", "tsv", "semicolon.csv", "crlf.csv", "bom.csv", "csv.gz", "jsonl", "jsonl.gz", "json", "parquet")
+JURORS = ("ann", "bob", "cy")
+
+word = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs"), include_characters='",;\n'), max_size=5)
+name = word.map(str.strip).filter(bool)
+record = st.lists(st.one_of(st.none(), st.sampled_from(["yes", "no", "01", "1", 'a "b"', "x,y;z", "é\nü"])), min_size=3)
+tables = st.lists(record.map(lambda r: r[:3]), min_size=1, max_size=6).filter(lambda t: any(c for r in t for c in r))
+slow = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def write(path: Path, columns: dict[str, list[Any]]) -> Path:
+    """Write columns in the format the file's name says."""
+    records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    kind = path.name.split(".", 1)[1]
+    if kind == "parquet":
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+        return path
+    if kind.startswith("json"):
+        text = json.dumps(records) if kind == "json" else "".join(json.dumps(record) + "\n" for record in records)
+    else:
+        out = io.StringIO()
+        separator = "\t" if kind == "tsv" else ";" if kind.startswith("semi") else ","
+        writer = csv.writer(out, delimiter=separator, lineterminator="\r\n" if kind.startswith("crlf") else "\n")
+        writer.writerows([list(columns), *zip(*columns.values(), strict=True)])
+        text = ("\ufeff" if kind.startswith("bom") else "") + out.getvalue()
+    path.write_bytes(gzip.compress(text.encode()) if kind.endswith("gz") else text.encode())
+    return path
+
+
+def cells(votes: Votes) -> list[list[Any]]:
+    """The labels themselves, rows x jurors."""
+    return [[None if code < 0 else votes.labels[code] for code in row] for row in votes.codes.tolist()]
+
+
+def wide_columns(rows: list[list[Any]]) -> dict[str, list[Any]]:
+    return {"item": [f"q{k}" for k in range(len(rows))]} | {j: [r[k] for r in rows] for k, j in enumerate(JURORS)}
+
+
+def fails(source: Any, **options: Any) -> str:
+    """The message of the VotesError that reading this raises: one line."""
+    with pytest.raises(VotesError) as caught:
+        read_votes(source, **options)
+    message = str(caught.value)
+    assert len(message.splitlines()) == 1
+    return message
+
+
+# -- laws -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@slow
+@given(rows=tables)
+def test_wide_votes_are_read_as_they_were_written(kind: str, rows: list[list[Any]], tmp_path: Path) -> None:
+    votes = read_votes(write(tmp_path / f"v.{kind}", wide_columns(rows)))
+    assert votes.jurors == JURORS
+    assert votes.item_names().tolist() == [f"q{k}" for k in range(len(rows))]
+    assert cells(votes) == rows
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@slow
+@given(rows=tables)
+def test_long_votes_are_read_as_they_were_written(kind: str, rows: list[list[Any]], tmp_path: Path) -> None:
+    flat = [(f"q{k}", j, cell) for k, row in enumerate(rows) for j, cell in zip(JURORS, row, strict=True)]
+    columns = {role: [vote[k] for vote in flat] for k, role in enumerate(("task", "Worker_ID", "label"))}
+    votes = read_votes(write(tmp_path / f"v.{kind}", columns))
+    assert votes.jurors == JURORS
+    assert votes.item_names().tolist() == [f"q{k}" for k in range(len(rows))]
+    assert cells(votes) == rows
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@slow
+@given(rows=tables, data=st.data())
+def test_counts_are_read_exactly(kind: str, rows: list[list[Any]], data: st.DataObject, tmp_path: Path) -> None:
+    counts = data.draw(st.lists(st.integers(0, 2**53 + 1), min_size=len(rows), max_size=len(rows)))
+    columns = {j: [row[k] for row in rows] for k, j in enumerate(JURORS)} | {"count": counts}
+    votes = read_votes(write(tmp_path / f"v.{kind}", columns))
+    assert votes.counts is not None
+    assert votes.counts.tolist() == counts
+    assert cells(votes) == rows
+
+
+@slow
+@given(rows=tables, names=st.lists(name, min_size=3, max_size=3, unique=True))
+def test_renaming_jurors_commutes_with_reading(rows: list[list[Any]], names: list[str], tmp_path: Path) -> None:
+    columns = {n: [row[k] for row in rows] for k, n in enumerate(names)}
+    votes = read_votes(write(tmp_path / "v.csv", columns), layout="wide", item=None)
+    plain = read_votes(write(tmp_path / "v.csv", dict(zip(JURORS, columns.values(), strict=True))))
+    renamed = [n for n in names if n in votes.jurors]
+    assert cells(votes) == cells(plain.take([JURORS[names.index(n)] for n in renamed]))
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "json", "parquet"])
+@pytest.mark.parametrize("labels", [(False, True), (0, 1), (-1, 2, 30), ("01", "1"), (0.5, 1.0)])
+def test_typed_formats_keep_the_type_of_labels(kind: str, labels: tuple[Any, ...], tmp_path: Path) -> None:
+    column = [*labels, None, *labels]
+    votes = read_votes(write(tmp_path / f"v.{kind}", {"item": list(range(len(column))), "a": column, "b": column}))
+    assert votes.labels == labels
+    assert [type(label) for label in votes.labels] == [type(label) for label in labels]
+    assert votes.item_names().tolist() == list(range(len(column)))
+
+
+def test_ten_thousand_rows_keep_their_order(tmp_path: Path) -> None:
+    n = 30_000
+    columns = {"item": [f"q{k * 7919 % 10_000}" for k in range(n)], "juror": [f"j{k // 10_000}" for k in range(n)]}
+    votes = read_votes(write(tmp_path / "v.csv", columns | {"label": [str(k % 7) for k in range(n)]}))
+    assert votes.item_names().tolist() == columns["item"][:10_000]
+    assert cells(votes) == [[str((k + j * 10_000) % 7) for j in range(3)] for k in range(10_000)]
+
+
+# -- what is understood ---------------------------------------------------------------------------------
+
+
+def test_standard_input_is_told_by_its_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    for data in (
+        b"id,a,b\n1,x,y\n",
+        b"id\ta\tb\n1\tx\ty\n",
+        b'{"id": "1", "a": "x", "b": "y"}\n',
+        b'[{"id": "1", "a": "x", "b": "y"}]',
+        gzip.compress(b"id;a;b\n1;x;y\n"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        votes = read_votes("-")
+        assert (votes.jurors, cells(votes), votes.item_names().tolist()) == (("a", "b"), [["x", "y"]], ["1"])
+
+
+def test_a_text_stream_reads_like_a_file() -> None:
+    assert cells(read_votes(io.StringIO("a,b\nyes,no\n"))) == [["yes", "no"]]
+
+
+def test_blanks_around_cells_and_names_are_cut_off() -> None:
+    votes = read_votes(io.StringIO("item , juror, label\nq1,ann,\tyes \n q1 ,bob,yes\n"))
+    assert (votes.labels, votes.jurors, votes.rows) == (("yes",), ("ann", "bob"), 1)
+
+
+def test_lines_that_end_in_different_ways_are_read() -> None:
+    assert cells(read_votes(io.BytesIO(b"a,b\nx,y\r\nz,x\n\n"))) == [["x", "y"], ["z", "x"]]
+
+
+def test_missing_marks_are_no_votes_and_others_stay() -> None:
+    text = "a,b,c\nyes,NA,-1\nno,yes,NA\n"
+    assert read_votes(io.StringIO(text)).labels == ("-1", "NA", "no", "yes")
+    assert cells(read_votes(io.StringIO(text), missing=("NA", -1))) == [["yes", None, None], ["no", "yes", None]]
+
+
+def test_nan_written_as_text_is_no_vote() -> None:
+    assert cells(read_votes(io.StringIO("a,b\nnan,1\n0,NaN\n"))) == [[None, "1"], ["0", None]]
+
+
+def test_bare_nan_in_json_is_no_vote() -> None:
+    votes = read_votes(io.BytesIO(b'{"a": NaN, "b": 1}\n{"a": 0.0, "b": null}\n'))
+    assert cells(votes) == [[None, 1], [0, None]]
+
+
+def test_a_juror_who_joins_late_in_json_is_not_missed() -> None:
+    lines = ['{"a": "x", "b": "y"}'] * 25_000 + ['{"a": "x", "late": "y"}']
+    assert read_votes(io.BytesIO("\n".join(lines).encode())).jurors == ("a", "b", "late")
+
+
+def test_dates_and_digits_in_json_stay_text() -> None:
+    votes = read_votes(io.BytesIO(b'{"a": "2020-01-01", "b": "007"}\n'))
+    assert votes.labels == ("007", "2020-01-01")
+
+
+def test_numbers_and_text_in_one_json_column_are_all_text() -> None:
+    assert read_votes(io.BytesIO(b'{"a": 1, "b": "1"}\n{"a": "x", "b": 2}\n')).labels == ("1", "2", "x")
+
+
+def test_parquet_floats_with_gaps_are_the_whole_numbers_they_were(tmp_path: Path) -> None:
+    votes = read_votes(
+        write(tmp_path / "v.parquet", {"a": [0.0, 1.0, None], "b": [1, 0, 1], "c": [1.0, float("nan"), 0.0]})
+    )
+    assert cells(votes) == [[0, 1, 1], [1, 0, None], [None, 1, 0]]
+    assert all(type(label) is int for label in votes.labels)
+
+
+def test_a_parquet_file_under_another_name_is_read(tmp_path: Path) -> None:
+    write(tmp_path / "v.parquet", {"a": ["x"], "b": ["y"]}).rename(tmp_path / "v.csv")
+    assert read_votes(tmp_path / "v.csv").jurors == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "file", ["label=1/votes[1].csv", "label=1/v*.csv", "a'b/v.csv", "v.csv.gz", "votes", "v.parquet", "label=2/v.jsonl"]
+)
+def test_the_name_of_a_file_is_only_a_name(file: str, tmp_path: Path) -> None:
+    path = tmp_path / file
+    path.parent.mkdir(exist_ok=True)
+    source = write(
+        tmp_path / f"plain.{'csv' if 'v.' not in file else file.split('v.')[1].removesuffix('.gz')}",
+        {"a": ["x"], "b": ["y"]},
+    )
+    source.rename(path)
+    assert (read_votes(path).jurors, read_votes(str(path)).labels) == (("a", "b"), ("x", "y"))
+
+
+def test_options_name_the_columns() -> None:
+    text = "who,what,said,model\nann,q1,yes,m\nbob,q1,no,m\n"
+    votes = read_votes(io.StringIO(text), item="what", juror="who", label="said")
+    assert (votes.jurors, votes.rows, votes.labels) == (("ann", "bob"), 1, ("no", "yes"))
+    assert read_votes(io.StringIO(text), layout="wide", ignore=["who", "what"]).jurors == ("said", "model")
+
+
+def test_of_several_words_the_surer_one_is_chosen() -> None:
+    text = "id,question,model,judge,response,verdict\n1,q,m,ann,long text,pass\n2,q,m,bob,long text,fail\n"
+    votes = read_votes(io.StringIO(text))
+    assert (votes.jurors, votes.labels, votes.item_names().tolist()) == (("ann", "bob"), ("fail", "pass"), ["q"])
+
+
+def test_a_juror_called_n_is_a_juror_and_a_count_called_n_a_count() -> None:
+    assert read_votes(io.StringIO("m,n,o\nyes,no,no\n")).jurors == ("m", "n", "o")
+    assert read_votes(io.StringIO("a,b,n\nyes,no,12\n")).total == 12
+    assert read_votes(io.StringIO("a,b,n\n1,0,1\n"), layout="wide").jurors == ("a", "b", "n")
+
+
+def test_labels_keep_the_order_the_caller_gave() -> None:
+    assert read_votes(io.StringIO("a,b\nyes,no\n"), labels=("yes", "no")).codes.tolist() == [[0, 1]]
+    assert "label 'no' is not among" in fails(io.StringIO("a,b\nyes,no\n"), labels=("yes", "nein"))
+
+
+def test_rows_of_one_item_merge_unless_a_juror_votes_twice() -> None:
+    votes = read_votes(io.StringIO("item,a,b\nq1,x,\nq2,y,y\nq1,,y\n"))
+    assert (votes.item_names().tolist(), cells(votes)) == (["q1", "q2"], [["x", "y"], ["y", "y"]])
+    text = "item,a,b\nq1,x,y\nq1,y,\n"
+    assert "juror 'a' votes more than once on item 'q1'" in fails(io.StringIO(text))
+    assert cells(read_votes(io.StringIO(text), duplicates="last")) == [["y", "y"]]
+
+
+def test_the_index_a_dataframe_writes_in_front_is_the_item() -> None:
+    assert read_votes(io.StringIO(",a,b,c\n0,x,y,x\n")).jurors == ("a", "b", "c")
+
+
+# -- what is refused, in one line --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "data", "parts"),
+    [
+        ("empty.csv", b"", ["is empty"]),
+        ("blank.jsonl", b"\n \n", ["is empty"]),
+        ("header.csv", b"item,juror,label\n", ["no rows", "item, juror, label"]),
+        ("lone.csv", b"item\nq1\n", ["no juror is left", "'item'"]),
+        ("more.csv", b"a,b\n1,2\n1,2,3\n", ["line 3 has 3 fields where the header has 2"]),
+        ("fewer.csv", b"a,b\n1,2\n1\n", ["line 3 has 1 fields where the header has 2"]),
+        ("quote.csv", b'a,b\n1,2\n3,"x\n', ["line 3", "quotation mark"]),
+        ("latin.csv", b"a,b\nx,y\nx,caf\xe9\n", ["line 3 is not valid UTF-8"]),
+        ("latin.jsonl", b'{"a":"x"}\n{"a":"caf\xe9"}\n', ["line 2 is not valid UTF-8"]),
+        ("wide.csv", "a,b\nx,y\n".encode("utf-16"), ["UTF-16"]),
+        ("twice.csv", b"a,b,a\nx,y,z\n", ["columns 1 and 3 are both called 'a'"]),
+        ("trail.csv", b"a,b,\nx,y,\n", ["column 3 has no name"]),
+        ("votes.csv", b"item,juror,label\nq1,ann,yes\nq1,ann,no\n", ["juror 'ann'", "item 'q1'"]),
+        ("none.csv", b"item,juror,label\nq1,ann,\nq1,bob, \n", ["every vote in column 'label' is missing"]),
+        ("none2.csv", b"a,b\n,\n,\n", ["every vote", "'a', 'b'"]),
+        ("noitem.csv", b"item,juror,label\nq1,ann,yes\n,bob,no\n", ["row 2, column 'item'"]),
+        ("nojuror.csv", b"item,juror,label\nq1,ann,yes\nq1,,no\n", ["row 2, column 'juror'"]),
+        ("half.csv", b"item,worker,opinion\nq1,ann,yes\n", ["'worker'", "label="]),
+        ("both.csv", b"id,question,a,b,c\n1,why,x,y,z\n", ["'id' and 'question'", "item="]),
+        ("count.csv", b"item,juror,label,count\nq,ann,yes,3\n", ["'count'", "ignore="]),
+        ("object.json", b'{"votes": {"a": 1}}', ["'votes'", "not a single value"]),
+        ("pretty.json", b'{\n "a": 1\n}', ["line 1 is not a JSON record"]),
+        ("numbers.json", b"[1, 2]", ["row 1 of the JSON array is '1'"]),
+        ("nothing.json", b"[]", ["no records"]),
+        ("broken.json", b'[{"a": 1}, {"a"', ["the JSON is broken"]),
+        ("broken.jsonl", b'{"a": 1}\n{"a": \n{"a": 2}\n', ["line 2 is not a JSON record"]),
+        ("list.jsonl", b'{"a": 1}\n[3]\n', ["line 2 is not a JSON record but '[3]'"]),
+        ("nested.jsonl", b'{"item": 1, "juror": "a", "label": ["x"]}\n', ["column 'label'", "not a single value"]),
+        ("cut.csv.gz", gzip.compress(b"a,b\nx,y\n" * 9999)[:60], ["gzip", "cut short"]),
+        ("bad.parquet", b"PAR1 nothing much PAR1", ["Parquet file is damaged"]),
+        ("csv.parquet", b"a,b\nx,y\n", ["not a Parquet file"]),
+    ],
+)
+def test_a_bad_file_is_named_with_what_is_wrong(file: str, data: bytes, parts: list[str], tmp_path: Path) -> None:
+    (tmp_path / file).write_bytes(data)
+    message = fails(tmp_path / file)
+    assert message.startswith(str(tmp_path / file) + ": ")
+    assert [part for part in parts if part not in message] == []
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet", "csv.gz", "jsonl.gz", "txt", "dat"])
+@given(noise=st.binary(min_size=40, max_size=400).map(lambda b: b"\x00\x9c" + b))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_binary_noise_is_refused_under_any_name(kind: str, noise: bytes, tmp_path: Path) -> None:
+    (tmp_path / f"noise.{kind}").write_bytes(noise)
+    assert f"noise.{kind}" in fails(tmp_path / f"noise.{kind}")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "jsonl", "parquet", "csv.gz", "txt"])
+@given(
+    noise=st.one_of(
+        st.binary(max_size=80), st.text(st.sampled_from('{}[]",:;\n\r\t ab1é\x1f'), max_size=40).map(str.encode)
+    )
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_the_bytes_only_votes_or_a_votes_error_come_out(kind: str, noise: bytes, tmp_path: Path) -> None:
+    (tmp_path / f"noise.{kind}").write_bytes(noise)
+    with contextlib.suppress(VotesError):
+        assert read_votes(tmp_path / f"noise.{kind}").n_votes > 0
+
+
+@pytest.mark.parametrize("count", ["-2", "1.5", "many", "", "1e3", "9223372036854775808", "NaN"])
+def test_a_count_that_is_none_is_named_by_row_and_column(count: str, tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text(f"a,b,count\nx,y,7\ny,x,{count}\n")
+    message = fails(path)
+    assert message.startswith(f"{path}: row 2, column 'count':")
+    assert (count or "nothing") in message
+
+
+def test_a_file_that_is_not_there_suggests_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("a\n")
+    assert f"did you mean '{tmp_path / 'votes.csv'}'" in fails(tmp_path / "vote.csv")
+    assert "no such file" in fails(tmp_path / "nowhere" / "vote.csv")
+    assert "folder" in fails(tmp_path)
+    assert "cannot be read" in fails("item,juror,label\n" * 500)
+
+
+def test_a_wrong_option_suggests_the_nearest() -> None:
+    assert "no column 'lable'. Did you mean 'label'?" in fails(io.StringIO("item,juror,label\n1,a,x\n"), label="lable")
+    assert "no layout 'lang'" in fails(io.StringIO("a\nx\n"), layout="lang")
+    assert "no format 'cvs'" in fails(io.StringIO("a\nx\n"), format="cvs")
+    assert "juror=" in fails(io.StringIO("a,b\nx,y\n"), layout="long", item="a", label="b")
+    assert "three different columns" in fails(io.StringIO("a,b\nx,y\n"), item="a", label="b", juror="b")
+
+
+def test_importing_the_votes_imports_no_engine() -> None:
+    import subprocess
+
+    code = "import sys, jurors.votes; print({'duckdb', 'narwhals', 'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
