@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate.alarm import Alarm
-from jurors.evaluate.factor import FactorFit, fit_factor
+from jurors.evaluate.factor import MOST_JURORS, FactorFit, fit_factor
 from jurors.sketch import Sketch
 
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
@@ -39,7 +39,7 @@ class ResidualTest:
 
 def residual_test(sketch: Sketch) -> ResidualTest | None:
     """The test for a binary panel; None where there are too few shared items or jurors to leave anything over."""
-    if len(sketch.labels) != 2 or len(sketch.jurors) < FEWEST_JURORS:
+    if len(sketch.labels) != 2 or not FEWEST_JURORS <= len(sketch.jurors) <= MOST_JURORS:
         return None
     factor = fit_factor(sketch)
     shared = np.triu(factor.error, 1) > 0

@@ -4,7 +4,9 @@ from jurors.evaluate.alarm import Alarm, Level, loudest
 from jurors.evaluate.answer_key import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.choose import Choice, choose_solution
 from jurors.evaluate.encode import encode
+from jurors.evaluate.fit import Fit
 from jurors.evaluate.majority import evaluate_majority
+from jurors.evaluate.panel import evaluate_panel
 from jurors.evaluate.result import Evaluation, Partition
 from jurors.evaluate.solution import Named, Solution
 from jurors.evaluate.trio import evaluate_trio
@@ -14,6 +16,7 @@ __all__ = [
     "Alarm",
     "Choice",
     "Evaluation",
+    "Fit",
     "KeyedEvaluation",
     "Level",
     "Named",
@@ -22,6 +25,7 @@ __all__ = [
     "choose_solution",
     "encode",
     "evaluate_majority",
+    "evaluate_panel",
     "evaluate_trio",
     "evaluate_trios",
     "evaluate_with_key",

@@ -2,12 +2,12 @@
 
 Two jurors agree when both are right or both wrong. With independent errors and two labels,
     a_ij = 1 - e_i - e_j + 2 e_i e_j,   that is   2 a_ij - 1 = (1 - 2 e_i)(1 - 2 e_j).
-Three jurors have the closed form (1 - 2 e_i)² = (2 a_ij - 1)(2 a_ik - 1) / (2 a_jk - 1); more have weighted least squares
-(`rank_one`; a pair weighs n_ij / (1 - (2 a_ij - 1)²), the inverse of its variance). Of e and 1 - e, the jury with the
-greater total accuracy is taken.
+Three jurors have the closed form (1 - 2 e_i)² = (2 a_ij - 1)(2 a_ik - 1) / (2 a_jk - 1); more have weighted least
+squares (`rank_one`; a pair weighs n_ij / (1 - (2 a_ij - 1)²), the inverse of its variance). Of e and 1 - e, the jury
+with the greater total accuracy is taken.
 
-The method cannot tell labels apart: it assumes that a juror errs as often on one label as on the other, and where that is
-false the e_i are not the true error rates. The prevalence it reports is that of the labels its weighted vote implies.
+The method cannot tell labels apart: it assumes that a juror errs as often on one label as on the other, and where that
+is false the e_i are not the true error rates. The prevalence is that of the labels the weighted vote implies.
 
 E. A. Platanios, A. Blum and T. Mitchell, Estimating accuracy from unlabeled data, UAI 2014.
 """
@@ -38,8 +38,8 @@ _LOUD = 3.5  # standard errors at which a pair's wrong sign is no accident
 def evaluate_agreement(sketch: Sketch) -> Fit:
     """One error rate for each of at least three jurors of two labels, from their agreement rates.
 
-    Nothing is clamped. Three jurors whose 2a - 1 multiply to a negative number have no real error rates: the numbers are
-    None then, there are no labels, and an alarm says so.
+    Nothing is clamped. Three jurors whose 2a - 1 multiply to a negative number have no real error rates: the numbers
+    are None then, there are no labels, and an alarm says so.
 
     Raises
     ------
@@ -50,18 +50,20 @@ def evaluate_agreement(sketch: Sketch) -> Fit:
 
     Examples
     --------
-    >>> sketch = Sketch.from_counts({"AAA": 36, "BBB": 36, "AAB": 9, "BBA": 9, "ABA": 4, "BAB": 4, "BAA": 1, "ABB": 1},
-    ...                             jurors="ijk")
+    Independent errors on 10, 20 and 30 percent of 1,000 items:
+
+    >>> sketch = Sketch.from_counts({"AAA": 255, "BAA": 55, "ABA": 75, "AAB": 115,
+    ...                              "BBB": 255, "ABB": 55, "BAB": 75, "BBA": 115}, jurors="ijk")
     >>> {juror: round(rate, 3) for juror, rate in evaluate_agreement(sketch).details["error_rate"].items()}
-    {'i': 0.018, 'j': 0.085, 'k': 0.189}
+    {'i': 0.1, 'j': 0.2, 'k': 0.3}
     """
     check_two_labels(sketch, "the agreement method")
     pairs = Pairs(sketch)
     values = 2.0 * pairs.agreed / pairs.items - 1.0
     refuse_without_signal(sketch, values, "agree more or less than half the time")
-    # The variance of a rate, with one item's worth of doubt so that a pair that always agrees weighs no end
+    # One item's worth of doubt in the variance: a pair that always agrees must not weigh infinitely.
     doubt = 1.0 - (values * pairs.items / (pairs.items + 1.0)) ** 2
-    factor = fit_rank_one(pairs, values, pairs.items / doubt)
+    factor = fit_rank_one(pairs, values, pairs.items / doubt, np.ones(len(sketch.jurors)))
     rates = (1.0 - factor.vector) / 2.0
     accuracy = np.repeat(1.0 - rates[:, None], 2, axis=1)
     posterior = None
@@ -97,7 +99,7 @@ def _label_share(posterior: Floats, weights: Floats) -> float:
 def _sign_alarms(sketch: Sketch, pairs: Pairs, values: Floats, factor: RankOne) -> tuple[Alarm, ...]:
     """Pairs that agree where the fitted error rates say they disagree, or the other way round."""
     if not factor.is_real:
-        message = "the three agreement rates contradict each other (2a - 1 multiply to less than 0): no real error rates"
+        message = "the agreement rates contradict each other (2a - 1 multiply to less than 0): no real error rate fits"
         return (Alarm("contradictory_signs", "alarm", message, float(values.prod()), sketch.jurors),)
     fitted = factor.vector[pairs.first] * factor.vector[pairs.second]
     against = values * fitted < 0

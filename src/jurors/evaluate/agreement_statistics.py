@@ -9,8 +9,8 @@ With n_tl votes for label l among the n_t votes of tuple t, over the items with 
 (Gwet's forms for missing votes; with none missing, Fleiss' own.) All but the pairs' are exact fractions.
 None measures accuracy: jurors who share an error agree on it.
 
-No library was found that takes counts of decision tuples: krippendorff wants one column an item, irrCAC one row an item,
-statsmodels' fleiss_kappa no missing votes, scikit-learn's cohen_kappa_score one pair a call. The tests compare with them.
+No library was found that takes counts of decision tuples: krippendorff wants one column an item, irrCAC one row an
+item, statsmodels' fleiss_kappa no missing votes, scikit-learn's cohen_kappa_score one pair a call. The tests compare.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SHOWN_PAIRS = 30
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AgreementStatistics:
-    """Coefficients of agreement; None where one does not exist (chance alone agrees always, or no item has two votes)."""
+    """Coefficients of agreement; None where one does not exist (chance agrees always, or no item has two votes)."""
 
     items: int
     jurors: tuple[str, ...]
@@ -65,7 +65,8 @@ class AgreementStatistics:
         overall = {name: None if x is None else float(x) for name, x in self._overall()}
         keys = ("items", "agreement", "cohen_kappa")
         pairs = [{"jurors": [i, j], **dict(zip(keys, rest, strict=True))} for i, j, *rest in self.pairs()]
-        return {"items": self.items, "jurors": list(self.jurors), "labels": list(self.labels), **overall, "pairs": pairs}
+        names = {"jurors": list(self.jurors), "labels": list(self.labels)}
+        return {"items": self.items, **names, **overall, "pairs": pairs}
 
     def to_frame(self) -> Any:
         """A dataframe, one pair a row."""
@@ -112,7 +113,7 @@ def agreement_statistics(sketch: Sketch) -> AgreementStatistics:
     --------
     >>> found = agreement_statistics(Sketch.from_counts({"AA": 20, "AB": 5, "BA": 10, "BB": 15}, jurors=("i", "j")))
     >>> found.agreement, round(float(found.cohen_kappa[0]), 3), found.gwet_ac1
-    (Fraction(7, 10), 0.4, Fraction(2, 5))
+    (Fraction(7, 10), 0.4, Fraction(41, 101))
     """
     if len(sketch.jurors) < 2:
         raise SketchError(f"agreement needs at least 2 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors)}")
@@ -169,8 +170,8 @@ def _label_shares(sketch: Sketch) -> list[Fraction]:
     """π_l: every item with a vote counts once, however many votes it has."""
     votes = _by_votes(sketch, vote_counts(sketch))
     items = sum(count for n, count in _items_by_votes(sketch).items() if n)
-    size = len(sketch.labels)
-    return [sum((Fraction(row[k], n) for n, row in votes.items() if n), Fraction(0)) / max(items, 1) for k in range(size)]
+    by_label = zip(*([Fraction(x, n) for x in row] for n, row in votes.items() if n), strict=True)
+    return [sum(column, Fraction(0)) / items for column in by_label]
 
 
 def _alpha(sketch: Sketch) -> Fraction | None:
@@ -178,12 +179,13 @@ def _alpha(sketch: Sketch) -> Fraction | None:
     alike = _by_votes(sketch, (votes * (votes - 1)).sum(axis=1, keepdims=True))
     by_label = [row for n, row in _by_votes(sketch, votes).items() if n > 1]
     cast = [sum(column) for column in zip(*by_label, strict=True)]
-    total = sum(cast)
+    total = int(sum(cast))
     same = sum((Fraction(row[0], n - 1) for n, row in alike.items() if n > 1), Fraction(0))
     by_chance = sum(n * (n - 1) for n in cast)
     if total < 2 or by_chance == total * (total - 1):
         return None
-    return 1 - (1 - same / total) / (1 - Fraction(by_chance, total * (total - 1)))
+    expected = Fraction(by_chance, total * (total - 1))
+    return 1 - (1 - same / total) / (1 - expected)
 
 
 def _cohen(pairs: Pairs, labels: int) -> Floats:

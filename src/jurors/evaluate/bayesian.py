@@ -2,8 +2,8 @@
 
     prevalences   p ~ Dirichlet(1, …, 1)
     each row      K_j[l] ~ Dirichlet(1, …, 1 + 1 on the true label, …, 1);  for two labels Beta(2, 1)
-so that a juror nobody has seen is expected to be right twice as often as to give any one wrong label, and a few votes do
-not make anyone perfect. The joint posterior is approximated by independent parts, q(labels) q(p) Π q(K_j[l]):
+so that a juror nobody has seen is expected to be right twice as often as to give any one wrong label, and a few votes
+do not make anyone perfect. The joint posterior is approximated by independent parts, q(labels) q(p) Π q(K_j[l]):
     q_tl ∝ exp(E log p_l + Σ_j E log K_j[l][v_tj]),   E log x_r = ψ(a_r) - ψ(Σ a),
     a = prior + expected counts.
 Each round raises a lower bound on the log-evidence. The numbers reported are posterior means, inside (0, 1) by nature.

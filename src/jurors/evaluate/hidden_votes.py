@@ -7,7 +7,7 @@ tuples stay counts.
 
 The differences between models, summed by item, have a standard error: the simplest model within one of the best
 is *chosen*.  Strata must also pay broadly: a difficulty that all jurors share shows in all jurors, whereas a few
-jurors who copy one another gain by themselves.  So their gain must be 3.5 standard errors *over jurors* as well.
+jurors who copy one another gain by themselves.  So their gain must also be significant *over jurors*: 3 sigma.
 
 The answer averages the posteriors of the models that are near the best.  Where strata are chosen independence has
 failed, no model is the truth, and all are averaged.  The weights λ maximise Σ_items log Σ_m λ_m P_m(hidden votes).
@@ -46,9 +46,10 @@ if TYPE_CHECKING:
 __all__ = ["ModelChoice", "choose_latent"]
 
 _FOLDS = 4
-_BROAD = 3.5  # standard errors over jurors by which strata must gain
+_BROAD = 3.0  # normal deviates by which strata must gain over jurors
 _LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes hidden
 _ENOUGH = 100  # votes a juror that the comparison of models on a large panel works with
+_HASTE = 24  # EM steps that the comparison of models on a large panel may take
 _WORTH = 1e-3  # log-chance a hidden vote for which a richer model is worth its time on a large panel
 
 
@@ -57,9 +58,9 @@ class ModelChoice:
     """How well each model foretold the hidden votes, and the fits to all votes."""
 
     hidden_log_likelihood: dict[str, float]
-    difference: dict[str, float]  #: from the best model's, never positive
+    difference: dict[str, float]  #: from the best model's; positive only for strata that did not gain broadly
     standard_error: dict[str, float]  #: of the difference, over items
-    breadth: float  #: gain by strata in standard errors over jurors; NaN where strata were not tried
+    breadth: float  #: gain by strata over jurors, as a normal deviate; NaN where strata were not tried
     weights: dict[str, float]  #: what each model weighs in ``fit``, adding up to one
     chosen: str  #: the simplest model within one standard error of the best
     fits: dict[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the chosen model only
@@ -105,13 +106,16 @@ class _Contest:
         return cls(list(ends), np.array(by_tuple), np.array(by_juror), items)
 
     def breadth(self) -> float:
-        """By how many standard errors over jurors the strata gain on the best model without."""
+        """Gain of the strata on the best model without, over jurors: Student's t as a normal deviate (Wallace)."""
         if "strata" not in self.models or len(self.models) == 1 or self.by_juror.shape[1] < 2:
             return float("nan")
         last = self.models.index("strata")
         plain = np.delete(self.by_juror, last, axis=0)
         gain = self.by_juror[last] - plain[plain.sum(axis=1).argmax()]
-        return float(gain.mean() * np.sqrt(len(gain)) / max(gain.std(ddof=1), 1e-12))
+        t = gain.mean() * np.sqrt(len(gain)) / max(gain.std(ddof=1), 1e-12)
+        freedom = len(gain) - 1
+        deviate = np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+        return float(np.copysign(deviate, t))
 
     def settle(self, data: Incidence, fit: Callable[[str], dict[str, LatentFit]], worth: float = 1.0) -> ModelChoice:
         """Choose, fit and average; a gain below ``worth`` in all is no gain."""
@@ -230,7 +234,7 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     some = _sample(data.rows, _ENOUGH * data.jurors / data.matrix.nnz, seed)
     part = replace(data, matrix=data.matrix[some], weights=data.weights[:, some])
     visible, hidden = _hide_some(part, seed)
-    ends = fitter.rough(visible, models, some)
+    ends = replace(fitter, limit=min(fitter.limit, _HASTE)).rough(visible, models, some)
     contest = _Contest.judge(ends, hidden, visible)
     worth = _WORTH * float(hidden.items.sum())
     return contest.settle(data, lambda chosen: {chosen: fitter.finish(data, chosen, ends[chosen][1])}, worth)

@@ -134,19 +134,35 @@ class Incidence:
             pieces.append((replace(self, matrix=matrix, weights=self.weights[:, rows]), rows))
         return tuple(pieces)
 
+    @property
+    def held(self) -> int:
+        """How many votes one panel of the stack holds in memory: each tuple's once, whatever its weight."""
+        return int(np.count_nonzero(self.matrix)) if self.is_dense else int(self.matrix.nnz)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all panels of the stack have the same votes, and differ in weights only (as resampled ones do)."""
+        return bool(self.matrix.shape[0] == (1 if self.is_dense else self.rows))
+
     def scores(self, table: Floats) -> Floats:
         """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T)."""
         if self.is_dense:
-            return np.asarray(np.matmul(table, self.matrix.transpose(0, 2, 1)))
-        stack, classes, _ = table.shape
+            return np.matmul(table, self.matrix.transpose(0, 2, 1))
+        stack, classes, cells = table.shape
+        if self.is_shared:
+            shared = self.matrix @ np.ascontiguousarray(table.reshape(-1, cells).T)
+            return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
         flat = self.matrix @ np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(-1, classes)
         return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
 
     def counts(self, mass: Floats) -> Floats:
         """Sum (stack, classes, T) masses into the votes they fall on: (stack, classes, jurors*labels)."""
         if self.is_dense:
-            return np.asarray(np.matmul(mass, self.matrix))
-        stack, classes, _ = mass.shape
+            return np.matmul(mass, self.matrix)
+        stack, classes, rows = mass.shape
+        if self.is_shared:
+            shared = self.matrix.T @ np.ascontiguousarray(mass.reshape(-1, rows).T)
+            return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
         flat = self.matrix.T @ np.ascontiguousarray(mass.transpose(0, 2, 1)).reshape(-1, classes)
         return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
 

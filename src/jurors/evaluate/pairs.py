@@ -90,7 +90,8 @@ class Pairs:
     @cached_property
     def agreed(self) -> Floats:
         """On how many of them the two said the same."""
-        return np.sum([self.count(label, label) for label in range(len(self.sketch.labels))], axis=0)
+        same = [self.count(label, label) for label in range(len(self.sketch.labels))]
+        return np.asarray(np.sum(same, axis=0), dtype=np.float64)
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""

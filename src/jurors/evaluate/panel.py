@@ -24,9 +24,9 @@ from jurors.votes import Votes
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
+STRENGTH = 2.0  #: pseudo-votes a juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
 _SURPRISE = 12.0  # disagreements expected where none is seen: chance does that once in e^12 = 160,000 times
-_MOST_GROUPS = 50
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class PanelFit:
     data: Incidence  #: what was fitted: copies heard once, gold items apart
     gold: Floats | None  #: the key of `data`'s rows
     hearing: Integers  #: for each juror, whose column of `data` speaks for it
+    strength: float = STRENGTH
 
 
 def incidence_of(votes: Votes) -> Incidence:
@@ -87,8 +88,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
 
 def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:
     data = incidence_of(votes)
-    # Few jurors leave little to learn the models from: they get more pseudo-votes (2), large complete panels fewer.
-    return choose_latent(data, gold=key, seed=seed), data
+    return choose_latent(data, gold=key, seed=seed, strength=STRENGTH), data
 
 
 def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers) -> dict[str, Any]:

@@ -1,14 +1,14 @@
 """The spectral meta-learner (Parisi, Strino, Nadler and Kluger 2014) and its sequel (Jaffe, Nadler and Kluger 2015).
 
-Two labels A and B, x_i = 1 when juror i says B, m_i its mean, d_i = P_iA + P_iB - 1 (twice the balanced accuracy, less one).
+Two labels A and B, x_i = 1 when juror i says B, m_i its mean, d_i = P_iA + P_iB - 1 (2 balanced accuracy - 1).
 Independent errors make the covariances off the diagonal, and the third moments of three different jurors, of rank one:
     C_ij = b_i b_j,   T_ijk = τ b_i b_j b_k,   b_i = √(P_A P_B) d_i,   τ = (P_A - P_B) / √(P_A P_B).
 b is the leading eigenvector of C with its diagonal put right in turn (`rank_one`), signed so that total accuracy is
 greatest. τ is the least-squares slope of T over all trios, from sums of powers in one pass: with y_i = (x_i - m_i) b_i,
     τ = Σ_items e₃(y) / Σ_items e₃(b²),   e₃ the sum of products of three different jurors who voted on the item.
 Then r = √(P_A/P_B) is the positive root of r - 1/r = τ, and P_iB = m_i + r b_i, P_iA = 1 - m_i + b_i / r.
-An item's label is the sign of log(P_B/P_A) + Σ_i log-ratios of the juror's vote: Parisi's weighted vote, with the sequel's
-prevalence. Missing votes are left out of every sum, as if missing by chance.
+An item's label is the sign of log(P_B/P_A) + Σ_i log-ratios of the juror's vote: Parisi's weighted vote, with the
+sequel's prevalence. Missing votes are left out of every sum, as if missing by chance.
 
 F. Parisi et al., Ranking and combining multiple predictors without labeled data, PNAS 111 (2014) 1253-1258.
 A. Jaffe, B. Nadler and Y. Kluger, Estimating the accuracies of multiple classifiers without labeled data, AISTATS 2015.
@@ -34,7 +34,7 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
     """Grade at least three jurors of two labels from covariances and third moments; no iteration over items.
 
     Nothing is clamped: an accuracy outside [0, 1] is reported as it is, with an alarm (only for the weights of the vote
-    does it count as the nearest share half an item inside). Three jurors get the closed form's answer (`evaluate_trio`).
+    does it count as the nearest share half an item inside). Three jurors get the closed form's answer, `evaluate_trio`.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def evaluate_spectral(sketch: Sketch) -> Fit:
     cast = data.counts(data.weights[:, None, :]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):
         mean = cast[:, 1] / cast.sum(axis=1)
-    factor = fit_rank_one(pairs, _covariances(sketch, pairs, mean), pairs.items)
+    factor = fit_rank_one(pairs, _covariances(sketch, pairs, mean), pairs.items, np.sqrt(mean * (1.0 - mean)))
     if not factor.is_real:
         return _no_answer(sketch)
     skew = _skewness(data, mean, np.nan_to_num(factor.vector))
@@ -116,12 +116,16 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
     outside = (worst > 1e-9).any(axis=1)
     if outside.any():
         who = tuple(np.array(sketch.jurors, dtype=object)[outside])
-        message = f"{name} gives accuracies outside [0, 1] to {_names(who)}: errors were not independent, or votes are few"
+        message = f"{name} puts {_names(who)} outside [0, 1]: the errors were not independent, or votes are few"
         found.append(Alarm("out_of_range", "alarm", message, float(np.nanmax(worst)), who))
     if not factor.is_fixed.all():
         who = tuple(np.array(sketch.jurors, dtype=object)[~factor.is_fixed])
         message = f"{_names(who)} cannot be graded by {name}: too few others voted on the same items"
         found.append(Alarm("not_identified", "warning", message, float(len(who)), who))
+    if factor.held.any():
+        who = tuple(np.array(sketch.jurors, dtype=object)[factor.held])
+        message = f"{_names(who)} had no finite grade by {name} and were held at the greatest possible signal"
+        found.append(Alarm("held_at_bound", "warning", message, float(len(who)), who))
     if not factor.converged:
         found.append(convergence_alarm(name, factor.iterations))
     return tuple(found)
@@ -141,23 +145,24 @@ def _covariances(sketch: Sketch, pairs: Pairs, mean: Floats) -> Floats:
 def refuse_without_signal(sketch: Sketch, values: Floats, verb: str) -> None:
     """DegenerateSketchError where the pairs' values are all zero, or one of just three is."""
     few = len(sketch.jurors) == 3 and len(values) == 3
-    if (values != 0).all() and len(values) or (values != 0).any() and not few:
+    if (values != 0).any() and not (few and (values == 0).any()):
         return
     zero = "no two jurors" if not (values != 0).any() else "some two of the three jurors do not"
-    raise DegenerateSketchError(f"{zero} {verb}, so the counts fix no answer", outcome="no_signal", jurors=sketch.jurors)
+    message = f"{zero} {verb}, so the counts fix no answer"
+    raise DegenerateSketchError(message, outcome="no_signal", jurors=sketch.jurors)
 
 
 def _skewness(data: Incidence, mean: Floats, factor: Floats) -> float:
     """τ, from power sums of y over the jurors who voted on each tuple."""
     votes = np.stack([-mean * factor, (1.0 - mean) * factor], axis=1)  # y of a juror who says A, or B
     signal = np.nan_to_num(np.stack([votes, np.repeat(factor[:, None] ** 2, 2, axis=1)])).reshape(2, -1)
-    powers = np.concatenate([signal, signal**2, signal**3])[None]
-    one, size, two, size_two, three, size_three = data.scores(powers)[0]
-    weights = data.weights[0]
+    powers = np.concatenate([signal, signal**2, signal**3, np.ones((1, signal.shape[1]))])[None]
+    one, size, two, size_two, three, size_three, cast = data.scores(powers)[0]
+    weights = np.where(cast > 2.5, data.weights[0], 0.0)  # fewer than three votes: zero, not rounding noise
     above = weights @ (one**3 - 3.0 * one * two + 2.0 * three)
     below = weights @ (size**3 - 3.0 * size * size_two + 2.0 * size_three)
-    if below <= 1e-12 * (weights @ size**3):
-        raise SketchError("no item has votes of three jurors whose answers move together, so prevalence stays unknown")
+    if below <= 0:
+        raise SketchError("no item has votes of three jurors whose answers move together: the prevalence stays open")
     return float(above / below)
 
 

@@ -75,6 +75,7 @@ def grade_votes(
     level: float = 0.95,
     seed: int = 0,
     exam: bool = False,
+    intervals: bool = True,
 ) -> tuple[Evaluation, Votes, NDArray[np.int64]]:
     """The evaluation, the votes it is about (labels may have grown by the gold items'), and each row's tuple."""
     if target not in ("test", "population"):
@@ -90,7 +91,7 @@ def grade_votes(
     name = default_method(sketch) if method == "auto" else method
     if name not in METHODS:
         raise SketchError(f"there is no method {method!r}; there are: auto, {', '.join(METHODS)}")
-    request = Request(Choice(trust, common, counted), target, level, seed, counted)
+    request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
     return replace(METHODS[name](sketch, request), exam=exam), votes, inverse
 
 

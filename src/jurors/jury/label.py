@@ -33,7 +33,7 @@ def label(source: Any, **options: Any) -> Labelling:
     ('yes', 100)
     """
     reading = {name: options.pop(name) for name in _READING if name in options}
-    evaluation, votes, inverse = grade_votes(as_votes(source, **reading), **options)
+    evaluation, votes, inverse = grade_votes(as_votes(source, **reading), intervals=False, **options)
     if evaluation.partition is not None:
         return label_rows(votes, inverse, evaluation.partition, method=evaluation.method, alarms=evaluation.alarms)
     fallback = Alarm(

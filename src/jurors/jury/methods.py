@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,10 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.decide import majority_partition, partition_by_label
-from jurors.doubt import contradiction_alarm, trio_alarms, trio_intervals
+from jurors.doubt import contradiction_alarm, juror_alarms, panel_intervals, residual_alarms, trio_alarms, trio_intervals
 from jurors.doubt.intervals import Target
 from jurors.errors import DegenerateSketchError, SketchError
-from jurors.evaluate import Alarm, Choice, Evaluation, Named, choose_solution, evaluate_majority, evaluate_trio
+from jurors.evaluate import Alarm, Choice, Evaluation, Fit, Named, Solution, choose_solution
+from jurors.evaluate import evaluate_majority, evaluate_panel, evaluate_trio
+from jurors.evaluate.agreement import evaluate_agreement
+from jurors.evaluate.alarm import LEVELS
+from jurors.evaluate.all_trios import evaluate_all_trios
+from jurors.evaluate.bayesian import evaluate_bayesian
+from jurors.evaluate.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.fit import float_solution
+from jurors.evaluate.posterior import tuple_posterior
+from jurors.evaluate.spectral import evaluate_spectral
 from jurors.sketch import Sketch
 
 
@@ -26,10 +35,18 @@ class Request:
     level: float = 0.95
     seed: int = 0
     gold: NDArray[np.int64] | None = None  #: tuples x labels, how many gold items
+    intervals: bool = True  #: whether anybody will look at them
 
 
 def grade_algebraic(sketch: Sketch, request: Request) -> Evaluation:
-    """Three jurors, two labels: the theorem, exactly, on the items that all three answered."""
+    """Three jurors, two labels: the theorem, exactly; more jurors: the median over all their trios."""
+    if len(sketch.jurors) == 3 and len(sketch.labels) == 2:
+        return _grade_trio(sketch, request)
+    return _oriented("algebraic", sketch, _median_of_trios(sketch), request)
+
+
+def _grade_trio(sketch: Sketch, request: Request) -> Evaluation:
+    """The theorem on the items that all three answered."""
     whole = sketch.complete()
     found: list[Alarm] = []
     if whole.items < sketch.items:
@@ -65,6 +82,27 @@ def grade_algebraic(sketch: Sketch, request: Request) -> Evaluation:
     )
 
 
+def _median_of_trios(sketch: Sketch) -> Fit:
+    """Every trio graded by itself; each statistic the median over the trios that have real solutions."""
+    found = evaluate_all_trios(sketch)
+    prevalence, accuracy = found.medians()
+    outcome = found.decoded.outcome
+    if not (outcome <= 1).any():
+        raise SketchError(f"none of the {len(outcome):,} trios has a real evaluation; try another method")
+    inside = int((outcome == 0).sum())
+    alarms = []
+    if inside < len(outcome):
+        message = f"{inside:,} of {len(outcome):,} trios have an evaluation in range; the others contradict independence"
+        alarms.append(Alarm("trios_out_of_range", "warning", message, inside / len(outcome)))
+    wrong = 1 - accuracy
+    confusion = np.stack(
+        [np.stack([accuracy[:, 0], wrong[:, 0]], axis=1), np.stack([wrong[:, 1], accuracy[:, 1]], axis=1)], axis=1
+    )
+    solution = float_solution(sketch, np.array([prevalence, 1 - prevalence]), confusion)
+    details = {"trios": len(outcome), "trios_in_range": inside}
+    return Fit(solution, tuple_posterior(sketch, solution), details=details, alarms=tuple(alarms))
+
+
 def grade_majority(sketch: Sketch, request: Request) -> Evaluation:
     """Majority vote as an evaluation; exact, but it cannot doubt itself."""
     exact = evaluate_majority(sketch)
@@ -92,19 +130,84 @@ def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
     )
 
 
+def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
+    """Any panel: jurors independent given label and difficulty, the model weighed by hidden votes."""
+    panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
+    result = _oriented("latent", sketch, panel.fit, request)
+    found = list(result.alarms)
+    if panel.fit.posterior is not None:
+        found += juror_alarms(sketch, panel.fit.posterior)
+    found += residual_alarms(sketch)
+    result = replace(result, alarms=_ranked(found))
+    if not request.intervals or result.rule != _FIT_RULE:
+        return result
+    ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed)
+    if ends is None:
+        return result
+    return replace(
+        result,
+        interval=named_statistics(sketch, ends),
+        standard_error=named_statistics(sketch, ends["errors"]),
+    )
+
+
+def _by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Sketch, Request], Evaluation]:
+    """A rival's estimator behind the common interface."""
+
+    def grade_rival(sketch: Sketch, request: Request) -> Evaluation:
+        return _oriented(name, sketch, estimate(sketch), request)
+
+    return grade_rival
+
+
+def _oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluation:
+    """The fit as an evaluation; where the user knows something that contradicts it, its mirror image."""
+    rule, solutions = _FIT_RULE, (fit.solution,)
+    knows = request.choice.trust is not None or request.choice.common is not None
+    if knows and len(sketch.labels) == 2:
+        mirror = _mirror(fit)
+        chosen, rule, _ = choose_solution(sketch, (fit.solution, mirror.solution), request.choice)
+        solutions = (fit.solution, mirror.solution) if chosen == 0 else (mirror.solution, fit.solution)
+        fit = (fit, mirror)[chosen]
+        rule = rule if chosen else _FIT_RULE
+    elif knows:
+        raise SketchError("a trusted juror or a common label settles panels of two labels only; give gold items")
+    return Evaluation(
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name, solution=fit.solution,
+        solutions=solutions, rule=rule, majority=evaluate_majority(sketch),
+        partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
+        alarms=_ranked(fit.alarms), target=request.target, level=request.level,
+        details={**fit.details, "iterations": fit.iterations, "converged": fit.converged},
+    )  # fmt: skip
+
+
+def _mirror(fit: Fit) -> Fit:
+    """Two labels trade places: what was A is B for everybody."""
+    s = fit.solution
+    scores = None if s.scores is None else tuple(None if x is None else 1 - x for x in s.scores)  # type: ignore[operator]
+    mirrored = Solution(s.jurors, s.labels, s.prevalences[::-1], tuple(t[::-1] for t in s.confusions), scores)
+    return replace(fit, solution=mirrored, posterior=None if fit.posterior is None else fit.posterior[:, ::-1])
+
+
+_FIT_RULE = "the fit started from the jurors' votes"
+
+
+def _ranked(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
+    return tuple(sorted(alarms, key=lambda alarm: -LEVELS.index(alarm.level)))
+
+
 #: Every method by name.
 METHODS: dict[str, Callable[[Sketch, Request], Evaluation]] = {
     "algebraic": grade_algebraic,
+    "latent": grade_latent,
     "majority": grade_majority,
+    "dawid_skene": _by_estimator("dawid_skene", evaluate_dawid_skene),
+    "bayesian": _by_estimator("bayesian", evaluate_bayesian),
+    "spectral": _by_estimator("spectral", evaluate_spectral),
+    "agreement": _by_estimator("agreement", evaluate_agreement),
 }
 
 
 def default_method(sketch: Sketch) -> str:
-    """The theorem where it applies."""
-    if len(sketch.labels) > 2:
-        shown = ", ".join(map(str, sketch.labels[:8])) + (" …" if len(sketch.labels) > 8 else "")
-        raise SketchError(
-            f"found {len(sketch.labels)} labels ({shown}), but only two can be graded so far; "
-            "if some cells are not votes, name them with --missing"
-        )
-    return "algebraic"
+    """The theorem for three jurors and two labels, the panel model for everything else."""
+    return "algebraic" if len(sketch.jurors) == 3 and len(sketch.labels) == 2 else "latent"

@@ -1,4 +1,4 @@
-"""Exact numbers from polynomials, and sums across fields: each in its simplest form, a Surd where one root is enough."""
+"""Exact numbers from polynomials and sums across fields, each in its simplest form: a Surd where one root will do."""
 
 from __future__ import annotations
 

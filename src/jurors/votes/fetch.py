@@ -38,20 +38,17 @@ def local_copy(source: Source, folder: Path, format: Format | None) -> tuple[Pat
     """A file DuckDB can read in parallel, and its format."""
     try:
         if isinstance(source, (str, os.PathLike)) and source != "-":
-            path = Path(source).resolve()
+            path = Path(source).absolute()
             _check_exists(path)
         else:
             path = _spool(sys.stdin.buffer if source == "-" else source, folder / "stream")
-        hint = format or _EXTENSIONS.get(
-            (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-        )
+        unzipped = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+        hint = format or _EXTENSIONS.get(unzipped.suffix.lower())
         path = _unpacked(path, folder / "unpacked")
         with path.open("rb") as file:
             head = file.read(HEAD)
-    except (OSError, ValueError) as error:
-        if isinstance(error, VotesError):
-            raise
-        raise VotesError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise VotesError(f"cannot be read: {error.strerror or error}") from None
     kind = _format_of(head, hint)
     if kind in ("json", "jsonl") and head.startswith(BOM):
         path = _copy(path, folder / "bare", skip=len(BOM))
@@ -63,6 +60,8 @@ def local_copy(source: Source, folder: Path, format: Format | None) -> tuple[Pat
 def _check_exists(path: Path) -> None:
     import difflib
 
+    if "\n" in str(path) or "\0" in str(path):
+        raise VotesError("this is no path; wrap text in io.StringIO(text) to read votes from it")
     if path.is_dir():
         raise VotesError("this is a folder, not a file of votes; name a file in it")
     if path.exists():

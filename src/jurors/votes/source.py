@@ -101,7 +101,8 @@ def open_table(source: Source, format: Format | None = None) -> Iterator[Table]:
         except VotesError as error:
             raise _named(name, error) from None
         try:
-            with duckdb.connect(config={"temp_directory": folder, "enable_progress_bar": False}) as con:
+            with duckdb.connect(config={"temp_directory": folder}) as con:
+                con.execute("SET enable_progress_bar = false")
                 yield open_path(con, path, kind)
         except VotesError as error:
             raise _named(name, error) from None
@@ -115,7 +116,8 @@ def _named(name: str, what: object) -> VotesError:
 
 def _shown_name(source: Source) -> str:
     if isinstance(source, (str, os.PathLike)):
-        return "standard input" if source == "-" else os.fspath(source)
+        name = os.fspath(source)
+        return "standard input" if name == "-" else name if name.isprintable() else ascii(name[:40])
     return str(getattr(source, "name", "the stream"))
 
 
@@ -128,11 +130,8 @@ def open_path(con: duckdb.DuckDBPyConnection, path: Path, format: Format, *, sam
         sql, names = _csv_relation(path, "\t" if format == "tsv" else None)
         types = ("CSV",) * len(names)
     else:
-        sql = (
-            f"read_parquet({_quoted(path)}, hive_partitioning=false)"
-            if format == "parquet"
-            else _json_relation(path, format, sample)
-        )
+        parquet = f"read_parquet({_quoted(path)}, hive_partitioning=false)"
+        sql = parquet if format == "parquet" else _json_relation(path, format, sample)
         described = con.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
         names, types = tuple(str(row[0]) for row in described), tuple(str(row[1]) for row in described)
         sql = f"(SELECT * FROM {sql}) AS file({', '.join(f'c{k}' for k in range(len(names)))})"
