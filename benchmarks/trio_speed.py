@@ -1,6 +1,9 @@
 """How long the exact grades of three jurors take, beside ntqr 0.9 on the same counts, and thousands of trios at once.
 
-Run `make bench`, or `python benchmarks/trio_speed.py`. One core; best and median of many runs.
+Run `make bench`, or `python benchmarks/trio_speed.py`. One core; best and median of many runs, in
+CPU time of this process. Wall-clock time would flatter the shorter of two pieces of work on a busy machine: it fits
+between the interruptions, the longer one does not. For the same reason a ratio comes from rounds that alternate the two
+pieces of work: the median of the rounds' ratios, with their range. Even so, quote figures from a quiet machine only.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,11 +36,23 @@ def timed(work: Callable[[], Any], *, at_least: float = 1.0, inner: int = 1) -> 
     times: list[float] = []
     end = time.perf_counter() + at_least
     while time.perf_counter() < end or len(times) < 5:
-        start = time.perf_counter()
-        for _ in range(inner):
-            work()
-        times.append((time.perf_counter() - start) / inner)
+        times.append(cpu_time(work, inner))
     return min(times), statistics.median(times), len(times) * inner
+
+
+def cpu_time(work: Callable[[], Any], inner: int) -> float:
+    """CPU seconds a call."""
+    start = time.process_time()
+    for _ in range(inner):
+        work()
+    return (time.process_time() - start) / inner
+
+
+def ratio(what: str, long: Callable[[], Any], short: Callable[[], Any], *, inner: int, rounds: int = 15) -> None:
+    """Print how many times longer the first takes: `rounds` rounds of one call to it and `inner` to the second."""
+    found = sorted(cpu_time(long, 1) / cpu_time(short, inner) for _ in range(rounds))
+    middle = statistics.median(found)
+    print(f"{'  ' + what:<66}{middle:>10,.0f} x   ({found[0]:,.0f} to {found[-1]:,.0f})")
 
 
 def row(what: str, result: tuple[float, float, int], unit: str = "µs") -> None:
@@ -66,23 +82,20 @@ def draw_votes(rng: np.random.Generator, items: int, columns: int, prevalence: f
 
 def exact_rows() -> None:
     sketch = jurors.Sketch.from_counts(TABLE_1, jurors="ijk")
-    mine = timed(lambda: jurors.evaluate_trio(sketch), inner=50)
-    row("evaluate_trio(sketch): both solutions, exact", mine)
+    row("evaluate_trio(sketch): both solutions, exact", timed(lambda: jurors.evaluate_trio(sketch), inner=50))
 
     def and_floats() -> None:
         for solution in jurors.evaluate_trio(sketch):
             solution.to_float()
 
-    floats = timed(and_floats, inner=20)
-    row("  … and all their numbers as floats", floats)
+    row("  … and all their numbers as floats", timed(and_floats, inner=20))
     work = ntqr_evaluation()
     if work is None:
         print("ntqr not installed: no comparison (pip install 'jurors[bench]', or make bench)")
     else:
-        theirs = timed(work, at_least=3.0)
-        row("ntqr 0.9 ErrorIndependentEvaluation, exact and floats", theirs)
-        print(f"{'  ratio, exact only / with floats (of the medians)':<66}{theirs[1] / mine[1]:>10,.0f} x ", end="")
-        print(f"{theirs[1] / floats[1]:>9,.0f} x")
+        row("ntqr 0.9 ErrorIndependentEvaluation, exact and floats", timed(work, at_least=3.0))
+        ratio("times evaluate_trio alone", work, lambda: jurors.evaluate_trio(sketch), inner=1000)
+        ratio("times evaluate_trio with all floats (like for like)", work, and_floats, inner=300)
     row("jurors.grade(sketch): with intervals, alarms, partition", timed(lambda: jurors.grade(sketch), inner=10))
 
 
@@ -98,21 +111,21 @@ def many_rows(rng: np.random.Generator, trios: int = 4_000, items: int = 20_000)
 def matrix_rows(rng: np.random.Generator, items: int = 20_000) -> None:
     for columns in (4, 3):
         votes = draw_votes(rng, items, columns)
-        total = timed(lambda votes=votes: votes.sum(), inner=20)  # type: ignore[misc]
         try:
             jurors.label(votes)
         except JurorsError as error:
             print(f"{items:,} x {columns} votes: skipped ({error})")
             continue
-        row(f"V.sum() of {items:,} x {columns} votes", total)
-        for what, work in (("grade", jurors.grade), ("label: grades and labels", jurors.label)):
-            found = timed(lambda work=work, votes=votes: work(votes))  # type: ignore[misc]
-            row(f"jurors.{what}, from the matrix", found)
-            print(f"{'  as a multiple of V.sum() (of the medians)':<66}{found[1] / total[1]:>10,.1f} x")
+        row(f"V.sum() of {items:,} x {columns} votes", timed(votes.sum, inner=20))
+        for what, function in (("grade", jurors.grade), ("label: grades and labels", jurors.label)):
+            work = partial(function, votes)
+            row(f"jurors.{what}, from the matrix", timed(work))
+            ratio("times V.sum()", work, votes.sum, inner=100, rounds=101)
 
 
 def main() -> None:
-    print(f"jurors {jurors.__version__}, Python {sys.version.split()[0]}, NumPy {np.__version__}, one thread\n")
+    print(f"jurors {jurors.__version__}, Python {sys.version.split()[0]}, NumPy {np.__version__}, one thread, ", end="")
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print(f"{'':<66}{'best':>13}{'median':>13}{'runs':>9}")
     rng = np.random.default_rng(0)
     exact_rows()

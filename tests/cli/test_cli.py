@@ -144,7 +144,9 @@ def test_score_takes_a_key_file_or_a_column(tmp_path: Path) -> None:
 
 def test_compare_puts_methods_beside_the_truth(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
-    path.write_text("a,b,c,truth,count\nx,x,x,x,30\nx,x,y,x,9\ny,y,y,y,40\ny,x,y,y,11\nx,y,y,x,8\nx,y,x,x,7\ny,y,x,y,6\n")
+    path.write_text(
+        "a,b,c,truth,count\nx,x,x,x,30\nx,x,y,x,9\ny,y,y,y,40\ny,x,y,y,11\nx,y,y,x,8\nx,y,x,x,7\ny,y,x,y,6\n"
+    )
     result = run("compare", path, "--key", "truth")
     assert result.exit_code == 0
     head = result.stdout.splitlines()[0].split()
@@ -198,7 +200,10 @@ BAD = {
     "negative count": ("a,b,c,count\nx,y,x,5\nx,x,y,-3\n", "-3"),
     "fractional count": ("a,b,c,count\nx,y,x,5\nx,x,y,2.5\n", "2.5"),
     "count that is a word": ("a,b,c,count\nx,y,x,5\nx,x,y,many\n", "many"),
-    "a juror twice": ("item,juror,label\n1,ann,x\n1,ann,y\n1,bob,x\n1,cy,y\n", "'ann' votes more than once on item '1'"),
+    "a juror twice": (
+        "item,juror,label\n1,ann,x\n1,ann,y\n1,bob,x\n1,cy,y\n",
+        "'ann' votes more than once on item '1'",
+    ),
     "ragged": ("a,b,c\nx,y,x\nx,y\nx,x,x\n", "3"),
     "three labels": ("a,b,c\nx,y,z\nx,x,z\nz,y,y\n", "3 labels"),
     "uninformative": ("a,b,c,count\nx,x,x,4\ny,y,x,4\nx,y,x,1\n", "'c' always says x"),
@@ -248,7 +253,11 @@ def test_a_json_object_that_is_no_votes_is_refused(tmp_path: Path) -> None:
 
 def test_duplicates_can_be_settled(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
-    rows = [f"{k},{j},{v}" for k, t in enumerate(["xxx", "xxy", "yyy", "yxy", "yyx", "xyx"] * 5) for j, v in zip("abc", t, strict=True)]
+    rows = [
+        f"{k},{j},{v}"
+        for k, t in enumerate(["xxx", "xxy", "yyy", "yxy", "yyx", "xyx"] * 5)
+        for j, v in zip("abc", t, strict=True)
+    ]
     path.write_text("item,juror,label\n" + "\n".join([*rows, "0,a,y"]) + "\n")
     assert run("grade", path).exit_code == 2
     for rule in ("first", "last"):

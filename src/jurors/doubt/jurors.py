@@ -25,8 +25,12 @@ def juror_alarms(sketch: Sketch, posterior: NDArray[np.float64]) -> list[Alarm]:
     liar = enough & ~constant & (z < -4)
     return [
         *_named(sketch, constant, "constant_juror", "says one label only, so nothing is known of its judgement"),
-        *_named(sketch, noise, "uninformative_juror", "answers as if by chance: its votes tell nothing about the truth"),
-        *_named(sketch, liar, "inverted_juror", "is wrong more often than chance: its votes are read the other way round"),
+        *_named(
+            sketch, noise, "uninformative_juror", "answers as if by chance: its votes tell nothing about the truth"
+        ),
+        *_named(
+            sketch, liar, "inverted_juror", "is wrong more often than chance: its votes are read the other way round"
+        ),
     ]
 
 

@@ -49,11 +49,22 @@ def panel_intervals(
             posterior += weight / total * _refit(panel, model, drawn)
         parts.append(_statistics(data, posterior, drawn if target == "population" else data.weights))
     spread = {name: np.concatenate([part[name] for part in parts]) for name in _NAMES}
-    variance = {name: np.nanvar(values, axis=0, ddof=1) for name, values in spread.items()}
+    variance = {name: _variance(values) for name, values in spread.items()}
     if target == "test":
         within = _within(data, panel.choice.fit.posterior)
         variance = {name: variance[name] + within[name] for name in _NAMES}
     return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level)
+
+
+def _variance(values: Floats) -> Floats:
+    """Over replicates, skipping those in which the statistic does not exist; NaN where it exists in fewer than two."""
+    known = np.isfinite(values)
+    count = known.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=0) / count
+        return np.asarray(
+            np.where(known, (values - mean) ** 2, 0.0).sum(axis=0) / np.where(count > 1, count - 1, np.nan)
+        )
 
 
 _NAMES = ("prevalence", "accuracy", "score")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class Candidate:
 
     group: int
     prevalence: Number
-    rows: tuple[tuple[Number, ...], ...]  #: by juror: what it says on this component's items
+    rows: tuple[tuple[Any, ...], ...]  #: by juror, exact numbers of one field: what it says on this component's items
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Relabeling:
 
 def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice, *, real: bool) -> Relabeling:
     """The relabeling that the rule prefers; a rule that leaves a tie passes it on to total label accuracy."""
-    totals = [[exact_sum(column) for column in zip(*c.rows, strict=True)] for c in candidates]
+    totals = [[x + y + z for x, y, z in zip(*c.rows, strict=True)] for c in candidates]  # of one field
     groups = [c.group for c in candidates]
     if not real:
         best, _, _ = _settled(None, totals, groups, exact=False)
@@ -54,9 +55,7 @@ def choose_relabeling(sketch: Sketch, candidates: Sequence[Candidate], choice: C
     return Relabeling(best, rule, gap, tied)
 
 
-def _rule(
-    sketch: Sketch, candidates: Sequence[Candidate], choice: Choice
-) -> tuple[list[list[Number]] | None, str]:
+def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tuple[list[list[Number]] | None, str]:
     """The gain of giving each candidate each label; None for total label accuracy itself."""
     labels = range(len(sketch.labels))
     if choice.trust is not None:
@@ -115,9 +114,7 @@ def _lexicographic(coarse: list[list[int]], fine: list[list[int]]) -> list[list[
 
 
 def _is_tie(gains: list[list[Number]], best: Sequence[int], second: Sequence[int]) -> bool:
-    left, right = (
-        exact_sum(row[k] for row, k in zip(gains, places, strict=True)) for places in (best, second)
-    )
+    left, right = (exact_sum(row[k] for row, k in zip(gains, places, strict=True)) for places in (best, second))
     return left == right
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.choose import DEFAULT_RULE
 from jurors.evaluate.solution import Named, Solution, json_ready
@@ -100,6 +101,7 @@ class Evaluation:
     partition: Partition | None = None
     alarms: tuple[Alarm, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)  #: what the method adds: iterations, the model chosen, …
+    sketch: Sketch | None = None  #: what was graded
     exam: bool = False  #: labels mean nothing across items: only the scores do
 
     # -- the numbers --------------------------------------------------------------------------------------
@@ -123,6 +125,18 @@ class Evaluation:
     def score(self) -> Named:
         """Juror -> the share of all items the juror has right."""
         return self.solution.score if self.solution else Named()
+
+    @property
+    def trios(self) -> Any:
+        """A dataframe of what each trio of these jurors says by itself (two labels, up to 320 jurors).
+
+        `jurors.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
+        """
+        from jurors.evaluate.all_trios import evaluate_all_trios
+
+        if self.sketch is None:
+            raise SketchError("this evaluation was not made from a sketch, so it has no trios")
+        return evaluate_all_trios(self.sketch).to_frame()
 
     # -- out ----------------------------------------------------------------------------------------------
 

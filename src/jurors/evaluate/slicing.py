@@ -24,6 +24,7 @@ from jurors.numbers.exact import number_at
 from jurors.numbers.roots import RootSet, inverse, root_sets
 
 Numbers = tuple["Surd | Algebraic", ...]
+_ZERO = fmpq(0)
 _SPREAD = (0, 1, 3, 7, 12, 20, 30, 44, 65, 80)  # all differences differ: few rows of shares collide under it
 
 
@@ -203,6 +204,8 @@ class _Polynomials:
 
     def at(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
         """The components at the roots of one irreducible factor, all by the same polynomials."""
+        if roots.degree == 1:
+            return self._at_rational(roots, multiplicity)
         modulus = roots.polynomial
         reduced = [[p % modulus for p in ps] for ps in (self.rows, self.columns, self.traces)]
         total = sum(reduced[0], fmpq_poly())
@@ -227,6 +230,21 @@ class _Polynomials:
             )
             for k in range(roots.degree)
         ]
+
+    def _at_rational(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
+        """The same without polynomials, where the eigenvalue is rational."""
+        at = fmpq(-roots.coefficients[0], roots.coefficients[1])
+        rows, columns, traces = ([p(at) for p in ps] for ps in (self.rows, self.columns, self.traces))
+        total, slope = sum(rows, _ZERO), self.slope(at)
+        if not total:
+            return None
+
+        def numbers(values: list[fmpq], scale: fmpq) -> Numbers:
+            return tuple(Surd.in_field(x / scale, _ZERO, 1) for x in values)
+
+        share = Surd.in_field(total / (slope * self.items), _ZERO, 1)
+        sliced = numbers(traces, slope * multiplicity)
+        return [Component(multiplicity, share, numbers(rows, total), numbers(columns, total), sliced)]
 
 
 def _by_entry(vectors: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:

@@ -92,7 +92,7 @@ def grade_votes(
     if name not in METHODS:
         raise SketchError(f"there is no method {method!r}; there are: auto, {', '.join(METHODS)}")
     request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
-    return replace(METHODS[name](sketch, request), exam=exam), votes, inverse
+    return replace(METHODS[name](sketch, request), exam=exam, sketch=sketch), votes, inverse
 
 
 def count_truth(votes: Votes, inverse: NDArray[np.int64], truth: NDArray[Any], sketch: Sketch) -> NDArray[np.int64]:

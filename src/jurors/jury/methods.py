@@ -10,8 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.decide import majority_partition, partition_by_label
-from jurors.doubt import contradiction_alarm, juror_alarms, panel_intervals, residual_alarms, trio_alarms, trio_intervals
+from jurors.doubt import (
+    contradiction_alarm,
+    juror_alarms,
+    panel_intervals,
+    residual_alarms,
+    trio_alarms,
+    trio_intervals,
+)
+from jurors.doubt.alarms import pair_z
 from jurors.doubt.intervals import Target
+from jurors.doubt.severity import smallest_correlation
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate import Alarm, Choice, Evaluation, Fit, Named, Solution, choose_solution
 from jurors.evaluate import evaluate_majority, evaluate_panel, evaluate_trio
@@ -23,6 +32,7 @@ from jurors.evaluate.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.fit import float_solution
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.evaluate.spectral import evaluate_spectral
+from jurors.jury.groups import grade_groups
 from jurors.sketch import Sketch
 
 
@@ -69,7 +79,9 @@ def _grade_trio(sketch: Sketch, request: Request) -> Evaluation:
     exact = solutions[chosen]
     found += trio_alarms(whole, exact, tied=tied)
     ordered = (exact, solutions[1 - chosen])
-    result = replace(empty, solutions=ordered, exact=exact, rule=rule, alarms=tuple(found))
+    result = replace(
+        empty, solutions=ordered, exact=exact, rule=rule, alarms=tuple(found), details=_trio_details(whole)
+    )
     if not exact.is_real:
         return result
     ends = trio_intervals(whole.table(), mirrored=chosen == 1, target=request.target, level=request.level)
@@ -82,6 +94,19 @@ def _grade_trio(sketch: Sketch, request: Request) -> Evaluation:
     )
 
 
+def _trio_details(sketch: Sketch) -> dict[str, Any]:
+    """The two numbers to read beside a trio's grades: its weakest pair, and the least correlation that explains it."""
+    z = pair_z(sketch)
+    weakest = int(np.argmin(np.abs(z)))
+    pair = [name for c, name in enumerate(sketch.jurors) if c != weakest]
+    least = smallest_correlation(sketch)
+    notes = [
+        f"Weakest pair: {pair[0]} and {pair[1]}, z = {z[weakest]:.2f} (below 3 the counts hardly fix the grades).",
+        f"Smallest error correlation that explains the counts: {least:.2g}.",
+    ]
+    return {"weakest_pair": {"jurors": pair, "z": float(z[weakest])}, "smallest_correlation": least, "notes": notes}
+
+
 def _median_of_trios(sketch: Sketch) -> Fit:
     """Every trio graded by itself; each statistic the median over the trios that have real solutions."""
     found = evaluate_all_trios(sketch)
@@ -92,7 +117,9 @@ def _median_of_trios(sketch: Sketch) -> Fit:
     inside = int((outcome == 0).sum())
     alarms = []
     if inside < len(outcome):
-        message = f"{inside:,} of {len(outcome):,} trios have an evaluation in range; the others contradict independence"
+        message = (
+            f"{inside:,} of {len(outcome):,} trios have an evaluation in range; the others contradict independence"
+        )
         alarms.append(Alarm("trios_out_of_range", "warning", message, inside / len(outcome)))
     wrong = 1 - accuracy
     confusion = np.stack(
@@ -131,13 +158,23 @@ def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
 
 
 def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
-    """Any panel: jurors independent given label and difficulty, the model weighed by hidden votes."""
+    """Any panel: jurors independent given label and difficulty, the model weighed by hidden votes.
+
+    Jurors who share no item with the others are graded apart.
+    """
+    if request.gold is not None:  # gold items are counted by the whole sketch's tuples, and they tie groups together
+        return _grade_connected(sketch, request)
+    return grade_groups(sketch, lambda part: _grade_connected(part, request))
+
+
+def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
     result = _oriented("latent", sketch, panel.fit, request)
     found = list(result.alarms)
     if panel.fit.posterior is not None:
         found += juror_alarms(sketch, panel.fit.posterior)
-    found += residual_alarms(sketch)
+    heard = [sketch.jurors[k] for k in np.unique(panel.hearing)]
+    found += residual_alarms(sketch if len(heard) == len(sketch.jurors) else sketch.take(heard))
     result = replace(result, alarms=_ranked(found))
     if not request.intervals or result.rule != _FIT_RULE:
         return result

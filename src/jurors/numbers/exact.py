@@ -48,7 +48,7 @@ def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
 def number_at(roots: RootSet, index: int, polynomial: fmpq_poly) -> Surd | Algebraic:
     """r(λ) in its simplest form: a rational Surd, a Surd, or an Algebraic, by the degree of λ."""
     if roots.degree == 1:
-        return Surd(polynomial(fmpq(-roots.coefficients[0], roots.coefficients[1])))
+        return Surd.in_field(polynomial(fmpq(-roots.coefficients[0], roots.coefficients[1])), fmpq(0), 1)
     if roots.degree == 2:
         return surd_at(roots, index, polynomial)
     return Algebraic(roots, index, polynomial)
