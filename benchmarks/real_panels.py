@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from jurors.evaluate.hidden_votes import choose_latent
-from jurors.evaluate.latent import Incidence
+from jurors.evaluate.incidence import Incidence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

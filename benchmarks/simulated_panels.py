@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jurors.evaluate.hidden_votes import choose_latent
-from jurors.evaluate.latent import Incidence, fit_latent
+from jurors.evaluate.incidence import Incidence
+from jurors.evaluate.latent import fit_latent
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,11 +29,12 @@ if TYPE_CHECKING:
         KeyedEvaluation,
         Solution,
         encode,
+        evaluate_all_trios,
         evaluate_majority,
         evaluate_trio,
         evaluate_trios,
     )
-    from jurors.jury import METHODS, Comparison, Jury, compare, grade, label, score
+    from jurors.jury import METHODS, Comparison, Jury, agreement, compare, grade, label, score
     from jurors.lab import load_example
     from jurors.numbers import Surd
     from jurors.sketch import Sketch, moments
@@ -50,11 +51,12 @@ _HOMES = {
         "KeyedEvaluation",
         "Solution",
         "encode",
+        "evaluate_all_trios",
         "evaluate_majority",
         "evaluate_trio",
         "evaluate_trios",
     ),
-    "jurors.jury": ("METHODS", "Comparison", "Jury", "compare", "grade", "label", "score"),
+    "jurors.jury": ("METHODS", "Comparison", "Jury", "agreement", "compare", "grade", "label", "score"),
     "jurors.lab": ("load_example",),
     "jurors.numbers": ("Surd",),
     "jurors.sketch": ("Sketch", "moments"),
@@ -79,8 +81,10 @@ __all__ = [
     "Surd",
     "Votes",
     "VotesError",
+    "agreement",
     "compare",
     "encode",
+    "evaluate_all_trios",
     "evaluate_majority",
     "evaluate_trio",
     "evaluate_trios",

@@ -37,7 +37,7 @@ def test_ninety_five_percent_intervals_cover_about_ninety_five_percent(target: s
 
 
 def test_this_test_is_known_better_than_its_population() -> None:
-    own, population = (trio_intervals(TABLE1, target=t)["errors"] for t in ("test", "population"))  # type: ignore[arg-type]
+    own, population = (trio_intervals(TABLE1, target=t)["errors"] for t in ("test", "population"))
     for name in ("prevalence", "accuracy", "score"):
         assert (own[name] < population[name]).all()
 

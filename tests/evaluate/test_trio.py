@@ -46,8 +46,8 @@ def test_both_solutions_explain_the_counts_even_where_they_are_irrational_or_com
         # Σ_l P_l Π P_i(l_i|l) = n/Q exactly, in Q(√H)
         table = sketch.table() if sketch.items else np.zeros((2, 2, 2))
         for (a, b, c), count in np.ndenumerate(table):
-            i, j, k = solution.confusions
-            share = sum(solution.prevalences[t] * i[t][a] * j[t][b] * k[t][c] for t in (0, 1))  # type: ignore[operator]
+            i, j, k = (np.array(table_) for table_ in solution.confusions)
+            share = sum(np.array(solution.prevalences) * i[:, a] * j[:, b] * k[:, c])
             assert share == Fraction(int(count), sketch.items)
 
 

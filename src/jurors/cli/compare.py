@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import click
 
-from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+from jurors.cli.options import Key, Output, Source, json_text, key_options, output_options, votes_options
 
 
 @click.command()
 @votes_options
-@click.option("--key", metavar="TRUTH", help="A file of true labels (item,label), or a column of FILE.")
+@key_options(required=False)
+@click.option("--methods", metavar="A,B", help="Only these methods, in this order.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For methods that draw random numbers.")
 @output_options("text", "json", "csv", "md")
-def compare(source: Source, key: str | None, seed: int, output: Output) -> None:
+def compare(source: Source, key: Key, methods: str | None, seed: int, output: Output) -> None:
     """All methods side by side, beside the truth where there is a key."""
     import jurors
     from jurors.tables import csv_text
 
-    votes, truth = source.read_with_key(key) if key else (source.read(), None)
-    comparison = jurors.compare(votes, truth, seed=seed)
+    votes, truth = source.read_with_key(key)
+    comparison = jurors.compare(votes, truth, methods=methods.split(",") if methods else None, seed=seed)
     match output.format:
         case "json":
             output.write(json_text(comparison.to_dict()))

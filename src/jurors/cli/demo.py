@@ -15,7 +15,7 @@ def demo() -> None:
         votes, key = jurors.load_example(name)
         click.secho(f"\n{name}: {what}\n", bold=True)
         click.echo(str(jurors.grade(votes)))
-        comparison = jurors.compare(votes, key)
+        comparison = jurors.compare(votes, key, methods=("algebraic", "majority"))
         click.echo("Beside the truth, which none of this has seen:\n")
         click.echo(str(comparison))
         truth = comparison.truth

@@ -33,18 +33,29 @@ class Source:
 
         return read_votes(self.path, **self.options)
 
-    def read_with_key(self, key: str) -> tuple[Any, Any]:
+    def read_with_key(self, key: Key) -> tuple[Any, Any]:
         """The votes of FILE and its key: another file, or a column of FILE itself."""
         from jurors.votes import read_key, read_votes_with_key
 
-        if Path(key).exists():
-            return self.read(), read_key(key)
+        if key.path is None:
+            return self.read(), None
+        if Path(key.path).exists():
+            return self.read(), read_key(key.path, item=key.item, label=key.label)
         try:
-            return read_votes_with_key(self.path, key, **self.options)
+            return read_votes_with_key(self.path, key.path, **self.options)
         except VotesError as error:
             if "there is no column" not in str(error):
                 raise
-            raise VotesError(f"--key {key}: no such file, and {error}") from None
+            raise VotesError(f"--key {key.path}: no such file, and {error}") from None
+
+
+@dataclass(frozen=True)
+class Key:
+    """TRUTH and the options that say how to read it."""
+
+    path: str | None
+    item: str | None
+    label: str | None
 
 
 @dataclass(frozen=True)
@@ -127,6 +138,23 @@ def votes_options(command: Command) -> Command:
     return wrapped  # type: ignore[return-value]
 
 
+def key_options(*, required: bool) -> Callable[[Command], Command]:
+    """The answer key; the command gets `key: Key`."""
+
+    def decorate(command: Command) -> Command:
+        @click.option("--key", "key_path", required=required, metavar="TRUTH",
+                      help="A file of true labels (item,label), or a column of FILE.")  # fmt: skip
+        @click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item.")
+        @click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label.")
+        @functools.wraps(command)
+        def wrapped(key_path: str | None, key_item: str | None, key_label: str | None, **rest: Any) -> Any:
+            return command(key=Key(key_path, key_item, key_label), **rest)
+
+        return wrapped  # type: ignore[return-value]
+
+    return decorate
+
+
 def grading_options(command: Command) -> Command:
     """How to grade; the command gets `grading: dict` for `jurors.grade` and `jurors.label`."""
 
@@ -159,7 +187,8 @@ def output_options(*formats: str, fail_on: str | None = None) -> Callable[[Comma
         @click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
         @click.option("-o", "--output", "path", metavar="FILE", help="Write here instead of printing.")
         @click.option("--quiet", is_flag=True, help="No warnings on stderr.")
-        @click.option("--fail-on", type=click.Choice(["warning", "alarm"]), default=fail_on, show_default=fail_on is not None,
+        @click.option("--fail-on", type=click.Choice(["warning", "alarm"]), default=fail_on,
+                      show_default=fail_on is not None,
                       help="Exit with status 3 if something this loud rang.")  # fmt: skip
         @functools.wraps(command)
         def wrapped(format_: str, path: str | None, quiet: bool, fail_on: str | None, **rest: Any) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+from jurors.cli.options import Key, Output, Source, json_text, key_options, output_options, votes_options
 
 
 @click.command()
 @votes_options
-@click.option("--key", required=True, metavar="TRUTH", help="A file of true labels (item,label), or a column of FILE.")
+@key_options(required=True)
 @output_options("text", "json", "csv", "md")
-def score(source: Source, key: str, output: Output) -> None:
+def score(source: Source, key: Key, output: Output) -> None:
     """Grade the jurors of FILE against an answer key, with their error correlations."""
     import jurors
     from jurors.evaluate.key_card import score_rows, score_tables

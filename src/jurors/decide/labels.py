@@ -24,6 +24,7 @@ class Labelling:
     method: str
     partition: Partition
     alarms: tuple[Alarm, ...] = ()
+    counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
 
     @property
     def label(self) -> NDArray[Any]:
@@ -33,7 +34,7 @@ class Labelling:
     @property
     def expected_errors(self) -> float:
         """How many of the labels are expected to be wrong; NaN after a fallback to majority vote."""
-        return self.partition.expected_errors if np.isfinite(self.probability).all() else float("nan")
+        return float(np.sum((1 - self.probability) * (1 if self.counts is None else self.counts)))
 
     def review(self, count: int) -> NDArray[np.int64]:
         """The positions of the items where a person's look helps most: least probable label first."""
@@ -87,6 +88,7 @@ def label_rows(votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partiti
         codes=partition.chosen[tuple_of_row],
         probability=partition.probability[tuple_of_row],
         partition=partition,
+        counts=votes.counts,
         **about,
     )
 

@@ -22,11 +22,13 @@ def partition_by_label(sketch: Sketch, solution: Solution, posterior: NDArray[np
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> partition = partition_by_label(sketch, evaluate_trio(sketch)[0])
-    >>> partition.by_true_label[0].round().tolist(), round(partition.expected_errors)
-    ([399.0, 169.0], 1546)
+    >>> partition.by_true_label[0].round().tolist(), round(partition.expected_errors, 1)
+    ([399.0, 169.0], 1545.4)
     """
     likely = tuple_posterior(sketch, solution) if posterior is None else posterior
-    return Partition(sketch, likely * sketch.counts[:, None], decide(likely, vote_counts(sketch)))
+    counts = sketch.counts[:, None]
+    by_true_label = np.multiply(likely, counts, where=counts > 0, out=np.zeros_like(likely))  # a tuple nobody gave: 0
+    return Partition(sketch, by_true_label, decide(likely, vote_counts(sketch)))
 
 
 def majority_partition(sketch: Sketch) -> Partition:

@@ -113,7 +113,7 @@ def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
         return Alarm(
             "exactly_independent",
             "note",
-            "the counts are exactly those of an independent trio; a rational answer is expected then, and proves nothing",
+            "the counts are exactly those of an independent trio: a rational answer, as expected, which proves nothing",
         )
     return Alarm(
         "rational_non_integral",

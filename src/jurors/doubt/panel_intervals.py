@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt.intervals import Target, interval_around
-from jurors.evaluate.latent import Incidence, Parameters, climb, expect, pose
+from jurors.evaluate.coupled import climb_coupled
+from jurors.evaluate.incidence import Incidence
+from jurors.evaluate.latent import Parameters, climb, expect, pose
 from jurors.evaluate.panel import PanelFit
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -39,6 +41,8 @@ def panel_intervals(
         return None
     rng = np.random.default_rng(seed)
     models = {m: w for m, w in panel.choice.weights.items() if w >= _LIGHT and m in panel.choice.fits}
+    if panel.coupling is not None:
+        models = {"confusion": 1.0}
     total = sum(models.values())
     size = max(1, min(REPLICATES, _MOST_CELLS // (2 * labels * max(data.rows, 1))))
     parts = []
@@ -74,7 +78,7 @@ def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count:
     """Resampled weights, (count, T); gold items are known, not drawn, so theirs stay."""
     open_rows = weights > 0 if gold is None else (weights > 0) & np.isnan(gold).any(axis=1)
     drawn = np.repeat(weights[None], count, axis=0)
-    total = int(round(float(weights[open_rows].sum())))
+    total = round(float(weights[open_rows].sum()))
     if total:
         shares = weights[open_rows] / weights[open_rows].sum()
         drawn[:, open_rows] = rng.multinomial(total, shares, size=count)
@@ -84,6 +88,12 @@ def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count:
 def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
     """The posterior of each label (replicates, R, T) with parameters fitted to the drawn items."""
     data = replace(panel.data, weights=drawn)
+    if panel.coupling is not None:
+        start_at = np.repeat(panel.choice.fit.posterior.T[None], len(drawn), axis=0)
+        coupling = panel.coupling.weighing(drawn)
+        return climb_coupled(
+            data, coupling, start_at, strength=panel.strength, gold=panel.gold, tolerance=1e-2, limit=_STEPS
+        )[0]
     problem = pose(data, model, panel.strength, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)

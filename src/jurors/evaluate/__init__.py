@@ -1,6 +1,7 @@
 """A sketch comes in, evaluations go out: exact where the algebra allows, and what the rivals would say."""
 
 from jurors.evaluate.alarm import Alarm, Level, loudest
+from jurors.evaluate.all_trios import PanelTrios, evaluate_all_trios
 from jurors.evaluate.answer_key import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.choose import Choice, choose_solution
 from jurors.evaluate.encode import encode
@@ -20,10 +21,12 @@ __all__ = [
     "KeyedEvaluation",
     "Level",
     "Named",
+    "PanelTrios",
     "Partition",
     "Solution",
     "choose_solution",
     "encode",
+    "evaluate_all_trios",
     "evaluate_majority",
     "evaluate_panel",
     "evaluate_trio",

@@ -171,7 +171,7 @@ def _label_shares(sketch: Sketch) -> list[Fraction]:
     votes = _by_votes(sketch, vote_counts(sketch))
     items = sum(count for n, count in _items_by_votes(sketch).items() if n)
     by_label = zip(*([Fraction(x, n) for x in row] for n, row in votes.items() if n), strict=True)
-    return [sum(column, Fraction(0)) / items for column in by_label]
+    return [sum(column, Fraction(0)) / max(items, 1) for column in by_label]
 
 
 def _alpha(sketch: Sketch) -> Fraction | None:

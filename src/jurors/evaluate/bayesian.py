@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError
 from jurors.evaluate.dawid_skene import check_panel, expected_counts, few_jurors_alarm, iteration_limit, vote_shares
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
-from jurors.evaluate.latent import Incidence, juror_scores
+from jurors.evaluate.incidence import Incidence
+from jurors.evaluate.latent import juror_scores
 from jurors.evaluate.pairs import incidence_of
 from jurors.sketch import Sketch
 

@@ -3,7 +3,8 @@
 As published: the first guess of an item's label is the share of its votes, nothing is smoothed, and
     M:  p_l ∝ Σ_t w_t q_tl,  K_j[l][r] ∝ Σ_t w_t q_tl [v_tj = r]      E:  q_tl ∝ p_l Π_j K_j[l][v_tj]
 until the log-likelihood stands still. A share of nothing (0/0: the row of a label that a juror never met) does not
-exist, and is reported as None. The answer is a local maximum; the votes' shares choose which.
+exist, and is reported as None; until it does, such a juror says each label as often as any other, and so nothing. The
+answer is a local maximum; the votes' shares choose which.
 
 A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied
 Statistics 28 (1979) 20-28.
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
-from jurors.evaluate.latent import Incidence, juror_scores
+from jurors.evaluate.incidence import Incidence
+from jurors.evaluate.latent import juror_scores
 from jurors.evaluate.majority import vote_counts
 from jurors.evaluate.pairs import incidence_of
 from jurors.sketch import Sketch
@@ -118,7 +120,7 @@ def _maximise(data: Incidence, posterior: Floats) -> tuple[Floats, Floats]:
 
 def _expect(data: Incidence, prevalence: Floats, confusion: Floats) -> tuple[Floats, float]:
     """The posterior, labels x tuples (NaN for a tuple that cannot occur), and the log-likelihood."""
-    table = _log(np.nan_to_num(confusion)).transpose(1, 0, 2).reshape(1, data.labels, -1)
+    table = _log(np.nan_to_num(confusion, nan=1.0 / data.labels)).transpose(1, 0, 2).reshape(1, data.labels, -1)
     score = data.scores(table)[0] + _log(prevalence)[:, None]
     top = score.max(axis=0)
     score = np.exp(score - top)

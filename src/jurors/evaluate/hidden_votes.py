@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jurors.evaluate.incidence import Incidence
 from jurors.evaluate.latent import (
     MODELS,
-    Incidence,
     LatentFit,
     Parameters,
     Problem,

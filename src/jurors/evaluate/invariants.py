@@ -25,7 +25,7 @@ def independence_invariants(sketch: Sketch) -> dict[str, Fraction]:
     >>> counts = {"AAAA": 3, "AABB": 2, "ABAB": 4, "BBBB": 5}
     >>> found = independence_invariants(Sketch.from_counts(counts, jurors="ijkl"))
     >>> found["C12 C34 - C13 C24"]
-    Fraction(-13, 2401)
+    Fraction(-15, 1372)
     """
     if len(sketch.jurors) != 4:
         raise SketchError(f"the invariants need 4 jurors, got {len(sketch.jurors)}; keep four with sketch.take([…])")

@@ -110,8 +110,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice()) -> Multilabe
     (True, 6, 2.7)
     """
     _check(sketch)
-    table = sketch.table()
-    cut = max((Slicing.of(table, k) for k in (2, 1, 0)), key=lambda c: c.rank)
+    cut = Slicing.best(sketch.table())
     algebra = Algebra.of(cut)
     refusal = _refusal(sketch, cut, algebra)
     found = None if refusal else decompose(algebra, sketch.items)

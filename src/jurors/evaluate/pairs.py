@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.evaluate.latent import Incidence
+from jurors.evaluate.incidence import Incidence
 from jurors.sketch import Sketch
 
 Floats = NDArray[np.float64]

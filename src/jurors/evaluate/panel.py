@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.coupled import Coupling, couple, fit_coupled
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.hidden_votes import ModelChoice, choose_latent
-from jurors.evaluate.latent import Incidence, LatentFit
+from jurors.evaluate.incidence import Incidence
+from jurors.evaluate.latent import LatentFit
 from jurors.evaluate.pairs import Pairs
+from jurors.evaluate.residual import ResidualTest, residual_test
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 
@@ -38,6 +41,8 @@ class PanelFit:
     data: Incidence  #: what was fitted: copies heard once, gold items apart
     gold: Floats | None  #: the key of `data`'s rows
     hearing: Integers  #: for each juror, whose column of `data` speaks for it
+    test: ResidualTest | None  #: do errors go together (copies left out)
+    coupling: Coupling | None  #: the couples heard as one, where they explain that all errors go together
     strength: float = STRENGTH
 
 
@@ -63,27 +68,31 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         For the sample of items whose votes a very large panel hides.
     """
     votes, key = (sketch.tuples, None) if gold is None else _gold_apart(sketch, gold)
-    choice, data = _choose(votes, key, seed)
-    hearing = np.arange(len(sketch.jurors))
-    copies = find_copies(sketch, choice.fit)
-    if copies:
-        for copy, original in copies.items():
-            hearing[copy] = hearing[original]
+    copies = _never_disagree(sketch)
+    choice, data = _choose(_heard_once(votes, copies), key, seed)
+    # Two who never disagree may both be right; they are copies only where, graded as one, they should have disagreed.
+    confirmed = {c: o for c, o in copies.items() if _expected_disagreements(sketch, choice.fit, c, o) >= _SURPRISE}
+    if confirmed != copies:
+        copies = confirmed
         choice, data = _choose(_heard_once(votes, copies), key, seed)
-    found = choice.fit
+    hearing = np.arange(len(sketch.jurors))
+    for copy, original in copies.items():
+        hearing[copy] = original
+    test = residual_test(_silenced(sketch, copies))
+    coupling, found = _hear_couples(_heard_once(votes, copies), data, choice, test, key)
     posterior = found.posterior[: sketch.tuples.rows]
     fit = Fit(
         solution=float_solution(sketch, found.prevalence, found.confusion[hearing], found.score[hearing]),
         posterior=posterior,
         iterations=found.iterations,
         converged=found.converged,
-        details=_details(sketch, choice, hearing),
+        details=_details(sketch, choice, hearing, coupling),
         alarms=(
             *([] if found.converged else [convergence_alarm("the panel model", found.iterations)]),
-            *_copy_alarms(sketch, copies, choice.fit),
+            *_copy_alarms(sketch, copies),
         ),
     )
-    return PanelFit(fit, choice, data, key, hearing)
+    return PanelFit(fit, replace(choice, fit=found), data, key, hearing, test, coupling)
 
 
 def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:
@@ -91,7 +100,29 @@ def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, I
     return choose_latent(data, gold=key, seed=seed, strength=STRENGTH), data
 
 
-def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers) -> dict[str, Any]:
+def _hear_couples(
+    votes: Votes, data: Incidence, choice: ModelChoice, test: ResidualTest | None, key: Floats | None
+) -> tuple[Coupling | None, LatentFit]:
+    """Where a few couples explain that errors go together, hear each as one; elsewhere keep the chosen fit.
+
+    A difficulty that all jurors share leaves its trace on every pair and is the strata's business.
+    """
+    if test is None or not test.is_significant or "confusion" not in choice.fits:
+        return None, choice.fit
+    couples = test.couples()
+    rest = test.without(couples)
+    if not couples or rest is None or rest.is_significant:
+        return None, choice.fit
+    coupling = couple(votes, couples)
+    return coupling, fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
+
+
+def _silenced(sketch: Sketch, copies: dict[int, int]) -> Sketch:
+    """The sketch with no vote from the copies; everybody keeps their place."""
+    return Sketch(_heard_once(sketch.tuples, copies)) if copies else sketch
+
+
+def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: Coupling | None) -> dict[str, Any]:
     """Which model was chosen, by how much, and every model's grades."""
     models = {}
     for name, fit in choice.fits.items():
@@ -112,6 +143,11 @@ def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers) -> dict[str
         }
         for name, value in choice.hidden_log_likelihood.items()
     }
+    if coupling is not None:
+        couples = [[sketch.jurors[i], sketch.jurors[j]] for i, j in zip(coupling.first, coupling.second, strict=True)]
+        note = "Model: a confusion matrix a juror, jurors who err together heard as one: "
+        note += ", ".join(" + ".join(pair) for pair in couples) + "."
+        return {"model": "coupled", "couples": couples, "choice": rows, "models": models, "notes": [note]}
     weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
     return {
         "model": choice.chosen,
@@ -159,28 +195,33 @@ def _rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
 # -- copies ---------------------------------------------------------------------------------------------
 
 
-def find_copies(sketch: Sketch, fit: LatentFit) -> dict[int, int]:
-    """Jurors who never disagree with an earlier one though independent errors would have made them: copy -> original.
-
-    With the fit's grades, i and j would disagree on Σ_l P_l (1 - Σ_r K_i[l][r] K_j[l][r]) of their common items.
-    """
-    width = len(sketch.jurors)
-    if not 3 <= width <= _MOST_COMPARED:
+def _never_disagree(sketch: Sketch) -> dict[int, int]:
+    """Jurors who never disagree with an earlier one on the many items both answered: later -> earlier."""
+    if not 3 <= len(sketch.jurors) <= _MOST_COMPARED:
         return {}
     pairs = Pairs(sketch)
-    together = np.flatnonzero(pairs.items - pairs.agreed < 0.5)
-    first, second, common = pairs.first[together], pairs.second[together], pairs.items[together]
-    same = np.einsum("l,plr,plr->p", fit.prevalence, fit.confusion[first], fit.confusion[second])
-    suspicious = (1 - same) * common >= _SURPRISE
+    same = (pairs.items - pairs.agreed < 0.5) & (pairs.items >= _SURPRISE)
     copies: dict[int, int] = {}
-    for original, copy in zip(first[suspicious].tolist(), second[suspicious].tolist(), strict=True):
+    for original, copy in zip(pairs.first[same].tolist(), pairs.second[same].tolist(), strict=True):
         if original not in copies and copy not in copies:
             copies[copy] = original
     return copies
 
 
+def _expected_disagreements(sketch: Sketch, fit: LatentFit, copy: int, original: int) -> float:
+    """On how many common items two independent jurors with the original's grades would have disagreed.
+
+    Σ_l P_l (1 - Σ_r K[l][r]²) of them.
+    """
+    apart = 1 - float(np.einsum("l,lr,lr->", fit.prevalence, fit.confusion[original], fit.confusion[original]))
+    both = (sketch.tuples.take([sketch.jurors[original], sketch.jurors[copy]]).codes >= 0).all(axis=1)
+    return apart * float(sketch.counts[both].sum())
+
+
 def _heard_once(votes: Votes, copies: dict[int, int]) -> Votes:
     """A copy's votes count for the original where that one is silent, and nowhere else."""
+    if not copies:
+        return votes
     if votes.is_dense:
         codes = votes.codes.copy()
         for copy, original in copies.items():
@@ -197,14 +238,14 @@ def _heard_once(votes: Votes, copies: dict[int, int]) -> Votes:
     return replace(votes, _sparse=(row[first], speaker[col[first]], code[first]))
 
 
-def _copy_alarms(sketch: Sketch, copies: dict[int, int], fit: LatentFit) -> list[Alarm]:
+def _copy_alarms(sketch: Sketch, copies: dict[int, int]) -> list[Alarm]:
     names = sketch.jurors
     return [
         Alarm(
             "twin_jurors",
             "warning",
-            f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and both get "
-            "the same grades",
+            f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and both "
+            "get the same grades",
             None,
             (names[original], names[copy]),
         )

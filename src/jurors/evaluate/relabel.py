@@ -21,7 +21,7 @@ from jurors.sketch import Sketch
 from jurors.votes.table import nearest
 
 Number = Surd | Algebraic
-_BITS = 128
+_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,18 @@ def _whole(numbers: list[list[Number]], bits: int) -> _Whole:
         fractions = [[x.to_fraction() for x in row] for row in numbers]
         unit = math.lcm(*(x.denominator for row in fractions for x in row))
         return _Whole([[x.numerator * (unit // x.denominator) for x in row] for row in fractions], unit, 0)
-    return _Whole([[_floor(x, bits) for x in row] for row in numbers], 1 << bits, 1)
+    return _Whole([[_floor(x, bits) for x in row] for row in numbers], 1 << bits, 2)
 
 
 def _floor(number: Number, bits: int) -> int:
-    mantissa, exponent = Algebraic.of(number).ball(bits + 64).real.mid().man_exp()
+    """The real part times 2^bits, within 2 of the truth."""
+    if isinstance(number, Surd):
+        square = number.root_part**2 * max(number.radicand, 0) * (1 << 2 * bits)
+        root = math.isqrt(square.numerator // square.denominator)
+        return math.floor(number.rational_part * (1 << bits)) + (root if number.root_part > 0 else -root)
+    work = bits + 64
+    while (ball := number.ball(work).real).rad() > 2.0**-bits:
+        work *= 2
+    mantissa, exponent = ball.mid().man_exp()
     shift = int(exponent) + bits
     return int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift

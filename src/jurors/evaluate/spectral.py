@@ -8,7 +8,8 @@ greatest. τ is the least-squares slope of T over all trios, from sums of powers
     τ = Σ_items e₃(y) / Σ_items e₃(b²),   e₃ the sum of products of three different jurors who voted on the item.
 Then r = √(P_A/P_B) is the positive root of r - 1/r = τ, and P_iB = m_i + r b_i, P_iA = 1 - m_i + b_i / r.
 An item's label is the sign of log(P_B/P_A) + Σ_i log-ratios of the juror's vote: Parisi's weighted vote, with the
-sequel's prevalence. Missing votes are left out of every sum, as if missing by chance.
+sequel's prevalence. Missing votes are left out of every sum, as if missing by chance. Where most pairs share an item or
+two only, b is noisy and fits its own noise: the prevalence is then biased, and likelihood methods do better.
 
 F. Parisi et al., Ranking and combining multiple predictors without labeled data, PNAS 111 (2014) 1253-1258.
 A. Jaffe, B. Nadler and Y. Kluger, Estimating the accuracies of multiple classifiers without labeled data, AISTATS 2015.
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
-from jurors.evaluate.latent import Incidence
+from jurors.evaluate.incidence import Incidence
 from jurors.evaluate.pairs import Pairs, incidence_of
 from jurors.evaluate.rank_one import RankOne, fit_rank_one
 from jurors.sketch import Sketch
@@ -118,7 +119,7 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
         who = tuple(np.array(sketch.jurors, dtype=object)[outside])
         message = f"{name} puts {_names(who)} outside [0, 1]: the errors were not independent, or votes are few"
         found.append(Alarm("out_of_range", "alarm", message, float(np.nanmax(worst)), who))
-    if not factor.is_fixed.all():
+    if factor.is_real and not factor.is_fixed.all():
         who = tuple(np.array(sketch.jurors, dtype=object)[~factor.is_fixed])
         message = f"{_names(who)} cannot be graded by {name}: too few others voted on the same items"
         found.append(Alarm("not_identified", "warning", message, float(len(who)), who))

@@ -1,5 +1,6 @@
 """One call each: `grade`, `label`, `score`, `compare` and the scikit-learn-shaped `Jury` join all the stages."""
 
+from jurors.jury.agreement import agreement
 from jurors.jury.compare import Comparison, compare
 from jurors.jury.estimator import Jury
 from jurors.jury.grade import grade
@@ -7,4 +8,4 @@ from jurors.jury.label import label
 from jurors.jury.methods import METHODS
 from jurors.jury.score import score
 
-__all__ = ["METHODS", "Comparison", "Jury", "compare", "grade", "label", "score"]
+__all__ = ["METHODS", "Comparison", "Jury", "agreement", "compare", "grade", "label", "score"]

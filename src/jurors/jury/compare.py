@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,10 @@ from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.card import percent
 from jurors.evaluate.solution import json_ready
-from jurors.jury.grade import count_truth, grade
+from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods import METHODS, default_method
 from jurors.jury.source import as_votes, check_gradable
-from jurors.sketch import count_votes
+from jurors.sketch import Sketch, count_votes
 from jurors.tables import Table
 from jurors.votes import as_key
 
@@ -113,14 +114,16 @@ class Comparison:
         return data_frame({head: list(column) for head, column in zip(heads, zip(*rows, strict=True), strict=True)})
 
 
-def compare(source: Any, key: Any = None, *, seed: int = 0, **reading: Any) -> Comparison:
-    """Grade the same jurors by every method; with a key, beside the truth.
+def compare(
+    source: Any, key: Any = None, *, methods: Sequence[str] | None = None, seed: int = 0, **reading: Any
+) -> Comparison:
+    """Grade the same jurors by every method, or by these; with a key, beside the truth.
 
     Examples
     --------
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
-    >>> [e.method for e in compare(sketch).evaluations][:2]
+    >>> [e.method for e in compare(sketch, methods=["algebraic", "majority"]).evaluations]
     ['algebraic', 'majority']
     """
     votes = as_votes(source, **reading)
@@ -133,9 +136,9 @@ def compare(source: Any, key: Any = None, *, seed: int = 0, **reading: Any) -> C
         truth = evaluate_with_key(sketch, count_truth(votes, inverse, codes, sketch))
     first = default_method(sketch)
     evaluations, refused = [], {}
-    for name in [first, *(m for m in METHODS if m != first)]:
+    for name in [first, *(m for m in METHODS if m != first)] if methods is None else methods:
         try:
-            evaluations.append(grade(sketch, method=name, seed=seed))
+            evaluations.append(grade_votes(sketch.tuples, method=name, seed=seed, intervals=False)[0])
         except SketchError as error:
             refused[name] = str(error)
     if not evaluations:

@@ -21,7 +21,9 @@ class Jury:
 
     Examples
     --------
-    >>> X = np.array([[0, 0, 1]] * 30 + [[1, 1, 1]] * 50 + [[0, 1, 0]] * 10 + [[1, 0, 0]] * 10)
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, (500, 1))
+    >>> X = np.where(rng.random((500, 3)) < 0.8, truth, 1 - truth)
     >>> jury = Jury().fit(X)
     >>> jury.predict([[0, 0, 0], [1, 1, 1]]).tolist()
     [0, 1]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.doubt import check_gold
 from jurors.doubt.intervals import Target
 from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation
-from jurors.jury.methods import METHODS, Request, default_method
+from jurors.jury.methods import METHODS, Request, default_method, ranked
 from jurors.jury.source import as_votes, check_gradable
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes, as_key
@@ -76,8 +77,8 @@ def grade_votes(
     seed: int = 0,
     exam: bool = False,
     intervals: bool = True,
-) -> tuple[Evaluation, Votes, NDArray[np.int64]]:
-    """The evaluation, the votes it is about (labels may have grown by the gold items'), and each row's tuple."""
+) -> tuple[Evaluation, Votes, NDArray[np.int64], NDArray[np.int64] | None]:
+    """The evaluation, the votes it is about (labels may have grown by gold ones), each row's tuple, its gold label."""
     if target not in ("test", "population"):
         raise SketchError(f"target must be 'test' or 'population', got {target!r}")
     if not 0 < level < 1:
@@ -92,7 +93,12 @@ def grade_votes(
     if name not in METHODS:
         raise SketchError(f"there is no method {method!r}; there are: auto, {', '.join(METHODS)}")
     request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
-    return replace(METHODS[name](sketch, request), exam=exam, sketch=sketch), votes, inverse
+    result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
+    if counted is not None and result.partition is not None:
+        tested, surprise = check_gold(result.partition, counted)
+        alarms = ranked([*surprise, *result.alarms])
+        result = replace(result, details={**result.details, "gold": tested}, alarms=alarms)
+    return result, votes, inverse, known
 
 
 def count_truth(votes: Votes, inverse: NDArray[np.int64], truth: NDArray[Any], sketch: Sketch) -> NDArray[np.int64]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors.decide import Labelling, label_rows, majority_partition
 from jurors.evaluate import Alarm
@@ -33,9 +34,10 @@ def label(source: Any, **options: Any) -> Labelling:
     ('yes', 100)
     """
     reading = {name: options.pop(name) for name in _READING if name in options}
-    evaluation, votes, inverse = grade_votes(as_votes(source, **reading), intervals=False, **options)
+    evaluation, votes, inverse, known = grade_votes(as_votes(source, **reading), intervals=False, **options)
     if evaluation.partition is not None:
-        return label_rows(votes, inverse, evaluation.partition, method=evaluation.method, alarms=evaluation.alarms)
+        labelled = label_rows(votes, inverse, evaluation.partition, method=evaluation.method, alarms=evaluation.alarms)
+        return labelled if known is None else _with_key(labelled, known)
     fallback = Alarm(
         "majority_fallback",
         "warning",
@@ -46,3 +48,13 @@ def label(source: Any, **options: Any) -> Labelling:
         votes, inverse, majority_partition(sketch), method="majority", alarms=(*evaluation.alarms, fallback)
     )
     return replace(labelled, probability=np.full(len(labelled), np.nan))
+
+
+def _with_key(labelled: Labelling, known: NDArray[np.int64]) -> Labelling:
+    """Gold items keep their true label, for sure."""
+    given = known >= 0
+    return replace(
+        labelled,
+        codes=np.where(given, known, labelled.codes),
+        probability=np.where(given, 1.0, labelled.probability),
+    )

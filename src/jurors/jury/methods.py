@@ -22,8 +22,18 @@ from jurors.doubt.alarms import pair_z
 from jurors.doubt.intervals import Target
 from jurors.doubt.severity import smallest_correlation
 from jurors.errors import DegenerateSketchError, SketchError
-from jurors.evaluate import Alarm, Choice, Evaluation, Fit, Named, Solution, choose_solution
-from jurors.evaluate import evaluate_majority, evaluate_panel, evaluate_trio
+from jurors.evaluate import (
+    Alarm,
+    Choice,
+    Evaluation,
+    Fit,
+    Named,
+    Solution,
+    choose_solution,
+    evaluate_majority,
+    evaluate_panel,
+    evaluate_trio,
+)
 from jurors.evaluate.agreement import evaluate_agreement
 from jurors.evaluate.alarm import LEVELS
 from jurors.evaluate.all_trios import evaluate_all_trios
@@ -173,9 +183,9 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     found = list(result.alarms)
     if panel.fit.posterior is not None:
         found += juror_alarms(sketch, panel.fit.posterior)
-    heard = [sketch.jurors[k] for k in np.unique(panel.hearing)]
-    found += residual_alarms(sketch if len(heard) == len(sketch.jurors) else sketch.take(heard))
-    result = replace(result, alarms=_ranked(found))
+    coupled = None if panel.coupling is None else list(zip(panel.coupling.first, panel.coupling.second, strict=True))
+    found += residual_alarms(sketch.jurors, panel.test, coupled)
+    result = replace(result, alarms=ranked(found))
     if not request.intervals or result.rule != _FIT_RULE:
         return result
     ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed)
@@ -199,7 +209,8 @@ def _by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Ske
 
 def _oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluation:
     """The fit as an evaluation; where the user knows something that contradicts it, its mirror image."""
-    rule, solutions = _FIT_RULE, (fit.solution,)
+    rule = _FIT_RULE
+    solutions: tuple[Solution, ...] = (fit.solution,)
     knows = request.choice.trust is not None or request.choice.common is not None
     if knows and len(sketch.labels) == 2:
         mirror = _mirror(fit)
@@ -213,7 +224,7 @@ def _oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluati
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name, solution=fit.solution,
         solutions=solutions, rule=rule, majority=evaluate_majority(sketch),
         partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
-        alarms=_ranked(fit.alarms), target=request.target, level=request.level,
+        alarms=ranked(fit.alarms), target=request.target, level=request.level,
         details={**fit.details, "iterations": fit.iterations, "converged": fit.converged},
     )  # fmt: skip
 
@@ -221,7 +232,7 @@ def _oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluati
 def _mirror(fit: Fit) -> Fit:
     """Two labels trade places: what was A is B for everybody."""
     s = fit.solution
-    scores = None if s.scores is None else tuple(None if x is None else 1 - x for x in s.scores)  # type: ignore[operator]
+    scores = None if s.scores is None else tuple(None if x is None else 1 - x for x in s.scores)
     mirrored = Solution(s.jurors, s.labels, s.prevalences[::-1], tuple(t[::-1] for t in s.confusions), scores)
     return replace(fit, solution=mirrored, posterior=None if fit.posterior is None else fit.posterior[:, ::-1])
 
@@ -229,7 +240,8 @@ def _mirror(fit: Fit) -> Fit:
 _FIT_RULE = "the fit started from the jurors' votes"
 
 
-def _ranked(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
+def ranked(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
+    """Loudest first."""
     return tuple(sorted(alarms, key=lambda alarm: -LEVELS.index(alarm.level)))
 
 

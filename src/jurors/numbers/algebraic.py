@@ -74,14 +74,12 @@ class Algebraic:
             return not self._terms
         return self._nearest_ratio() == self
 
-    @cached_property
+    @property
     def is_real(self) -> bool:
         """Whether it has no imaginary part: decided exactly."""
-        if all(roots.is_real(k) for roots, k in self._terms):
-            return True
-        return not self - self.conjugate()
+        return all([k < roots.real for roots, k in self._terms]) or not self - self.conjugate()  # noqa: C419
 
-    @cached_property
+    @property
     def sign(self) -> int:
         """-1, 0 or 1, decided exactly."""
         if not self.is_real:
@@ -91,8 +89,10 @@ class Algebraic:
         bits = _BITS
         while True:
             ball = self.ball(bits).real
-            if ball > 0 or ball < 0:
-                return 1 if ball > 0 else -1
+            if ball > 0:
+                return 1
+            if ball < 0:
+                return -1
             if not self:
                 return 0
             bits *= 2
@@ -116,7 +116,7 @@ class Algebraic:
         return _build(self._constant, {(s, s.conjugate(k)): p for (s, k), p in self._terms.items()})
 
     def trace(self) -> Fraction:
-        """Σ r over all roots of the polynomial: rational."""
+        """Σ r over all roots of the polynomial that λ solves: rational. A rational number is its own trace."""
         roots, _ = self._field()
         return _fraction(self._constant * roots.degree + trace_of(roots, self._polynomial() - self._constant))
 
@@ -153,8 +153,9 @@ class Algebraic:
         terms = dict(self._terms)
         for root, p in right._terms.items():
             terms[root] = terms[root] + p if root in terms else p
-        constant, terms = _collapsed(self._constant + right._constant, {r: p for r, p in terms.items() if p})
-        return _build(constant, terms)
+        terms = {root: p for root, p in terms.items() if p}
+        constant = self._constant + right._constant
+        return _build(constant, terms) if len(terms) < 2 else _build(*_collapsed(constant, terms))
 
     def __neg__(self) -> Algebraic:
         return _build(-self._constant, {root: -p for root, p in self._terms.items()})
@@ -232,11 +233,11 @@ class Algebraic:
     def ball(self, bits: int = _BITS) -> acb:
         """A rigorous enclosure computed with so many bits."""
         with flint.ctx.workprec(bits):
-            total = acb(self._constant)
+            total: acb | arb = arb(self._constant)
             for (roots, index), p in self._terms.items():
                 at = roots.ball(index, bits)
-                total += p.numer()(at if at.imag else at.real) / p.denom()
-        return total
+                total += p.numer()(at.real if index < roots.real else at) / p.denom()
+            return acb(total)
 
     def __float__(self) -> float:
         if not self.is_real:
@@ -342,7 +343,7 @@ def _build(constant: fmpq, terms: Mapping[Root, fmpq_poly]) -> Algebraic:
 
 def _collapsed(constant: fmpq, terms: dict[Root, fmpq_poly]) -> tuple[fmpq, dict[Root, fmpq_poly]]:
     """Where every conjugate has a term, take the last one's polynomial off all of them: its trace is rational."""
-    for roots in {roots for roots, _ in terms} if len(terms) > 1 else ():
+    for roots in {roots for roots, _ in terms}:
         places = [(roots, k) for k in range(roots.degree)]
         if all(place in terms for place in places):
             common = terms[places[-1]]

@@ -44,10 +44,11 @@ class RootSet:
 
     def ball(self, index: int, bits: int) -> acb:
         """An enclosure of one root; it holds no other root, and its imaginary part is exactly 0 for a real root."""
-        bits = max(_FIRST_BITS, 1 << (bits - 1).bit_length())
-        if bits not in self._balls:
-            self._balls[bits] = self._isolated(bits)
-        return self._balls[bits][index]
+        bits = _FIRST_BITS if bits <= _FIRST_BITS else 1 << (bits - 1).bit_length()
+        found = self._balls.get(bits)
+        if found is None:
+            found = self._balls[bits] = self._isolated(bits)
+        return found[index]
 
     def _isolated(self, bits: int) -> tuple[acb, ...]:
         with flint.ctx.workprec(bits):
@@ -60,7 +61,15 @@ class RootSet:
 
     def is_real(self, index: int) -> bool:
         """Whether this root is real: proved, not measured."""
-        return bool(self.ball(index, _FIRST_BITS).imag.is_zero())
+        return index < self.real
+
+    @cached_property
+    def real(self) -> int:
+        """How many roots are real; they come first."""
+        if self.degree == 2:
+            c, b, a = self.coefficients
+            return 2 if b * b > 4 * a * c else 0
+        return sum(bool(self.ball(k, _FIRST_BITS).imag.is_zero()) for k in range(self.degree))
 
     def conjugate(self, index: int) -> int:
         """The place of the complex conjugate of a root."""

@@ -214,7 +214,11 @@ class Sketch:
 
     def to_counts(self) -> dict[tuple[Label | None, ...], int]:
         """Counts by decision tuple; tuples nobody gave are left out."""
-        return {t: n for t, n in zip(self.decisions(), self.counts.tolist(), strict=True) if n}
+        counts: dict[tuple[Label | None, ...], int] = {}
+        for decisions, count in zip(self.decisions(), self.counts.tolist(), strict=True):
+            if count:  # a sparse sketch may hold a tuple more than once
+                counts[decisions] = counts.get(decisions, 0) + count
+        return counts
 
     def to_dict(self) -> dict[str, Any]:
         """The sketch as a JSON document."""

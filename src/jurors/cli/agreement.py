@@ -1,0 +1,25 @@
+"""`jurors agreement FILE`."""
+
+from __future__ import annotations
+
+import click
+
+from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+
+
+@click.command()
+@votes_options
+@output_options("text", "json", "csv")
+def agreement(source: Source, output: Output) -> None:
+    """How much the jurors of FILE agree: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."""
+    import jurors
+    from jurors.tables import csv_text
+
+    found = jurors.agreement(source.read())
+    match output.format:
+        case "json":
+            output.write(json_text(found.to_dict()))
+        case "csv":
+            output.write(csv_text(("first", "second", "items", "agreement", "cohen_kappa"), found.pairs()))
+        case _:
+            output.write(str(found))

@@ -1,0 +1,39 @@
+"""A few items with a known label test the grades: are as many of them labelled right as the grades promise?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.evaluate import Alarm, Partition
+
+_SURPRISE = 3.0  # standard errors below the promise
+
+
+def check_gold(partition: Partition, gold: NDArray[np.int64]) -> tuple[dict[str, Any], list[Alarm]]:
+    """How many gold items the votes alone would have labelled right, how many that labelling promised, and an alarm.
+
+    Parameters
+    ----------
+    partition
+        The labelling of the decision tuples.
+    gold
+        Tuples x labels: how many gold items there are.
+    """
+    each = gold.sum(axis=1)
+    promised = np.nan_to_num(partition.probability)[each > 0]
+    chosen = partition.chosen[each > 0]
+    right = int(gold[each > 0][np.arange(len(chosen)), chosen].sum())
+    expected = float(promised @ each[each > 0])
+    spread = math.sqrt(max(float((promised * (1 - promised)) @ each[each > 0]), 1e-12))
+    found = {"items": int(each.sum()), "right": right, "expected": expected}
+    if (right - expected) / max(spread, 0.5) > -_SURPRISE:
+        return found, []
+    message = (
+        f"only {right} of {int(each.sum())} gold items are labelled right where the grades promise {expected:.0f}: "
+        "the grades contradict the key"
+    )
+    return found, [Alarm("gold_contradicts", "alarm", message, right - expected)]

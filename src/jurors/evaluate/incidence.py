@@ -1,0 +1,144 @@
+"""Who said what, tuple by tuple, as a one-hot matrix: sums over votes become matrix products, dense or sparse alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+_DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
+_BLOCK = 1 << 17  # rows of a sparse panel taken at a time: memory stays flat
+_SMALL_CELLS = 100_000  # ... below this many never, and in between when fewer than one cell in eight is a vote
+
+
+@dataclass(frozen=True, slots=True)
+class Incidence:
+    """Who said what, tuple by tuple, as a one-hot matrix with a weight for every tuple.
+
+    Several panels over the same jurors and the same number of tuples can be stacked (``stack`` of them: the
+    folds of a cross-validation); all are then fitted in the same sweep.
+    """
+
+    matrix: Any  #: ndarray (stack, T, jurors*labels), or one CSR (stack*T, stack*jurors*labels), block-diagonal
+    weights: Floats  #: (stack, T), how many items have the tuple
+    jurors: int
+    labels: int
+
+    @classmethod
+    def from_codes(cls, codes: ArrayLike, weights: ArrayLike | None = None, *, labels: int) -> Incidence:
+        """Build from a tuple table, one row a decision tuple and one column a juror; -1 means no vote.
+
+        Examples
+        --------
+        >>> Incidence.from_codes([[0, 1, -1], [1, 1, 1]], [3, 2], labels=2).votes
+        12.0
+
+        """
+        table = np.asarray(codes)
+        rows, jurors = table.shape
+        mass = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
+        if not _is_best_dense(rows * jurors * labels, int(np.count_nonzero(table >= 0))):
+            row, juror = np.nonzero(table >= 0)
+            return cls.from_triples(row, juror, table[row, juror], mass, jurors=jurors, labels=labels)
+        hot = table[:, :, None] == np.arange(labels)
+        return cls(hot.reshape(1, rows, jurors * labels).astype(np.float64), mass[None], jurors, labels)
+
+    @classmethod
+    def from_triples(
+        cls, row: ArrayLike, juror: ArrayLike, label: ArrayLike, weights: ArrayLike, *, jurors: int, labels: int
+    ) -> Incidence:
+        """Build from one (tuple, juror, label) triple a vote, sorted by tuple; absent triples are missing votes."""
+        mass = np.asarray(weights, dtype=np.float64)
+        row, juror, label = np.asarray(row), np.asarray(juror), np.asarray(label)
+        if _is_best_dense(len(mass) * jurors * labels, len(row)):
+            hot = np.zeros((1, len(mass), jurors * labels))
+            hot[0, row, juror.astype(np.int64) * labels + label] = 1.0
+            return cls(hot, mass[None], jurors, labels)
+        from scipy.sparse import csr_array
+
+        pointer = np.zeros(len(mass) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(row, minlength=len(mass)), out=pointer[1:])
+        index = np.dtype(np.int32 if max(len(row), jurors * labels) < 2**31 else np.int64)
+        column: NDArray[Any] = juror.astype(index)  # small integers: ten million votes are many
+        column *= labels
+        column += label.astype(index)
+        shape = (len(mass), jurors * labels)
+        matrix = csr_array((np.ones(len(row)), column, pointer.astype(index)), shape=shape)
+        return cls(matrix, mass[None], jurors, labels)
+
+    @property
+    def stack(self) -> int:
+        """How many panels are stacked."""
+        return int(self.weights.shape[0])
+
+    @property
+    def rows(self) -> int:
+        """How many tuples each panel has."""
+        return int(self.weights.shape[1])
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the one-hot matrix is an ordinary array."""
+        return isinstance(self.matrix, np.ndarray)
+
+    @property
+    def votes(self) -> float:
+        """How many votes were cast, over all items."""
+        per_row = self.matrix.sum(axis=-1) if self.is_dense else np.diff(self.matrix.indptr)
+        return float((np.reshape(per_row, self.weights.shape) * self.weights).sum())
+
+    def blocks(self) -> tuple[tuple[Incidence, slice], ...]:
+        """Cut a long sparse panel into pieces of consecutive rows, without copying votes."""
+        if self.is_dense or self.stack > 1 or self.rows <= _BLOCK:
+            return ((self, slice(None)),)
+        pieces = []
+        for first in range(0, self.rows, _BLOCK):
+            rows = slice(first, min(first + _BLOCK, self.rows))
+            pointer = self.matrix.indptr[rows.start : rows.stop + 1]
+            votes = slice(pointer[0], pointer[-1])
+            part = self.matrix.data[votes], self.matrix.indices[votes], pointer - pointer[0]
+            matrix = type(self.matrix)(part, shape=(len(pointer) - 1, self.matrix.shape[1]))
+            pieces.append((replace(self, matrix=matrix, weights=self.weights[:, rows]), rows))
+        return tuple(pieces)
+
+    @property
+    def held(self) -> int:
+        """How many votes one panel of the stack holds in memory: each tuple's once, whatever its weight."""
+        return int(np.count_nonzero(self.matrix)) if self.is_dense else int(self.matrix.nnz)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all panels of the stack have the same votes, and differ in weights only (as resampled ones do)."""
+        return bool(self.matrix.shape[0] == (1 if self.is_dense else self.rows))
+
+    def scores(self, table: Floats) -> Floats:
+        """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T)."""
+        if self.is_dense:
+            return np.asarray(np.matmul(table, self.matrix.transpose(0, 2, 1)))
+        stack, classes, cells = table.shape
+        if self.is_shared:
+            shared = self.matrix @ np.ascontiguousarray(table.reshape(-1, cells).T)
+            return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
+        flat = self.matrix @ np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(-1, classes)
+        return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
+
+    def counts(self, mass: Floats) -> Floats:
+        """Sum (stack, classes, T) masses into the votes they fall on: (stack, classes, jurors*labels)."""
+        if self.is_dense:
+            return np.asarray(np.matmul(mass, self.matrix))
+        stack, classes, rows = mass.shape
+        if self.is_shared:
+            shared = self.matrix.T @ np.ascontiguousarray(mass.reshape(-1, rows).T)
+            return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
+        flat = self.matrix.T @ np.ascontiguousarray(mass.transpose(0, 2, 1)).reshape(-1, classes)
+        return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
+
+
+def _is_best_dense(cells: int, votes: int) -> bool:
+    return cells <= _SMALL_CELLS or (cells <= _DENSE_CELLS and cells <= 8 * votes)

@@ -1,0 +1,25 @@
+"""`agreement`: how much jurors agree, and how much of that chance would give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jurors.evaluate.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.jury.source import as_votes, check_gradable
+from jurors.sketch import Sketch
+
+
+def agreement(source: Any, **reading: Any) -> AgreementStatistics:
+    """Krippendorff's alpha, Fleiss' kappa, Gwet's AC1, and agreement and Cohen's kappa of every pair.
+
+    None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
+
+    Examples
+    --------
+    >>> found = agreement([["yes", "yes"], ["no", "yes"], ["no", "no"]], jurors=("ann", "bob"))
+    >>> found.agreement, found.krippendorff_alpha
+    (Fraction(2, 3), Fraction(4, 9))
+    """
+    votes = as_votes(source, **reading)
+    check_gradable(votes, fewest=2)
+    return agreement_statistics(Sketch.from_votes(votes))

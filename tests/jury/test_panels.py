@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from panels import simulate
+
+import jurors
+from jurors import Sketch, SketchError, Votes
+
+
+def scores(result: jurors.Evaluation) -> np.ndarray:
+    return np.array(list(result.score.values()), dtype=float)
+
+
+def kinds(result: jurors.Evaluation) -> dict[str, tuple[str, ...]]:
+    return {alarm.kind: alarm.jurors for alarm in result.alarms}
+
+
+@pytest.mark.parametrize(("jurors_", "density"), [(4, 1.0), (10, 1.0), (40, 0.2), (150, 0.05)])
+def test_a_panel_of_any_size_and_density_is_graded(jurors_: int, density: float) -> None:
+    panel = simulate(3000, jurors_, seed=jurors_, density=density)
+    result = jurors.grade(panel.votes)
+    assert result.method == "latent"
+    assert np.sqrt(np.nanmean((scores(result) - panel.own_score()) ** 2)) < 0.03
+    assert result.prevalence[0] == pytest.approx(np.mean(panel.truth == 0), abs=0.03)
+    right = np.mean(jurors.label(panel.votes).label == panel.truth)
+    majority = jurors.score(panel.votes, panel.truth).majority_errors / 3000
+    assert 1 - right <= majority
+
+
+def test_jurors_below_one_half_are_read_the_other_way_round() -> None:
+    panel = simulate(2000, 8, seed=1)
+    panel.votes[:, :2] = 1 - panel.votes[:, :2]
+    result = jurors.grade(panel.votes)
+    assert result.accuracy["1"][0] < 0.5
+    assert scores(result) == pytest.approx(panel.own_score(), abs=0.03)
+    assert kinds(result)["inverted_juror"] == ("1", "2")
+
+
+def test_a_copy_a_noise_juror_and_a_liar_are_named_and_spoil_nobody() -> None:
+    panel = simulate(2000, 7, seed=2)
+    alone = scores(jurors.grade(panel.votes))
+    rng = np.random.default_rng(0)
+    liar = np.where(rng.random(2000) < 0.9, 1 - panel.truth, panel.truth)
+    votes = np.column_stack([panel.votes, panel.votes[:, 0], rng.integers(0, 2, 2000), liar])
+    names = [*"abcdefg", "copy", "noise", "liar"]
+    result = jurors.grade(votes, jurors=names)
+    found = kinds(result)
+    assert found["twin_jurors"] == ("a", "copy")
+    assert found["uninformative_juror"] == ("noise",)
+    assert found["inverted_juror"] == ("liar",)
+    assert scores(result)[:7] == pytest.approx(alone, abs=0.02)
+    assert result.score["copy"] == result.score["a"]
+    assert "correlated_errors" not in found  # the copy explains it
+
+
+def test_a_juror_who_says_one_thing_only_is_named() -> None:
+    panel = simulate(500, 6, seed=3)
+    panel.votes[:, 5] = 1
+    result = jurors.grade(panel.votes)
+    assert kinds(result)["constant_juror"] == ("6",)
+    assert scores(result)[:5] == pytest.approx(panel.own_score()[:5], abs=0.06)
+
+
+def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:
+    panel = simulate(2000, 10, seed=4)
+    panel.votes[:1000, 5:] = -1
+    panel.votes[1000:, :5] = -1
+    result = jurors.grade(panel.votes)
+    assert "disconnected_groups" in kinds(result)
+    assert [group["items"] for group in result.details["groups"]] == [1000, 1000]
+    assert scores(result) == pytest.approx(panel.own_score(), abs=0.05)
+    first = jurors.grade(panel.votes[:1000, :5])
+    assert scores(result)[:5] == pytest.approx(scores(first))
+
+
+def test_items_seen_by_one_juror_or_by_nobody_still_get_a_label() -> None:
+    panel = simulate(600, 5, seed=5)
+    panel.votes[:100, 1:] = -1
+    panel.votes[100:110] = -1
+    labels = jurors.label(panel.votes)
+    assert len(labels) == 600
+    assert np.isfinite(labels.probability).all()
+
+
+def test_more_than_two_labels_just_work() -> None:
+    panel = simulate(2000, 6, seed=6, prevalence=(0.5, 0.2, 0.2, 0.1))
+    result = jurors.grade(panel.votes)
+    assert scores(result) == pytest.approx(panel.own_score(), abs=0.03)
+    assert np.mean(jurors.label(panel.votes).label == panel.truth) > 0.9
+    assert json.loads(json.dumps(result.to_dict()))["confusion"]["1"]["0"]["3"] > 0
+
+
+def test_the_chosen_model_and_the_margin_are_part_of_the_result() -> None:
+    result = jurors.grade(simulate(2000, 6, seed=7).votes)
+    details = result.details
+    assert details["model"] in details["choice"]
+    assert set(details["models"]) <= {"one_coin", "confusion", "strata"}
+    assert details["models"][details["model"]]["converged"]
+    assert sum(row["weight"] for row in details["choice"].values()) == pytest.approx(1)
+    assert "hidden votes" in str(result)
+
+
+def test_independent_jurors_ring_no_alarm_and_correlated_ones_are_named() -> None:
+    panel = simulate(4000, 6, seed=8)
+    assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
+    rng = np.random.default_rng(8)
+    together = rng.random(4000) < 0.35
+    panel.votes[together, 4] = panel.votes[together, 5]  # the fifth looks over the sixth's shoulder
+    found = jurors.grade(panel.votes)
+    assert set(kinds(found)["correlated_errors"]) >= {"5", "6"}
+
+
+@pytest.mark.parametrize("target", ["test", "population"])
+def test_intervals_cover_about_as_often_as_they_say(target: str) -> None:
+    inside = []
+    for seed in range(40):
+        rng = np.random.default_rng(1000 + seed)
+        accuracy = np.array([[0.8, 0.7], [0.75, 0.75], [0.7, 0.85], [0.65, 0.7], [0.85, 0.8]])
+        truth = (rng.random(1500) < 0.4).astype(int)
+        right = rng.random((1500, 5)) < accuracy.T[truth]
+        votes = np.where(right, truth[:, None], 1 - truth[:, None])
+        result = jurors.grade(votes, target=target)  # type: ignore[arg-type]
+        for k in range(5):
+            for label in (0, 1):
+                own = right[truth == label, k].mean() if target == "test" else accuracy[k, label]
+                low, high = result.interval_of("accuracy", str(k + 1), label)
+                inside.append(low <= own <= high)
+    assert 0.90 <= np.mean(inside) <= 0.99
+
+
+def test_gold_items_improve_and_test_a_panel() -> None:
+    panel = simulate(400, 5, seed=9, low=0.5, high=0.62)
+    truth = dict(enumerate(panel.truth.tolist()))
+    gold = {k: truth[k] for k in range(150)}
+    plain, helped = (jurors.label(panel.votes, gold=key) for key in (None, gold))
+    assert (helped.label[:150] == panel.truth[:150]).mean() >= (plain.label[:150] == panel.truth[:150]).mean()
+    result = jurors.grade(panel.votes, gold=gold)
+    assert (
+        np.abs(scores(result) - panel.own_score()).max()
+        < np.abs(scores(jurors.grade(panel.votes)) - panel.own_score()).max()
+    )
+    assert result.details["gold"]["items"] == 150
+
+
+def test_knowledge_turns_a_panel_over() -> None:
+    panel = simulate(800, 5, seed=10)
+    plain = jurors.grade(panel.votes)
+    rare = min(plain.prevalence, key=lambda label: float(plain.prevalence[label]))
+    turned = jurors.grade(panel.votes, common=rare)
+    assert turned.prevalence[rare] == pytest.approx(1 - plain.prevalence[rare])
+    assert turned.score["1"] == pytest.approx(1 - plain.score["1"])
+    assert "common" in turned.rule
+
+
+@given(st.integers(0, 50), st.permutations(range(5)))
+@settings(max_examples=10, deadline=None)
+def test_renaming_jurors_changes_nothing_and_reordering_them_or_swapping_labels_next_to_nothing(
+    seed: int, order: list[int]
+) -> None:
+    panel = simulate(1000, 5, seed=seed)
+    plain = jurors.grade(panel.votes, jurors=list("abcde"))
+    assert list(jurors.grade(panel.votes).score.values()) == list(plain.score.values())  # names mean nothing
+    moved = jurors.grade(panel.votes[:, order], jurors=[list("abcde")[k] for k in order])
+    swapped = jurors.grade(1 - panel.votes, jurors=list("abcde"))
+    for juror in "abcde":
+        assert moved.score[juror] == pytest.approx(plain.score[juror], abs=0.02)
+        assert swapped.accuracy[juror][0] == pytest.approx(plain.accuracy[juror][1], abs=0.03)
+
+
+def test_every_method_gives_an_evaluation_of_the_same_shape() -> None:
+    panel = simulate(2000, 5, seed=11)
+    found = jurors.compare(panel.votes, panel.truth)
+    names = [e.method for e in found.evaluations]
+    assert names == ["latent", "algebraic", "majority", "dawid_skene", "bayesian", "spectral", "agreement"]
+    assert not found.refused
+    for evaluation in found.evaluations:
+        assert set(evaluation.score) == set("12345")
+        assert sum(evaluation.prevalence.values()) == pytest.approx(1)
+        error = found.score_rmse(evaluation)
+        assert error is not None
+        assert error < 0.06
+    frame = found.to_frame()
+    assert list(frame.columns) == ["statistic", *names, "truth"]
+
+
+def test_a_method_that_cannot_be_used_is_refused_with_the_reason() -> None:
+    panel = simulate(500, 4, seed=12, prevalence=(0.4, 0.3, 0.3))
+    found = jurors.compare(panel.votes)
+    assert {"algebraic", "spectral", "agreement"} == set(found.refused)
+    assert "3 labels" in found.refused["spectral"]
+    with pytest.raises(SketchError, match="there is no method 'best'"):
+        jurors.grade(panel.votes, method="best")
+
+
+def test_sparse_and_dense_storage_give_the_same_grades() -> None:
+    panel = simulate(400, 12, seed=13, density=0.4)
+    dense = Votes.from_matrix(panel.votes)
+    row, col, code = dense.triples()
+    sparse = Votes(jurors=dense.jurors, labels=dense.labels, rows=dense.rows, _sparse=(row, col, code))
+    assert not sparse.is_dense
+    one, other = jurors.grade(dense), jurors.grade(sparse)
+    assert scores(one) == pytest.approx(scores(other), abs=1e-3)
+    assert Sketch.from_votes(sparse) == Sketch.from_votes(dense)
+    assert one.interval_of("score", "1") == pytest.approx(other.interval_of("score", "1"), abs=0.02)
+
+
+def test_trios_of_a_panel_come_as_a_frame() -> None:
+    result = jurors.grade(simulate(1000, 5, seed=14).votes)
+    frame = result.trios
+    assert len(frame) == 10
+    assert set(frame["outcome"]) <= {"real", "out_of_range", "complex"}
+    assert frame["prevalence of 0"].between(0.4, 0.8).all()
+
+
+def test_permuting_three_jurors_keeps_the_exact_theorem() -> None:
+    panel = simulate(500, 3, seed=15)
+    results = [jurors.grade(panel.votes[:, order]) for order in map(list, permutations(range(3)))]
+    assert {r.method for r in results} == {"algebraic"}
+    assert len({r.exact.prevalence[0] for r in results if r.exact}) == 1
+    assert results[0].details["smallest_correlation"] == 0
+    assert "Weakest pair" in str(results[0])

@@ -1,0 +1,46 @@
+"""Simulated panels for tests: seeded, independent given the label unless asked otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Votes with the truth behind them."""
+
+    votes: NDArray[np.int64]  #: items x jurors, -1 for no vote
+    truth: NDArray[np.int64]
+    accuracy: NDArray[np.float64]  #: jurors x labels
+
+    def own_score(self) -> NDArray[np.float64]:
+        """Each juror's share of right votes on this very test."""
+        voted = self.votes >= 0
+        return np.asarray(((self.votes == self.truth[:, None]) & voted).sum(axis=0) / voted.sum(axis=0))
+
+
+def simulate(
+    items: int,
+    jurors: int,
+    *,
+    seed: int,
+    prevalence: Any = (0.6, 0.4),
+    low: float = 0.6,
+    high: float = 0.9,
+    density: float = 1.0,
+) -> Panel:
+    """Jurors with random accuracies on each label, errors spread evenly over the other labels."""
+    rng = np.random.default_rng(seed)
+    share = np.asarray(prevalence, dtype=float)
+    labels = len(share)
+    truth = rng.choice(labels, items, p=share)
+    accuracy = rng.uniform(low, high, (jurors, labels))
+    right = rng.random((items, jurors)) < accuracy.T[truth]
+    wrong = (truth[:, None] + rng.integers(1, labels, (items, jurors))) % labels
+    votes = np.where(right, truth[:, None], wrong)
+    votes[rng.random((items, jurors)) >= density] = -1
+    return Panel(votes, truth, accuracy)
