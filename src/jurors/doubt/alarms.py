@@ -16,7 +16,7 @@ from jurors.errors import DegenerateSketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.encode import tuple_shares
 from jurors.evaluate.solution import Solution
-from jurors.evaluate.trios import table_moments
+from jurors.evaluate.trios import Floats, TrioMoments, table_moments
 from jurors.sketch import Sketch
 
 #: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
@@ -31,9 +31,12 @@ def contradiction_alarm(error: DegenerateSketchError) -> Alarm | None:
     return Alarm(error.outcome, "alarm", f"{error}. The errors are strongly correlated.", None, error.jurors)
 
 
-def trio_alarms(sketch: Sketch, solution: Solution, *, tied: bool = False) -> tuple[Alarm, ...]:
+def trio_alarms(
+    sketch: Sketch, solution: Solution, *, moments: TrioMoments | None = None, tied: bool = False
+) -> tuple[Alarm, ...]:
     """Everything to know about the exact solution of a complete binary trio, loudest first."""
-    found = [*_number_alarms(sketch, solution), *_twins(sketch), *_weak_pair(sketch)]
+    z = pair_z(table_moments(sketch.table()) if moments is None else moments)
+    found = [*_number_alarms(sketch, solution), *_twins(sketch), *_weak_pair(sketch.jurors, z)]
     if tied:
         found.append(
             Alarm(
@@ -139,13 +142,12 @@ def _twins(sketch: Sketch) -> list[Alarm]:
     return found
 
 
-def _weak_pair(sketch: Sketch) -> list[Alarm]:
+def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
     """The decode divides by every pair's covariance: one that chance could explain leaves the grades open."""
-    z = pair_z(sketch)
     weakest = int(np.argmin(np.abs(z)))
     if abs(z[weakest]) >= _WEAK:
         return []
-    pair = tuple(name for c, name in enumerate(sketch.jurors) if c != weakest)
+    pair = tuple(name for c, name in enumerate(jurors) if c != weakest)
     message = (
         f"{pair[0]!r} and {pair[1]!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
         "read the intervals before the grades"
@@ -153,13 +155,9 @@ def _weak_pair(sketch: Sketch) -> list[Alarm]:
     return [Alarm("weak_pair", "warning", message, float(z[weakest]), pair)]
 
 
-def pair_z(sketch: Sketch) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def pair_z(m: TrioMoments) -> Floats:
     """Each pair's covariance in standard errors, by the juror left out: Q se² = v_i v_j + (1-2m_i)(1-2m_j)C - C²."""
-    m = table_moments(sketch.table())
-    share = m.single
-    z = []
-    for c, (i, j) in enumerate(((1, 2), (0, 2), (0, 1))):
-        spread = share[i] * (1 - share[i]) * share[j] * (1 - share[j])
-        variance = spread + (1 - 2 * share[i]) * (1 - 2 * share[j]) * m.pair[c] - m.pair[c] ** 2
-        z.append(m.pair[c] / np.sqrt(variance / m.items) if variance > 0 else np.inf)
-    return np.array(z)
+    i, j = m.single[[1, 0, 0]], m.single[[2, 2, 1]]
+    variance = i * (1 - i) * j * (1 - j) + (1 - 2 * i) * (1 - 2 * j) * m.pair - m.pair**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(variance > 0, m.pair / np.sqrt(variance / m.items), np.inf))

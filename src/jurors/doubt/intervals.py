@@ -155,14 +155,19 @@ def trio_interval_ends(
 
 
 def trio_intervals(
-    table: ArrayLike, *, mirrored: bool = False, target: Target = "test", level: float = 0.95
+    table: ArrayLike,
+    decoded: DecodedTrios | None = None,
+    *,
+    mirrored: bool = False,
+    target: Target = "test",
+    level: float = 0.95,
 ) -> dict[str, Any]:
     """Standard errors and intervals of one trio's chosen solution.
 
     Returns arrays: `prevalence` (2,), `accuracy` (3, 2), `score` (3,), each with a last axis (low, high); and
     `errors`, the standard errors in the same shapes.
     """
-    decoded = evaluate_trios(table)
+    decoded = evaluate_trios(table) if decoded is None else decoded
     if mirrored:
         decoded = _mirror(decoded)
     found, errors = trio_interval_ends(table, decoded, target=target, level=level)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.evaluate.trios import TrioMoments, evaluate_trios, table_moments
+from jurors.evaluate.trios import DecodedTrios, TrioMoments, evaluate_trios
 from jurors.sketch import Sketch
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -24,7 +24,7 @@ _POINTS = 1_200
 _ROUNDS = 36
 
 
-def smallest_correlation(sketch: Sketch, *, seed: int = 0) -> float:
+def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None, seed: int = 0) -> float:
     """ε* of a complete binary trio: exactly 0 where the independent solution is in range.
 
     Elsewhere found by a seeded search that closes in on the best point; what it returns is reached by a real point,
@@ -36,10 +36,10 @@ def smallest_correlation(sketch: Sketch, *, seed: int = 0) -> float:
     >>> round(smallest_correlation(Sketch.from_counts(counts, jurors="ijk")), 5)
     0.00021
     """
-    table = sketch.table()
-    if evaluate_trios(table).outcome == 0:
+    decoded = evaluate_trios(sketch.table()) if decoded is None else decoded
+    if decoded.outcome == 0:
         return 0.0
-    m = table_moments(table)
+    m = decoded.moments
     rng = np.random.default_rng(seed)
     points = rng.random((_POINTS, 4))
     width, best, least = 0.3, points[0], np.inf

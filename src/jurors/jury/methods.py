@@ -42,6 +42,7 @@ from jurors.evaluate.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.fit import float_solution
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.evaluate.spectral import evaluate_spectral
+from jurors.evaluate.trios import DecodedTrios, evaluate_trios
 from jurors.jury.groups import grade_groups
 from jurors.sketch import Sketch
 
@@ -87,29 +88,32 @@ def _grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         return replace(empty, alarms=(alarm, *found), rule="none: there is no solution")
     chosen, rule, tied = choose_solution(sketch, solutions, request.choice)
     exact = solutions[chosen]
-    found += trio_alarms(whole, exact, tied=tied)
+    table = whole.table()
+    decoded = evaluate_trios(table)
+    found += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
     ordered = (exact, solutions[1 - chosen])
     result = replace(
-        empty, solutions=ordered, exact=exact, rule=rule, alarms=tuple(found), details=_trio_details(whole)
+        empty, solutions=ordered, exact=exact, rule=rule, alarms=tuple(found), details=_trio_details(whole, decoded)
     )
     if not exact.is_real:
         return result
-    ends = trio_intervals(whole.table(), mirrored=chosen == 1, target=request.target, level=request.level)
+    floats = exact.to_float()
+    ends = trio_intervals(table, decoded, mirrored=chosen == 1, target=request.target, level=request.level)
     return replace(
         result,
-        solution=exact.to_float(),
+        solution=floats,
         interval=named_statistics(sketch, ends),
         standard_error=named_statistics(sketch, ends["errors"]),
-        partition=partition_by_label(sketch, exact),
+        partition=partition_by_label(sketch, floats),
     )
 
 
-def _trio_details(sketch: Sketch) -> dict[str, Any]:
+def _trio_details(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
     """The two numbers to read beside a trio's grades: its weakest pair, and the least correlation that explains it."""
-    z = pair_z(sketch)
+    z = pair_z(decoded.moments)
     weakest = int(np.argmin(np.abs(z)))
     pair = [name for c, name in enumerate(sketch.jurors) if c != weakest]
-    least = smallest_correlation(sketch)
+    least = smallest_correlation(sketch, decoded=decoded)
     notes = [
         f"Weakest pair: {pair[0]} and {pair[1]}, z = {z[weakest]:.2f} (below 3 the counts hardly fix the grades).",
         f"Smallest error correlation that explains the counts: {least:.2g}.",
