@@ -9,21 +9,13 @@ Run: python benchmarks/simulated_panels.py [panels a setting, default 40]
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jurors.evaluate.hidden_votes import choose_latent
-from jurors.evaluate.incidence import Incidence
-from jurors.evaluate.latent import fit_latent
+import jurors
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Estimate = tuple[float, Floats, Floats]  # P_B, accuracies (N, 2), posterior of B for every tuple
+Floats = NDArray[np.float64]
 
 GAMMA = 0.03  # error correlation, as a covariance, of a pair of jurors on one label
 SETTINGS = [
@@ -59,50 +51,36 @@ def simulate(
     return votes, truth, realised
 
 
-def majority(data: Incidence) -> Estimate:
-    """Every juror the same weight; accuracies by agreement with the majority."""
-    says_b = np.tile([0.0, 1.0], data.jurors)[None, None]
-    share = data.scores(says_b)[0, 0] / data.jurors
-    posterior = np.where(share == 0.5, 0.5, share > 0.5)
-    mass = np.stack([1.0 - posterior, posterior])[None] * data.weights[:, None]
-    counts = data.counts(mass).reshape(2, data.jurors, 2)
-    accuracy = np.stack([counts[label, :, label] / counts[label].sum(axis=1) for label in (0, 1)], axis=1)
-    return float(mass[0, 1].sum() / data.weights.sum()), accuracy, posterior
+METHODS = ("majority", "dawid_skene", "algebraic", "latent")
 
 
-def dawid_skene(data: Incidence) -> Estimate:
-    """Plain EM for confusion matrices, with next to no pseudo-votes."""
-    fit = fit_latent(data, "confusion", strength=1e-3)
-    return float(fit.prevalence[1]), np.einsum("jll->jl", fit.confusion), fit.posterior[:, 1]
-
-
-def hidden_votes(data: Incidence) -> Estimate:
-    """The panel estimator: models weighed by the hidden votes they foretell."""
-    fit = choose_latent(data).fit
-    return float(fit.prevalence[1]), np.einsum("jll->jl", fit.confusion), fit.posterior[:, 1]
-
-
-METHODS: dict[str, Callable[[Incidence], Estimate]] = {
-    "majority": majority,
-    "Dawid-Skene": dawid_skene,
-    "jurors": hidden_votes,
-}
-
-
-def measure(kind: str, jurors: int, items: int, panels: int) -> dict[str, Floats]:
+def measure(kind: str, jurors_: int, items: int, panels: int) -> dict[str, Floats]:
     """Mean squared errors and label accuracy of every method over some panels."""
-    rng = np.random.default_rng([panels, jurors, items, len(kind)])
+    rng = np.random.default_rng([panels, jurors_, items, len(kind)])
     sums = {name: np.zeros(3) for name in METHODS}
     for _ in range(panels):
-        votes, truth, realised = simulate(kind, jurors, items, rng)
-        table, tuple_of, count = np.unique(votes, axis=0, return_inverse=True, return_counts=True)
-        data = Incidence.from_codes(table, count, labels=2)
-        for name, method in METHODS.items():
-            prevalence, accuracy, posterior = method(data)
-            said = posterior[tuple_of.ravel()]
-            correct = np.where(said == 0.5, 0.5, (said > 0.5) == truth)
-            sums[name] += [np.mean((accuracy - realised) ** 2), (prevalence - truth.mean()) ** 2, correct.mean()]
+        votes, truth, realised = simulate(kind, jurors_, items, rng)
+        for name in METHODS:
+            sums[name] += errors(name, votes, truth, realised)
     return {name: np.array([*np.sqrt(total[:2] / panels), total[2] / panels]) for name, total in sums.items()}
+
+
+def errors(method: str, votes: NDArray[np.int64], truth: NDArray[np.int64], realised: Floats) -> list[float]:
+    """Squared error of accuracies and of the prevalence, and the share of labels right; a refusal counts as majority."""
+    sketch = jurors.Sketch.from_votes(jurors.Votes.from_matrix(votes, labels=(0, 1)))
+    try:
+        found = jurors.grade(sketch, method=method)
+    except jurors.SketchError:
+        found = jurors.grade(sketch, method="majority")
+    if found.solution is None or found.partition is None:
+        found = jurors.grade(sketch, method="majority")
+    accuracy = np.array([[np.nan if x is None else x for x in row.values()] for row in found.accuracy.values()])
+    right = jurors.score(votes, truth).errors_of(found.partition.chosen) if found.partition else 0
+    return [
+        float(np.nanmean((accuracy - realised) ** 2)),
+        float((found.prevalence[1] - truth.mean()) ** 2),
+        1 - right / len(truth),
+    ]
 
 
 def main() -> None:

@@ -279,6 +279,15 @@ def test_three_rank_two_jurors_with_three_labels_are_not_identifiable() -> None:
     assert found.solution is None
 
 
+@pytest.mark.parametrize("labels", [2, 3])
+def test_jurors_who_move_together_only_as_three_are_not_taken_for_no_signal(labels: int) -> None:
+    table = np.array(
+        [[[(a + b + c) % labels == 0 for c in range(labels)] for b in range(labels)] for a in range(labels)]
+    )
+    found = evaluate_trio_labels(Sketch.from_table(5 * table.astype(int), jurors=JURORS, labels=tuple(range(labels))))
+    assert (found.outcome, found.solution, found.visible) == ("unidentifiable", None, 1)
+
+
 def test_no_signal_at_all_is_named() -> None:
     found = evaluate_trio_labels(encode(jury([1, 1, 1], *[[[1, 2, 3]] * 3] * 3)))
     assert (found.outcome, found.solution) == ("no_signal", None)
@@ -412,6 +421,24 @@ def test_a_quadratic_factor_beside_a_rational_label_comes_out_in_surds() -> None
     assert columns(chosen(found)) == columns(truth)
     assert all(isinstance(x, Surd) for x in chosen(found).numbers())
     assert encode(chosen(found), items=sketch.items) == sketch
+
+
+def test_a_juror_blind_to_two_pairs_of_conjugate_labels_keeps_its_own_rows() -> None:
+    root, tenth = Surd.sqrt(2) / 40, Fraction(1, 10)
+
+    def rows(*base: tuple[list[int], list[int]]) -> Any:
+        """Two labels and their conjugates: shares in tenths, and how many √2/40 are added to each."""
+        signs = ((s, row) for s in (1, -1) for row in base)
+        return tuple(tuple(x * tenth + s * y * root for x, y in zip(*row, strict=True)) for s, row in signs)
+
+    one, other = [1, 0, 0, -1], [0, 1, -1, 0]
+    informed = rows(([6, 2, 1, 1], one), ([1, 6, 2, 1], other)), rows(([4, 1, 2, 3], one), ([2, 2, 5, 1], other))
+    blind = rows(*[([3, 3, 2, 2], one)] * 2)
+    truth: Any = Solution(JURORS, tuple("ABCD"), (Fraction(1, 4),) * 4, (*informed, blind))
+    found = evaluate_trio_labels(encode(truth))
+    assert [o.name for o in found.outcomes] == ["blind_juror", "blind_juror", "irrational"]
+    assert {label for o in found.outcomes for label in o.labels} == set("ABCD")
+    assert set(chosen(found).confusions[2]) == set(blind)
 
 
 def test_a_rational_solution_outside_the_range_is_an_outcome_not_a_clamp() -> None:

@@ -132,6 +132,16 @@ def test_a_sum_over_two_roots_that_happens_to_be_rational_is_found_out() -> None
     assert not (roots[0] + roots[1]).is_rational
 
 
+@pytest.mark.parametrize("digits", [10, 40, 90])
+def test_a_sum_over_two_roots_is_told_from_its_best_rational_approximations(digits: int) -> None:
+    total = at(CUBIC, 0, [0, 1]) + at(CUBIC, 1, [0, 1])
+    near = Fraction(total.decimal(3 * digits)).limit_denominator(10**digits)
+    assert abs(Fraction(total.decimal(3 * digits)) - near) < Fraction(1, near.denominator**2)
+    assert total != near
+    assert not total.is_rational
+    assert (total - near).sign == (1 if Fraction(total.decimal(3 * digits)) > near else -1)
+
+
 @given(small)
 def test_a_rational_one_looks_and_hashes_like_the_fraction(x: Fraction) -> None:
     number = at(CUBIC, 1, [x])

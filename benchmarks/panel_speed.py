@@ -1,0 +1,110 @@
+"""How long panels take, beside crowd-kit's Dawid-Skene on the same votes in the same run.
+
+Run: python benchmarks/panel_speed.py [--large]   (--large: also 10 million sparse votes, about a minute)
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from numpy.typing import NDArray
+
+import jurors
+from jurors import Sketch, Votes
+
+
+def draw(items: int, width: int, seed: int = 0) -> NDArray[np.int8]:
+    """Independent binary votes, items x jurors."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(items) < 0.4).astype(np.int8)
+    accuracy = rng.uniform(0.6, 0.9, (width, 2))
+    right = rng.random((items, width), dtype=np.float32) < accuracy.T[truth]
+    return np.where(right, truth[:, None], 1 - truth[:, None]).astype(np.int8)
+
+
+def draw_sparse(votes: int, items: int, width: int, seed: int = 0) -> Votes:
+    """Binary votes of jurors on random items."""
+    rng = np.random.default_rng(seed)
+    cells = np.unique(rng.integers(0, items * width, int(votes * 1.02)))
+    cells = np.sort(rng.choice(cells, min(votes, len(cells)), replace=False))
+    row, col = cells // width, cells % width
+    truth = rng.random(items) < 0.4
+    right = rng.random(len(row)) < rng.uniform(0.6, 0.9, width)[col]
+    label = np.where(right, truth[row], ~truth[row])
+    return Votes.from_codes(
+        items=np.arange(items), jurors=[str(k) for k in range(width)], values=[0, 1], item=row, juror=col, value=label
+    )
+
+
+def seconds(work: Callable[[], Any], repeat: int) -> float:
+    """Best of some runs."""
+    best = np.inf
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return float(best)
+
+
+def crowd_kit(votes: NDArray[np.int8], iterations: int = 100) -> float | None:
+    """Seconds of crowd-kit's Dawid-Skene; None without crowd-kit. Its early stop is switched off."""
+    try:
+        import pandas as pd
+        from crowdkit.aggregation import DawidSkene
+    except ImportError:
+        return None
+    items, width = votes.shape
+    columns = {"task": np.repeat(np.arange(items), width), "worker": np.tile(np.arange(width), items)}
+    frame = pd.DataFrame({**columns, "label": votes.ravel()})
+    return seconds(lambda: DawidSkene(n_iter=iterations, tol=0).fit(frame), 1)
+
+
+def against_crowd_kit(items: int, width: int, iterations: int) -> None:
+    """Votes to grades and labels; crowd-kit's time is scaled from fewer iterations where 100 would take minutes."""
+    votes = draw(items, width)
+
+    def both() -> None:
+        jurors.grade(votes)
+        jurors.label(votes)
+
+    both()
+    own = seconds(both, 5)
+    labels = seconds(lambda: jurors.label(votes), 5)
+    rival = crowd_kit(votes, iterations)
+    scale = 100 / iterations
+    name = f"{items:,} x {width}"
+    shown = "crowd-kit not installed" if rival is None else f"{rival * scale:>9.2f} s  ratio {rival * scale / own:>7,.0f}"
+    note = "" if iterations == 100 else f" ({iterations} of 100 iterations measured)"
+    print(f"{name:<18} jurors: grade and label {own * 1e3:>8.1f} ms (label alone {labels * 1e3:.1f})   DS x100: {shown}{note}")
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"load {os.getloadavg()[0]:.1f}")
+    against_crowd_kit(20_000, 4, 100)
+    against_crowd_kit(1_000_000, 10, 3)
+    sketch = Sketch.from_votes(Votes.from_matrix(draw(20_000, 100)))
+    print(f"all 161,700 trios of 100 jurors on 20,000 items: {seconds(lambda: jurors.evaluate_all_trios(sketch), 5):.3f} s")
+    votes = draw(20_000, 4)
+    base = seconds(votes.sum, 200)
+    jurors.label(votes, method="algebraic")
+    quick = seconds(lambda: (jurors.grade(votes, method="algebraic"), jurors.label(votes, method="algebraic")), 20)
+    print(f"20,000 x 4 by the median of trios, to grades and labels: {quick / base:.0f} x V.sum()")
+    sizes = (100_000, 1_000_000, 10_000_000) if "--large" in sys.argv else (30_000, 100_000, 1_000_000)
+    for count in sizes:
+        sparse = draw_sparse(count, count // 5, max(count // 500, 10))
+        spent = seconds(lambda votes=sparse: jurors.label(votes), 1)  # type: ignore[misc]
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(f"{count:>10,} sparse votes to labels: {spent:6.2f} s, {spent / count * 1e6:.2f} µs a vote; peak {peak:.1f} GB")
+
+
+if __name__ == "__main__":
+    main()
