@@ -38,7 +38,7 @@ def draw_sparse(votes: int, items: int, width: int, seed: int = 0) -> Votes:
     row, col = cells // width, cells % width
     truth = rng.random(items) < 0.4
     right = rng.random(len(row)) < rng.uniform(0.6, 0.9, width)[col]
-    label = np.where(right, truth[row], ~truth[row])
+    label = np.where(right, truth[row], ~truth[row]).astype(np.int64)
     return Votes.from_codes(
         items=np.arange(items), jurors=[str(k) for k in range(width)], values=[0, 1], item=row, juror=col, value=label
     )
@@ -72,8 +72,7 @@ def against_crowd_kit(items: int, width: int, iterations: int) -> None:
     votes = draw(items, width)
 
     def both() -> None:
-        jurors.grade(votes)
-        jurors.label(votes)
+        jurors.label(votes, evaluation=jurors.grade(votes))
 
     both()
     own = seconds(both, 5)
@@ -81,9 +80,13 @@ def against_crowd_kit(items: int, width: int, iterations: int) -> None:
     rival = crowd_kit(votes, iterations)
     scale = 100 / iterations
     name = f"{items:,} x {width}"
-    shown = "crowd-kit not installed" if rival is None else f"{rival * scale:>9.2f} s  ratio {rival * scale / own:>7,.0f}"
+    shown = (
+        "crowd-kit not installed" if rival is None else f"{rival * scale:>9.2f} s  ratio {rival * scale / own:>7,.0f}"
+    )
     note = "" if iterations == 100 else f" ({iterations} of 100 iterations measured)"
-    print(f"{name:<18} jurors: grade and label {own * 1e3:>8.1f} ms (label alone {labels * 1e3:.1f})   DS x100: {shown}{note}")
+    print(
+        f"{name:<18} jurors: grade and label {own * 1e3:>8.1f} ms (label alone {labels * 1e3:.1f})   DS x100: {shown}{note}"
+    )
 
 
 def main() -> None:
@@ -92,18 +95,22 @@ def main() -> None:
     against_crowd_kit(20_000, 4, 100)
     against_crowd_kit(1_000_000, 10, 3)
     sketch = Sketch.from_votes(Votes.from_matrix(draw(20_000, 100)))
-    print(f"all 161,700 trios of 100 jurors on 20,000 items: {seconds(lambda: jurors.evaluate_all_trios(sketch), 5):.3f} s")
+    print(
+        f"all 161,700 trios of 100 jurors on 20,000 items: {seconds(lambda: jurors.evaluate_all_trios(sketch), 5):.3f} s"
+    )
     votes = draw(20_000, 4)
     base = seconds(votes.sum, 200)
     jurors.label(votes, method="algebraic")
-    quick = seconds(lambda: (jurors.grade(votes, method="algebraic"), jurors.label(votes, method="algebraic")), 20)
+    quick = seconds(lambda: jurors.label(votes, evaluation=jurors.grade(votes, method="algebraic")), 20)
     print(f"20,000 x 4 by the median of trios, to grades and labels: {quick / base:.0f} x V.sum()")
     sizes = (100_000, 1_000_000, 10_000_000) if "--large" in sys.argv else (30_000, 100_000, 1_000_000)
     for count in sizes:
         sparse = draw_sparse(count, count // 5, max(count // 500, 10))
         spent = seconds(lambda votes=sparse: jurors.label(votes), 1)  # type: ignore[misc]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(f"{count:>10,} sparse votes to labels: {spent:6.2f} s, {spent / count * 1e6:.2f} µs a vote; peak {peak:.1f} GB")
+        print(
+            f"{count:>10,} sparse votes to labels: {spent:6.2f} s, {spent / count * 1e6:.2f} µs a vote; peak {peak:.1f} GB"
+        )
 
 
 if __name__ == "__main__":

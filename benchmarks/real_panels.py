@@ -28,10 +28,8 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Answer = tuple[Floats, Floats]  # label shares (items, labels), scores (jurors)
 
-SETS = (
-    "bluebirds rte sentiment_tweets product zencrowd_in faces dogs music_genre cifar10n triviaqa_judges_v1 "
-    "llmbar_humanpref ntqr_bbm_arithmetic"
-).split()
+SETS = ("bluebirds", "rte", "sentiment_tweets", "product", "zencrowd_in", "faces", "dogs", "music_genre", "cifar10n",
+        "triviaqa_judges_v1", "llmbar_humanpref", "ntqr_bbm_arithmetic")  # fmt: skip
 ROOT = Path(__file__).resolve().parents[1]
 
 

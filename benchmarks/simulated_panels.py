@@ -66,7 +66,7 @@ def measure(kind: str, jurors_: int, items: int, panels: int) -> dict[str, Float
 
 
 def errors(method: str, votes: NDArray[np.int64], truth: NDArray[np.int64], realised: Floats) -> list[float]:
-    """Squared error of accuracies and of the prevalence, and the share of labels right; a refusal counts as majority."""
+    """Squared error of accuracies and prevalence, and the share of labels right; a refusal counts as majority."""
     sketch = jurors.Sketch.from_votes(jurors.Votes.from_matrix(votes, labels=(0, 1)))
     try:
         found = jurors.grade(sketch, method=method)
@@ -88,10 +88,10 @@ def main() -> None:
     panels = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     print("| setting | " + " | ".join(METHODS) + " |")
     print("| --- |" + " --- |" * len(METHODS))
-    for kind, jurors, items in SETTINGS:
-        result = measure(kind, jurors, items, panels if items <= 5000 else max(panels // 4, 1))
+    for kind, width, items in SETTINGS:
+        result = measure(kind, width, items, panels if items <= 5000 else max(panels // 4, 1))
         cells = " | ".join("{:.4f} / {:.4f} / {:.3f}".format(*row) for row in result.values())
-        print(f"| {kind} N={jurors} Q={items} | {cells} |", flush=True)
+        print(f"| {kind} N={width} Q={items} | {cells} |", flush=True)
 
 
 if __name__ == "__main__":

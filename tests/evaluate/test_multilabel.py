@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq_mat
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from strategies import juries, sketches
@@ -13,6 +14,7 @@ from strategies import juries, sketches
 from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
 from jurors.evaluate.choose import Choice
 from jurors.evaluate.multilabel import MultilabelDecode, decode_floats, evaluate_trio_labels
+from jurors.evaluate.slicing import Algebra, decompose
 from jurors.numbers import Algebraic, Surd, exact_sum
 from jurors.numbers.roots import root_set
 
@@ -316,6 +318,21 @@ def chosen_start_is_near(found: MultilabelDecode, truth: Solution, tolerance: fl
     start = found.start.to_float()
     pairs = zip(start.prevalences, truth.prevalences, strict=True)
     return all(abs(a - float(b)) < tolerance for a, b in pairs)  # type: ignore[arg-type, operator]
+
+
+def test_matrices_that_only_a_mixture_diagonalises_have_no_decode() -> None:
+    def matrix(twice: int, once: int, nilpotent: int) -> fmpq_mat:
+        return fmpq_mat(3, 3, [twice, nilpotent, 0, 0, twice, 0, 0, 0, once]) / 10
+
+    # 0·2 + 1·(-3) + 3·1 = 0: the first mixture does not see the nilpotent part.
+    matrices = matrix(5, 1, 2), matrix(3, 2, -3), matrix(2, 7, 1)
+    identity = fmpq_mat(3, 3, [1, 0, 0, 0, 1, 0, 0, 0, 1])
+    right = fmpq_mat(3, 3, [5, 1, 2, 1, 6, 1, 2, 1, 7])
+    whole = Algebra(matrices, identity, right, True)
+    assert whole.commutes()
+    assert decompose(whole, 26) is None
+    without = Algebra((matrix(5, 1, 0), matrix(3, 2, 0), matrix(2, 7, 0)), identity, right, True)
+    assert decompose(without, 26) is not None
 
 
 def test_one_item_moved_breaks_an_exact_jury() -> None:

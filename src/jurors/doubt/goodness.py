@@ -34,7 +34,7 @@ class GoodnessOfFit:
 def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOfFit:
     """Test three jurors with three labels or more for independent errors.
 
-    The χ² law holds for large tests (measured at 5%: 3 to 7% from 500 items on, with three labels and accuracies of
+    The χ² law holds for large tests (measured at 5%: 2 to 7% from 500 items on, with three labels and accuracies of
     0.55 to 0.8). Small tests stray, to 11% at 100 items and four labels; and where accuracies are near 1, so that many
     cells stay empty, the test hardly ever fires. Labels that nobody uses are left out.
 

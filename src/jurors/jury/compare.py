@@ -15,7 +15,7 @@ from jurors.evaluate.solution import json_ready
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods import METHODS, default_method
 from jurors.jury.source import as_votes, check_gradable
-from jurors.sketch import Sketch, count_votes
+from jurors.sketch import count_votes
 from jurors.tables import Table
 from jurors.votes import as_key
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from jurors.decide import partition_by_label
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
+from jurors.evaluate.posterior import tuple_posterior
 from jurors.jury.grade import grade
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes
@@ -65,7 +66,8 @@ class Jury:
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The best label of each row."""
-        return self.classes_[self._partition(X)[0]]
+        chosen, _ = self._partition(X)
+        return self.classes_[chosen]
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The probability of each label, columns in the order of `classes_`."""
@@ -77,11 +79,24 @@ class Jury:
         if self.evaluation_.solution is None:
             raise SketchError("no real evaluation explains the votes it was fitted on; see evaluation_.alarms")
         sketch, inverse = count_votes(self._votes(X, self.sketch_.labels))
-        exact = self.evaluation_.exact or self.evaluation_.solution
-        partition = partition_by_label(sketch, exact)
+        posterior = tuple_posterior(sketch, self.evaluation_.solution)
+        seen, rows, likely = self._seen(sketch)
+        posterior[seen] = likely[rows]
+        partition = partition_by_label(sketch, self.evaluation_.solution, posterior)
+        return partition.chosen[inverse], posterior[inverse]
+
+    def _seen(self, sketch: Sketch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Tuples that the fit has seen keep the shares the fit gave them (it knows more than the grades: difficulty)."""
+        partition = self.evaluation_.partition
+        if partition is None:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(sketch.labels)))
+        place = {row.tobytes(): k for k, row in enumerate(partition.sketch.tuples.codes)}
+        found = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
         with np.errstate(divide="ignore", invalid="ignore"):
-            probability = partition.by_true_label / sketch.counts[:, None]
-        return partition.chosen[inverse], probability[inverse]
+            likely = partition.by_true_label / partition.sketch.counts[:, None]
+        seen = np.flatnonzero(found >= 0)
+        seen = seen[np.isfinite(likely[found[seen]]).all(axis=1)]
+        return seen, found[seen], likely
 
     def _votes(self, X: ArrayLike, labels: tuple[Label, ...] | None) -> Votes:
         cells = X if isinstance(X, list) else np.asarray(X)

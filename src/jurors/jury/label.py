@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.decide import Labelling, label_rows, majority_partition
-from jurors.evaluate import Alarm
+from jurors.errors import SketchError
+from jurors.evaluate import Alarm, Evaluation
 from jurors.jury.grade import grade_votes
 from jurors.jury.source import as_votes
 from jurors.sketch import count_votes
+from jurors.votes import Votes
 
 _READING = (
     "layout", "item", "juror", "label", "count", "missing", "labels", "duplicates", "ignore", "format",
@@ -20,10 +22,11 @@ _READING = (
 )  # fmt: skip
 
 
-def label(source: Any, **options: Any) -> Labelling:
+def label(source: Any, *, evaluation: Evaluation | None = None, **options: Any) -> Labelling:
     """Label every item so that the fewest errors are expected. Options as in `grade`.
 
-    Where no real evaluation exists, majority vote labels the items, without probabilities, and an alarm says so.
+    With `evaluation`, the result of `grade` on the same votes, nothing is graded again. Where no real evaluation
+    exists, majority vote labels the items, without probabilities, and an alarm says so.
 
     Examples
     --------
@@ -34,10 +37,34 @@ def label(source: Any, **options: Any) -> Labelling:
     ('yes', 100)
     """
     reading = {name: options.pop(name) for name in _READING if name in options}
-    evaluation, votes, inverse, known = grade_votes(as_votes(source, **reading), intervals=False, **options)
-    if evaluation.partition is not None:
-        labelled = label_rows(votes, inverse, evaluation.partition, method=evaluation.method, alarms=evaluation.alarms)
-        return labelled if known is None else _with_key(labelled, known)
+    votes, known = as_votes(source, **reading), None
+    if evaluation is None:
+        evaluation, votes, inverse, known = grade_votes(votes, intervals=False, **options)
+    elif options:
+        raise SketchError(f"an evaluation is graded already; {', '.join(options)} would change nothing")
+    else:
+        inverse = _tuples_of(votes, evaluation)
+    if evaluation.partition is None:
+        return _by_majority(votes, evaluation)
+    labelled = label_rows(votes, inverse, evaluation.partition, method=evaluation.method, alarms=evaluation.alarms)
+    return labelled if known is None else _with_key(labelled, known)
+
+
+def _tuples_of(votes: Votes, evaluation: Evaluation) -> NDArray[np.int64]:
+    """Each row's tuple in the evaluation's own sketch; SketchError if the votes are not the ones that were graded."""
+    sketch, inverse = count_votes(votes)
+    graded = evaluation.sketch
+    same = graded is not None and (graded.jurors, graded.labels, graded.items) == (
+        votes.jurors,
+        votes.labels,
+        votes.total,
+    )
+    if graded is None or not same or not np.array_equal(graded.counts, sketch.counts):
+        raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
+    return inverse
+
+
+def _by_majority(votes: Votes, evaluation: Evaluation) -> Labelling:
     fallback = Alarm(
         "majority_fallback",
         "warning",

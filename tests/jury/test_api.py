@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from panels import simulate
+
+import jurors
+from jurors import Jury, Sketch, SketchError, Votes, VotesError
+
+COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
+
+
+@pytest.fixture
+def sketch() -> Sketch:
+    return Sketch.from_counts(COUNTS, jurors=("i", "j", "k"), labels=("A", "B"))
+
+
+def test_every_public_name_exists_and_every_package_lists_its_own() -> None:
+    for name in jurors.__all__:
+        assert getattr(jurors, name) is not None
+    assert set(jurors.__all__) <= set(dir(jurors))
+    for module in pkgutil.iter_modules(jurors.__path__):
+        package = importlib.import_module(f"jurors.{module.name}") if module.ispkg else None
+        for name in getattr(package, "__all__", ()):
+            assert hasattr(package, name), f"{module.name}.{name}"
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="grades"):
+        jurors.grades  # noqa: B018
+
+
+def test_all_sources_give_the_same_grades(tmp_path: Path) -> None:
+    panel = simulate(300, 3, seed=1)
+    names = ("a", "b", "c")
+    text = np.where(panel.votes == 0, "no", "yes")
+    frame = pd.DataFrame(text, columns=list(names))
+    path = tmp_path / "votes.csv"
+    frame.to_csv(path, index=False)
+    votes = Votes.from_matrix(text, jurors=names)
+    sources = [path, str(path), frame, pl.DataFrame(frame.to_dict("list")), votes, Sketch.from_votes(votes)]
+    found = [jurors.grade(source).score for source in sources]
+    assert all(scores == found[0] for scores in found)
+    with pytest.raises(VotesError, match="cannot read votes from int"):
+        jurors.grade(7)
+
+
+def test_results_are_frozen_and_come_as_dict_frame_text_and_html(sketch: Sketch) -> None:
+    result = jurors.grade(sketch)
+    with pytest.raises(AttributeError):
+        result.items = 3  # type: ignore[misc]
+    frame = result.to_frame()
+    assert list(frame.columns) == ["juror", "label", "accuracy", "low", "high", "score", "prevalence"]
+    assert len(frame) == 6
+    assert frame["low"].le(frame["accuracy"]).all()
+    assert "<table>" in result._repr_html_()
+    assert "3 jurors" in str(result)
+    partition = result.partition
+    assert partition is not None
+    assert partition.to_frame()["count"].sum() == 20_000
+
+
+def test_names_are_shown_as_text_never_as_markup() -> None:
+    evil = "<script>alert(1)</script>"
+    result = jurors.grade(Sketch.from_counts(COUNTS, jurors=(evil, "j", "k")))
+    assert evil not in result._repr_html_()
+    assert "&lt;script&gt;" in result._repr_html_()
+
+
+def test_exact_numbers_stay_exact(sketch: Sketch) -> None:
+    exact = jurors.grade(sketch).exact
+    assert exact is not None
+    with localcontext(prec=60):  # 1/2 - 141256653 √3190087950361 / 613478451992500, by another library
+        by_decimal = Decimal("0.5") - 141256653 * Decimal(3190087950361).sqrt() / 613478451992500
+        assert exact.prevalence["A"].decimal(30) == str(round(by_decimal, 30))
+    assert exact.prevalence["A"] + exact.prevalence["B"] == 1
+    assert exact.confusion["i"]["A"]["B"] == 1 - exact.accuracy["i"]["A"]
+    jury = {
+        "prevalence": {"A": Fraction(3, 10), "B": Fraction(7, 10)},
+        "accuracy": {j: {"A": Fraction(4, 5), "B": Fraction(3, 5)} for j in "xyz"},
+    }
+    rational = jurors.grade(jurors.encode(jury)).exact
+    assert rational is not None
+    assert str(rational.prevalence["A"]) == "3/10"
+
+
+def test_numbers_and_booleans_are_labels_too() -> None:
+    panel = simulate(400, 3, seed=2)
+    result = jurors.grade(panel.votes.astype(bool))
+    assert result.labels == (False, True)
+    assert result.prevalence[True] == result.prevalence["True"]
+    seven = jurors.label(panel.votes * 7)
+    assert set(seven.label.tolist()) <= {0, 7}
+
+
+def test_items_with_a_missing_vote_are_left_out_of_a_trio_but_still_labelled() -> None:
+    panel = simulate(500, 3, seed=3)
+    panel.votes[:50, 0] = -1
+    result = jurors.grade(panel.votes)
+    assert result.items == 450
+    assert next(a for a in result.alarms if a.kind == "missing_votes").value == 50
+    assert len(jurors.label(panel.votes)) == 500
+
+
+def test_labels_of_an_evaluation_made_before_are_the_same(sketch: Sketch) -> None:
+    panel = simulate(800, 5, seed=4)
+    result = jurors.grade(panel.votes)
+    again, afresh = jurors.label(panel.votes, evaluation=result), jurors.label(panel.votes)
+    assert (again.label == afresh.label).all()
+    with pytest.raises(SketchError, match="made from other votes"):
+        jurors.label(panel.votes[:700], evaluation=result)
+    with pytest.raises(SketchError, match="graded already"):
+        jurors.label(panel.votes, evaluation=result, trust="1")
+
+
+def test_the_least_certain_items_come_up_for_review() -> None:
+    labels = jurors.label(simulate(300, 5, seed=5).votes)
+    order = labels.review(10)
+    assert len(order) == 10
+    assert labels.probability[order].max() <= np.delete(labels.probability, order).min() + 1e-12
+
+
+def test_a_key_that_fits_no_item_is_refused() -> None:
+    votes = Votes.from_matrix([["a", "b", "a"]] * 3, items=["x", "y", "z"])
+    with pytest.raises(VotesError):
+        jurors.score(votes, {"other": "a"})
+
+
+def test_score_is_the_papers_definition() -> None:
+    panel = simulate(200, 3, seed=6)
+    keyed = jurors.score(panel.votes, panel.truth)
+    right = panel.votes == panel.truth[:, None]
+    of_a = panel.truth == 0
+    z = right[of_a] - right[of_a].mean(axis=0)
+    assert float(keyed.correlation(0, ["1", "2"]) or 0) == pytest.approx((z[:, 0] * z[:, 1]).mean())
+    assert float(keyed.correlation(0, ["1", "2", "3"]) or 0) == pytest.approx(z.prod(axis=1).mean())
+    assert keyed.prevalence[0] == Fraction(int(of_a.sum()), 200)
+    assert "error correlations" in str(keyed)
+    assert "<table>" in keyed._repr_html_()
+    assert len(keyed.to_frame()) == 6
+    assert keyed.best_errors <= keyed.majority_errors
+
+
+def test_the_rule_is_part_of_the_result(sketch: Sketch) -> None:
+    assert jurors.grade(sketch).rule == "greatest total label accuracy"
+    assert "trusted" in jurors.grade(sketch, trust="k").rule
+    with pytest.raises(SketchError, match="give one of"):
+        jurors.grade(sketch, trust="k", common="A")
+    with pytest.raises(VotesError, match="no juror 'kk'"):
+        jurors.grade(sketch, trust="kk")
+
+
+def test_jury_is_shaped_like_a_scikit_learn_estimator() -> None:
+    sklearn_base = pytest.importorskip("sklearn.base")
+    panel = simulate(600, 5, seed=7)
+    jury = Jury().fit(panel.votes)
+    assert (jury.predict(panel.votes) == panel.truth).mean() > 0.85
+    assert (jury.predict(panel.votes) == jurors.label(panel.votes).label).all()
+    assert jury.predict_proba(panel.votes).sum(axis=1) == pytest.approx(1)
+    assert list(jury.classes_) == [0, 1]
+    clone = sklearn_base.clone(Jury(method="majority", seed=3))
+    assert clone.get_params()["method"] == "majority"
+    with pytest.raises(SketchError, match="not fitted"):
+        Jury().predict(panel.votes)
+
+
+def test_partial_fits_add_up_to_one_fit() -> None:
+    panel = simulate(600, 3, seed=8)
+    whole = Jury().fit(panel.votes)
+    parts = Jury().partial_fit(panel.votes[:200], classes=[0, 1]).partial_fit(panel.votes[200:])
+    assert parts.sketch_ == whole.sketch_
+    assert parts.evaluation_.score == whole.evaluation_.score
+
+
+def test_jury_keeps_string_and_odd_integer_labels() -> None:
+    panel = simulate(300, 4, seed=9)
+    text = np.where(panel.votes == 0, "ham", "spam")
+    assert set(Jury().fit(text).predict(text)) <= {"ham", "spam"}
+    odd = np.where(panel.votes == 0, 5, 9)
+    jury = Jury().fit(odd)
+    assert set(jury.predict(odd)) <= {5, 9}
+    with pytest.raises(SketchError, match="was not there"):
+        jury.predict(np.full((2, 4), 7))
