@@ -84,9 +84,7 @@ def against_crowd_kit(items: int, width: int, iterations: int) -> None:
         "crowd-kit not installed" if rival is None else f"{rival * scale:>9.2f} s  ratio {rival * scale / own:>7,.0f}"
     )
     note = "" if iterations == 100 else f" ({iterations} of 100 iterations measured)"
-    print(
-        f"{name:<18} jurors: grade and label {own * 1e3:>8.1f} ms (label alone {labels * 1e3:.1f})   DS x100: {shown}{note}"
-    )
+    print(f"{name:<16} grade and label {own * 1e3:>7.1f} ms (label alone {labels * 1e3:.1f}); DS x100: {shown}{note}")
 
 
 def main() -> None:
@@ -95,9 +93,8 @@ def main() -> None:
     against_crowd_kit(20_000, 4, 100)
     against_crowd_kit(1_000_000, 10, 3)
     sketch = Sketch.from_votes(Votes.from_matrix(draw(20_000, 100)))
-    print(
-        f"all 161,700 trios of 100 jurors on 20,000 items: {seconds(lambda: jurors.evaluate_all_trios(sketch), 5):.3f} s"
-    )
+    trios = seconds(lambda: jurors.evaluate_all_trios(sketch), 5)
+    print(f"all 161,700 trios of 100 jurors on 20,000 items: {trios:.3f} s")
     votes = draw(20_000, 4)
     base = seconds(votes.sum, 200)
     jurors.label(votes, method="algebraic")
@@ -108,9 +105,8 @@ def main() -> None:
         sparse = draw_sparse(count, count // 5, max(count // 500, 10))
         spent = seconds(lambda votes=sparse: jurors.label(votes), 1)  # type: ignore[misc]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(
-            f"{count:>10,} sparse votes to labels: {spent:6.2f} s, {spent / count * 1e6:.2f} µs a vote; peak {peak:.1f} GB"
-        )
+        each = spent / count * 1e6
+        print(f"{count:>10,} sparse votes to labels: {spent:6.2f} s, {each:.2f} µs a vote; peak {peak:.1f} GB")
 
 
 if __name__ == "__main__":

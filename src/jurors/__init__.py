@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         evaluate_all_trios,
         evaluate_majority,
         evaluate_trio,
+        evaluate_trio_labels,
         evaluate_trios,
     )
     from jurors.jury import METHODS, Comparison, Jury, agreement, compare, grade, label, score
@@ -54,6 +55,7 @@ _HOMES = {
         "evaluate_all_trios",
         "evaluate_majority",
         "evaluate_trio",
+        "evaluate_trio_labels",
         "evaluate_trios",
     ),
     "jurors.jury": ("METHODS", "Comparison", "Jury", "agreement", "compare", "grade", "label", "score"),
@@ -87,6 +89,7 @@ __all__ = [
     "evaluate_all_trios",
     "evaluate_majority",
     "evaluate_trio",
+    "evaluate_trio_labels",
     "evaluate_trios",
     "grade",
     "label",

@@ -103,6 +103,7 @@ DEGENERATE = {
     "uninformative_juror": {"AAA": 4, "AAB": 4, "BBA": 4, "BBB": 4, "ABA": 1, "ABB": 1, "BAA": 1, "BAB": 1},
     "no_signal": dict.fromkeys(("AAA", "AAB", "ABA", "ABB", "BAA", "BAB", "BBA", "BBB"), 5),
     "purely_triple": {"AAA": 0, "AAB": 5, "ABA": 5, "ABB": 0, "BAA": 5, "BAB": 0, "BBA": 0, "BBB": 5},
+    "contradictory_trio": {"AAA": 6, "AAB": 4, "ABA": 2, "ABB": 4, "BAA": 2, "BAB": 4, "BBA": 6, "BBB": 4},
     "contradictory_pairs": {"AAA": 3, "AAB": 1, "ABA": 2, "ABB": 2, "BAA": 2, "BAB": 2, "BBA": 1, "BBB": 3},
 }
 

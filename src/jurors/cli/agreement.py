@@ -15,7 +15,8 @@ def agreement(source: Source, output: Output) -> None:
     import jurors
     from jurors.tables import csv_text
 
-    found = jurors.agreement(source.read())
+    with output.working("counting"):
+        found = jurors.agreement(source.read())
     match output.format:
         case "json":
             output.write(json_text(found.to_dict()))

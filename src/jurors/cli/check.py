@@ -18,7 +18,8 @@ def check(source: Source, grading: dict[str, Any], output: Output) -> None:
     import jurors
     from jurors.evaluate.card import alarm_lines
 
-    evaluation = jurors.grade(source.read(), **grading)
+    with output.working("checking"):
+        evaluation = jurors.grade(source.read(), **grading)
     loud = [a for a in evaluation.alarms if a.level == "alarm"]
     verdict = f"ALARM: do not trust these grades ({len(loud)} rang)" if loud else "OK: no alarm rang"
     lines = alarm_lines(evaluation.alarms)

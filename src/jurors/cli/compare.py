@@ -18,8 +18,10 @@ def compare(source: Source, key: Key, methods: str | None, seed: int, output: Ou
     import jurors
     from jurors.tables import csv_text
 
-    votes, truth = source.read_with_key(key)
-    comparison = jurors.compare(votes, truth, methods=methods.split(",") if methods else None, seed=seed)
+    with output.working("comparing"):
+        votes, truth = source.read_with_key(key)
+        chosen = methods.split(",") if methods else None
+        comparison = jurors.compare(votes, truth, methods=chosen, seed=seed)
     match output.format:
         case "json":
             output.write(json_text(comparison.to_dict()))

@@ -20,7 +20,8 @@ def grade(source: Source, grading: dict[str, Any], exam: bool, output: Output) -
     from jurors.evaluate.card import csv_rows, markdown_card, text_card
     from jurors.tables import csv_text
 
-    evaluation = jurors.grade(source.read(), exam=exam, **grading)
+    with output.working("grading"):
+        evaluation = jurors.grade(source.read(), exam=exam, **grading)
     match output.format:
         case "json":
             output.write(json_text(evaluation.to_dict()))

@@ -20,7 +20,8 @@ def label(source: Source, grading: dict[str, Any], review: int | None, output: O
     import jurors
     from jurors.tables import Table, csv_text
 
-    labelling = jurors.label(source.read(), **grading)
+    with output.working("labelling"):
+        labelling = jurors.label(source.read(), **grading)
     columns = ("item", "label", "probability")
     rows = labelling.rows(None if review is None else labelling.review(review))
     match output.format:

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -74,6 +75,18 @@ class Output:
             click.echo(text, nl=False)
         else:
             write_whole(Path(self.path), text)
+
+    def working(self, what: str) -> AbstractContextManager[Any]:
+        """A moving bar with the time spent, on stderr, on a terminal only, for as long as the block takes."""
+        if self.quiet or not sys.stderr.isatty():
+            return nullcontext()
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        progress.add_task(what, total=None)
+        return progress
 
     def warn(self, alarms: Sequence[Any]) -> None:
         """Alarms on stderr, for formats whose stdout is data."""

@@ -17,8 +17,9 @@ def score(source: Source, key: Key, output: Output) -> None:
     from jurors.evaluate.key_card import score_rows, score_tables
     from jurors.tables import csv_text
 
-    votes, truth = source.read_with_key(key)
-    keyed = jurors.score(votes, truth)
+    with output.working("scoring"):
+        votes, truth = source.read_with_key(key)
+        keyed = jurors.score(votes, truth)
     match output.format:
         case "json":
             output.write(json_text(keyed.to_dict()))

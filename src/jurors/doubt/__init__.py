@@ -4,14 +4,18 @@ from jurors.doubt.alarms import contradiction_alarm, trio_alarms
 from jurors.doubt.gold import check_gold
 from jurors.doubt.intervals import interval_around, trio_intervals
 from jurors.doubt.jurors import juror_alarms
+from jurors.doubt.multilabel_alarms import goodness_alarms, outcome_alarms
 from jurors.doubt.panel_intervals import panel_intervals
-from jurors.doubt.residual import residual_alarms
+from jurors.doubt.residual import agreement_alarms, residual_alarms
 
 __all__ = [
+    "agreement_alarms",
     "check_gold",
     "contradiction_alarm",
+    "goodness_alarms",
     "interval_around",
     "juror_alarms",
+    "outcome_alarms",
     "panel_intervals",
     "residual_alarms",
     "trio_alarms",

@@ -20,7 +20,7 @@ from jurors.evaluate.trios import Floats, TrioMoments, table_moments
 from jurors.sketch import Sketch
 
 #: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
-CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "zero_radicand"})
+CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "contradictory_trio", "zero_radicand"})
 _WEAK = 3.0
 
 

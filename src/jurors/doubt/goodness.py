@@ -36,7 +36,7 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
 
     The χ² law holds for large tests (measured at 5%: 2 to 7% from 500 items on, with three labels and accuracies of
     0.55 to 0.8). Small tests stray, to 11% at 100 items and four labels; and where accuracies are near 1, so that many
-    cells stay empty, the test hardly ever fires. Labels that nobody uses are left out.
+    cells stay empty, it is off either way (0% up to 500 items, 10% at 5,000). Labels that nobody uses are left out.
 
     Raises
     ------

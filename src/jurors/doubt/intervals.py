@@ -20,11 +20,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.doubt.inversion import inverted_ends
-from jurors.evaluate.trios import DecodedTrios, evaluate_trios, trio_influences
+from jurors.doubt.inversion import TrioEquations
+from jurors.evaluate.trios import DecodedTrios, evaluate_trios
 
 Floats: TypeAlias = NDArray[np.float64]
-Variances: TypeAlias = tuple[Floats, Floats, Floats]
 Target: TypeAlias = Literal["test", "population"]
 _EXACT = 1e-6  # a standard error below this on the border is none
 _SMALL = 1e-5  # below this the plain interval is the same, and the roots would be lost in rounding
@@ -41,39 +40,38 @@ class TrioErrors:
 
 def trio_standard_errors(tables: ArrayLike, decoded: DecodedTrios, target: Target = "test") -> TrioErrors:
     """Delta-method standard errors of many trios at once; NaN where there is no real evaluation."""
-    whole, own = _variances(tables, decoded)
-    errors = [np.sqrt(w if target == "population" else _difference(w, o)) for w, o in zip(whole, own, strict=True)]
-    return TrioErrors(*errors)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate, items = _estimates(decoded)
+        whole = _equations(tables, decoded).variances(estimate)
+        return TrioErrors(*_by_statistic(np.sqrt(_spread(whole, estimate, items, target))))
 
 
-def _variances(tables: ArrayLike, decoded: DecodedTrios) -> tuple[Variances, Variances]:
-    """Of the estimates, and of the statistics they estimate: prevalence, accuracy and score each."""
+def _equations(tables: ArrayLike, decoded: DecodedTrios) -> TrioEquations:
     counts = np.asarray(tables, dtype=float)
-    flat = counts.reshape((*counts.shape[:-3], 8))
-    items = decoded.moments.items
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = flat / items[..., None]
-    pull = trio_influences(tables, decoded)
-    p, q = decoded.prevalence, 1 - decoded.prevalence
-    accuracy = decoded.accuracy
-    score = p[..., None] * accuracy[..., 0] + q[..., None] * accuracy[..., 1]
-    pull_score = (
-        pull["prevalence"][..., None, :] * (accuracy[..., 0] - accuracy[..., 1])[..., None]
-        + p[..., None, None] * pull["accuracy"][..., 0, :]
-        + q[..., None, None] * pull["accuracy"][..., 1, :]
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = (
-            p * q / items,
-            accuracy * (1 - accuracy) / (items[..., None] * np.stack([p, q], axis=-1))[..., None, :],
-            score * (1 - score) / items[..., None],
-        )
-        whole = (
-            (shares * pull["prevalence"] ** 2).sum(axis=-1) / items,
-            (shares[..., None, None, :] * pull["accuracy"] ** 2).sum(axis=-1) / items[..., None, None],
-            (shares[..., None, :] * pull_score**2).sum(axis=-1) / items[..., None],
-        )
-    return whole, own
+    return TrioEquations(counts.reshape((*counts.shape[:-3], 8)) / decoded.moments.items[..., None], decoded)
+
+
+def _estimates(decoded: DecodedTrios) -> tuple[Floats, Floats]:
+    """(…, 10) prevalence, scores and accuracies, and how many items each is about."""
+    p, accuracy, items = decoded.prevalence, decoded.accuracy, decoded.moments.items
+    q = 1 - p
+    estimate, about = np.empty((*p.shape, 10)), np.empty((*p.shape, 10))
+    estimate[..., 0] = p
+    estimate[..., 1:4] = p[..., None] * accuracy[..., 0] + q[..., None] * accuracy[..., 1]
+    estimate[..., 4:] = accuracy.reshape((*p.shape, 6))
+    about[..., :4] = items[..., None]
+    about[..., 4::2], about[..., 5::2] = (items * p)[..., None], (items * q)[..., None]
+    return estimate, about
+
+
+def _by_statistic(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Ten statistics apart: prevalence (…), accuracy (…, 3, 2) and score (…, 3)."""
+    return values[..., 0], values[..., 4:].reshape((*values.shape[:-1], 3, 2)), values[..., 1:4]
+
+
+def _spread(whole: Floats, estimate: Floats, items: Floats, target: Target) -> Floats:
+    """The variance of what the target leaves open, from that of the estimates."""
+    return whole if target == "population" else _difference(whole, estimate * (1 - estimate) / items)
 
 
 def _difference(whole: Floats, own: Floats) -> Floats:
@@ -128,30 +126,21 @@ def trio_interval_ends(
 
     Returns (low, high) of `prevalence` (…), `accuracy` (…, 3, 2) and `score` (…, 3); NaN where nothing is real.
     """
-    counts = np.asarray(tables, dtype=float)
-    items, p = decoded.moments.items, decoded.prevalence
-    whole, own = _variances(tables, decoded)
-    spread = [w if target == "population" else _difference(w, o) for w, o in zip(whole, own, strict=True)]
-    errors = TrioErrors(*(np.sqrt(v) for v in spread))
-    removed = tuple(w - v for w, v in zip(whole, spread, strict=True))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = counts.reshape((*counts.shape[:-3], 8)) / items[..., None]
-    found = inverted_ends(shares, decoded, (removed[0], removed[1], removed[2]), _z(level))
-    by_label = items[..., None] * np.stack([p, 1 - p], axis=-1)
-    score = p[..., None] * decoded.accuracy[..., 0] + (1 - p)[..., None] * decoded.accuracy[..., 1]
-    about = {
-        "prevalence": (p, errors.prevalence, items),
-        "accuracy": (decoded.accuracy, errors.accuracy, by_label[..., None, :]),
-        "score": (score, errors.score, items[..., None]),
-    }
-    for name, (estimate, error, n) in about.items():
-        low, high = found[name]
-        reach = _z(level) * error
-        low, high = np.where(error < _SMALL, estimate - reach, low), np.where(error < _SMALL, estimate + reach, high)
+    z = _z(level)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        estimate, items = _estimates(decoded)
+        equations = _equations(tables, decoded)
+        whole = equations.variances(estimate)
+        spread = _spread(whole, estimate, items, target)
+        error = np.sqrt(spread)
+        low, high = equations.ends(estimate, whole - spread, z)
+        small, reach = error < _SMALL, z * error
+        low, high = np.where(small, estimate - reach, low), np.where(small, estimate + reach, high)
         # A share cannot lie outside [0, 1]; an estimate can, and then the interval reaches out to it.
         low, high = np.maximum(low, np.minimum(estimate, 0.0)), np.minimum(high, np.maximum(estimate, 1.0))
-        found[name] = _promised(estimate, error, n, level, low, high)
-    return found, errors
+        low, high = _promised(estimate, error, items, level, low, high)
+    ends = zip(_by_statistic(low), _by_statistic(high), strict=True)
+    return dict(zip(("prevalence", "accuracy", "score"), ends, strict=True)), TrioErrors(*_by_statistic(error))
 
 
 def trio_intervals(

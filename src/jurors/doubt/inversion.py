@@ -8,6 +8,8 @@ sure of itself. But each statistic is also the root of an equation without any d
 so a value y is kept unless the two sides differ by more than z standard errors. The ends are where they differ by just
 that: roots of a quadratic or a quartic. With much evidence this is the usual interval; with little it is wide, up to
 all of [0, 1].
+
+Differentiated at the estimate, the same equations give its influence function, and so its standard error.
 """
 
 from __future__ import annotations
@@ -17,128 +19,111 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.evaluate.trios import TUPLE_VALUES, DecodedTrios
+from jurors.evaluate.trios import DecodedTrios, moment_influences, product_of_others
 
 Floats: TypeAlias = NDArray[np.float64]
-_NEAR, _FAR = [1, 0, 0], [2, 2, 1]  # the two other jurors
-
-
-def inverted_ends(
-    shares: Floats, decoded: DecodedTrios, own: tuple[Floats, Floats, Floats], z: float
-) -> dict[str, tuple[Floats, Floats]]:
-    """(low, high) of `prevalence` (…), `accuracy` (…, 3, 2) and `score` (…, 3).
-
-    Parameters
-    ----------
-    shares
-        (…, 8) the share of each decision tuple.
-    decoded
-        The solution in question.
-    own
-        The sampling variance of each statistic itself, in those shapes: zero where the population is the target.
-    z
-        How many standard errors.
-    """
-    m, s = decoded.moments, decoded.root
-    pulls = _Pulls(decoded)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        weight = shares / m.items[..., None] * z**2  # Σ weight · pull² is z² times a variance
-    p, accuracy = decoded.prevalence, decoded.accuracy
-    score = p[..., None] * accuracy[..., 0] + (1 - p)[..., None] * accuracy[..., 1]
-    found = {"prevalence": _linear_ends(p, s, m.trio, pulls.root, pulls.trio, weight, z**2 * own[0])}
-    turned = 1 - 2 * m.single
-    goal = m.trio[..., None] * turned + 4 * pulls.others
-    d_goal = pulls.trio[..., None, :] * turned[..., None] - 2 * m.trio[..., None, None] * pulls.z + 4 * pulls.d_others
-    found["score"] = _linear_ends(
-        score, s[..., None], goal, pulls.root[..., None, :], d_goal, weight[..., None, :], z**2 * own[2]
-    )
-    found["accuracy"] = _accuracy_ends(decoded, pulls, weight[..., None, :], z**2 * own[1])
-    return found
-
-
-class _Pulls:
-    """How each decision tuple pulls at the moments: influence functions, tuples last."""
-
-    def __init__(self, decoded: DecodedTrios) -> None:
-        m = decoded.moments
-        self.z = np.moveaxis(TUPLE_VALUES - m.single[..., None, :], -1, -2)  # (…, 3, 8)
-        pair = m.pair[..., None]
-        self.pair = self.z[..., _NEAR, :] * self.z[..., _FAR, :] - pair
-        self.trio = self.z.prod(axis=-2) - m.trio[..., None] - (self.z * pair).sum(axis=-2)
-        self.others = m.pair[..., _NEAR] * m.pair[..., _FAR]  # C_ij C_ik
-        self.d_others = self.pair[..., _NEAR, :] * pair[..., _FAR, :] + pair[..., _NEAR, :] * self.pair[..., _FAR, :]
-        d_product = (self.pair * self.others[..., None]).sum(axis=-2)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self.root = (m.trio[..., None] * self.trio + 2 * d_product) / decoded.root[..., None]
-
-
-def _linear_ends(
-    estimate: Floats, s: Floats, goal: Floats, d_s: Floats, d_goal: Floats, weight: Floats, own: Floats
-) -> tuple[Floats, Floats]:
-    """Where ((2y - 1) s - goal)² meets z² times its variance: a quadratic a u² - 2 b u + c in u = 2y - 1."""
-    spread, shared, rest = ((weight * x * y).sum(axis=-1) for x, y in ((d_s, d_s), (d_s, d_goal), (d_goal, d_goal)))
-    a, b, c = s**2 - spread, s * goal - shared, goal**2 - rest + 4 * s**2 * own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # No real root: the equation never contradicts any value (a > 0 would need one, for it holds at the estimate).
-        big = b + np.copysign(np.sqrt(np.maximum(b**2 - a * c, 0.0)), b)
-        roots = np.stack(np.broadcast_arrays(big / a, c / big), axis=-1)
-        roots = np.where((b**2 > a * c)[..., None], roots, np.nan)
-    low, high = _nearest(2 * estimate - 1, roots)
-    return (low + 1) / 2, (high + 1) / 2
-
-
-def _accuracy_ends(decoded: DecodedTrios, pulls: _Pulls, weight: Floats, own: Floats) -> tuple[Floats, Floats]:
-    """Where (C E² - σ T E - C_ij C_ik)² meets z² times its variance; σ is -1 on the first label, 1 on the second.
-
-    E on the first label with σ T is -E on the second with -σ T, so one set of variances serves both: in e = σ E,
-    both are (C e² - T e - C_ij C_ik)².
-    """
-    m = decoded.moments
-    c, t, n = m.pair, np.broadcast_to(m.trio[..., None], m.pair.shape), pulls.others
-    pull = (
-        pulls.pair,
-        -(pulls.trio[..., None, :] + 2 * c[..., None] * pulls.z),
-        t[..., None] * pulls.z - pulls.d_others,
-    )  # of e², e and 1
-    v = {(i, j): (weight * pull[i] * pull[j]).sum(axis=-1) for i in range(3) for j in range(i, 3)}
-    fixed = (
-        c**2 - v[0, 0],
-        -2 * (c * t + v[0, 1]),
-        t**2 - 2 * c * n - v[1, 1] - 2 * v[0, 2],
-        2 * (t * n - v[1, 2]),
-        n**2 - v[2, 2],
-    )
-    slope = (0 * c, 0 * c, 4 * c**2, -4 * c * t, t**2)  # (2 C e - T)², what the statistic's own variance weighs
-    coefficients = np.stack(fixed, axis=-1)[..., None, :] + own[..., None] * np.stack(slope, axis=-1)[..., None, :]
-    base = np.stack([1 - m.single, m.single], axis=-1)
-    e = (decoded.accuracy - base) * _SIGMA
-    low, high = _nearest(e, _real_roots(coefficients))
-    ends = low * _SIGMA + base, high * _SIGMA + base
-    return np.minimum(*ends), np.maximum(*ends)
-
 
 _SIGMA = np.array([-1.0, 1.0])
+#: C (9) -> (3, 3): the moment C of the third juror wherever two different ones meet.
+_THIRD = np.array([[float({i, j, k} == {0, 1, 2}) for i in range(3) for j in range(3)] for k in range(3)])
+#: (3, 3) -> the 5 coefficients of a product of two quadratics: the sums of its antidiagonals.
+_ANTIDIAGONALS = np.array([[float(i + j == k) for k in range(5)] for i in range(3) for j in range(3)])
 
 
-def _real_roots(coefficients: Floats) -> Floats:
+class TrioEquations:
+    """The equations of the ten statistics: prevalence, three scores, and the accuracies by juror and label.
+
+    Wherever a last axis has ten places, this is their order. A pull is an influence function: how each of the eight
+    decision tuples moves a number, tuples last. To be used where numpy's warnings about NaN are off.
+    """
+
+    def __init__(self, shares: Floats, decoded: DecodedTrios) -> None:
+        m = decoded.moments
+        self.weight = (shares / m.items[..., None])[..., None]  # Σ weight · pull² is a variance
+        t, self.root = m.trio[..., None], decoded.root[..., None]
+        others = product_of_others(m.pair)  # C_ij C_ik
+        z, d_pair, d_trio = moment_influences(m)
+        d_others = (m.pair @ _THIRD).reshape((*m.pair.shape, 3)) @ d_pair
+        t_z = t[..., None] * z
+        # (2y - 1) s = goal, for prevalence and scores
+        turned = 1 - 2 * m.single
+        self.goal = np.concatenate([t, t * turned + 4 * others], axis=-1)
+        d_scores = turned[..., None] * d_trio - 2 * t_z + 4 * d_others
+        self.d_goal = np.concatenate([d_trio, d_scores], axis=-2)
+        self.d_root = (t[..., None] * d_trio + 2 * (others[..., None, :] @ d_pair)) / self.root[..., None]
+        # In e = -E on A and e = E on B, both labels have C e² - T e - C_ij C_ik = 0: coefficients (…, 3, 3).
+        self.quadratic = np.empty((*m.pair.shape, 3))
+        self.quadratic[..., 0], self.quadratic[..., 1], self.quadratic[..., 2] = m.pair, -t, -others
+        self.d_quadratic = np.empty((*m.pair.shape, 3, 8))
+        self.d_quadratic[..., 0, :] = d_pair
+        self.d_quadratic[..., 1, :] = -(d_trio + 2 * m.pair[..., None] * z)
+        self.d_quadratic[..., 2, :] = t_z - d_others
+        self.base = np.empty((*m.pair.shape, 2))  # E is y - base
+        self.base[..., 0], self.base[..., 1] = 1 - m.single, m.single
+
+    def variances(self, estimate: Floats) -> Floats:
+        """The delta-method variances of the ten estimates: each equation's pull by its slope, 2s or ±s."""
+        pulls = np.empty((*estimate.shape, 8))
+        u = 2 * estimate[..., :4, None] - 1
+        pulls[..., :4, :] = (self.d_goal - u * self.d_root) / 2
+        e = self._deviations(estimate)
+        powers = np.ones((*e.shape, 3))
+        powers[..., 0], powers[..., 1] = e * e, e
+        pulls[..., 4:, :] = (powers @ self.d_quadratic).reshape((*estimate.shape[:-1], 6, 8))
+        return np.asarray((pulls * pulls @ self.weight)[..., 0] / self.root**2)
+
+    def ends(self, estimate: Floats, own: Floats, z: float) -> tuple[Floats, Floats]:
+        """(low, high) of the values that the counts do not contradict by more than z standard errors.
+
+        `own` is the sampling variance of each statistic itself: zero where the population is the target.
+        """
+        roots = np.full((*estimate.shape, 4), np.nan)
+        roots[..., :4, :2] = self._linear_roots(own[..., :4], z)
+        accuracies = own[..., 4:].reshape(self.base.shape)
+        roots[..., 4:, :] = self._accuracy_roots(accuracies, z).reshape((*estimate.shape[:-1], 6, 4))
+        at = estimate[..., None]
+        low = np.where(roots <= at, roots, -np.inf).max(axis=-1)
+        high = np.where(roots >= at, roots, np.inf).min(axis=-1)
+        nothing = 0.0 * estimate  # NaN where there is no estimate
+        return low + nothing, high + nothing
+
+    def _deviations(self, estimate: Floats) -> Floats:
+        """The e of each accuracy."""
+        return (estimate[..., 4:].reshape(self.base.shape) - self.base) * _SIGMA
+
+    def _linear_roots(self, own: Floats, z: float) -> Floats:
+        """Where ((2y - 1) s - goal)² meets z² times its variance: a quadratic a u² - 2 b u + c in u = 2y - 1."""
+        s, goal, weight = self.root, self.goal, z**2 * self.weight
+        spread = (self.d_root * self.d_root @ weight)[..., 0]
+        shared = (self.d_root * self.d_goal @ weight)[..., 0]
+        rest = (self.d_goal * self.d_goal @ weight)[..., 0]
+        a, b, c = s**2 - spread, s * goal - shared, goal**2 - rest + (4 * z**2) * s**2 * own
+        # No real root: the equation never contradicts any value (a > 0 would need one, for it holds at the estimate).
+        inner = b**2 - a * c
+        big = b + np.copysign(np.sqrt(np.where(inner > 0, inner, np.nan)), b)
+        roots = np.empty((*goal.shape, 2))
+        roots[..., 0], roots[..., 1] = big / a, c / big
+        return (roots + 1) / 2
+
+    def _accuracy_roots(self, own: Floats, z: float) -> Floats:
+        """Where (C e² - T e - C_ij C_ik)² meets z² times its variance; `own` is weighed by (2 C e - T)²."""
+        q, slope = self.quadratic, self.quadratic * [0.0, 2.0, 1.0]
+        slope[..., 1], slope[..., 0] = 2 * q[..., 0], 0.0
+        shared = (self.d_quadratic * self.weight[..., None, None, :, 0]) @ self.d_quadratic.swapaxes(-1, -2)
+        fixed = (q[..., None] * q[..., None, :] - z**2 * shared).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
+        steep = (slope[..., None] * slope[..., None, :]).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
+        found = real_roots(fixed[..., None, :] + (z**2 * own)[..., None] * steep[..., None, :])
+        return found * _SIGMA[:, None] + self.base[..., None]
+
+
+def real_roots(coefficients: Floats) -> Floats:
     """The real roots of polynomials (highest power first), NaN for each that is complex or not to be found."""
     degree = coefficients.shape[-1] - 1
-    usable = np.isfinite(coefficients).all(axis=-1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        monic = -coefficients[..., 1:] / coefficients[..., :1]
-    usable &= np.isfinite(monic).all(axis=-1, keepdims=True)
+    monic = -coefficients[..., 1:] / coefficients[..., :1]
+    usable = np.isfinite(monic).all(axis=-1, keepdims=True)
     companion = np.zeros((*coefficients.shape[:-1], degree, degree))
     companion[..., 0, :] = np.where(usable, monic, 0.0)
     companion[..., range(1, degree), range(degree - 1)] = 1.0
     roots = np.linalg.eigvals(companion)
-    real = usable & (np.abs(np.imag(roots)) <= 1e-8 * np.maximum(np.abs(roots), 1e-3))
-    return np.where(real, np.real(roots), np.nan)
-
-
-def _nearest(estimate: Floats, roots: Floats) -> tuple[Floats, Floats]:
-    """The nearest roots below and above the estimate; ∓∞ where there are none, NaN where there is no estimate."""
-    at = estimate[..., None]
-    low = np.where(roots <= at, roots, -np.inf).max(axis=-1)
-    high = np.where(roots >= at, roots, np.inf).min(axis=-1)
-    nothing = np.where(np.isfinite(estimate), 0.0, np.nan)
-    return low + nothing, high + nothing
+    real = usable & (np.abs(roots.imag) <= 1e-8 * np.maximum(np.abs(roots), 1e-3))
+    return np.where(real, roots.real, np.nan)

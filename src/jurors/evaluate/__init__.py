@@ -7,6 +7,7 @@ from jurors.evaluate.choose import Choice, choose_solution
 from jurors.evaluate.encode import encode
 from jurors.evaluate.fit import Fit
 from jurors.evaluate.majority import evaluate_majority
+from jurors.evaluate.multilabel import MultilabelDecode, evaluate_trio_labels
 from jurors.evaluate.panel import evaluate_panel
 from jurors.evaluate.result import Evaluation, Partition
 from jurors.evaluate.solution import Named, Solution
@@ -20,6 +21,7 @@ __all__ = [
     "Fit",
     "KeyedEvaluation",
     "Level",
+    "MultilabelDecode",
     "Named",
     "PanelTrios",
     "Partition",
@@ -30,6 +32,7 @@ __all__ = [
     "evaluate_majority",
     "evaluate_panel",
     "evaluate_trio",
+    "evaluate_trio_labels",
     "evaluate_trios",
     "evaluate_with_key",
     "loudest",

@@ -16,7 +16,7 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate.solution import Solution
-from jurors.numbers import Surd
+from jurors.numbers import exact_sum
 from jurors.sketch import Sketch
 
 _MOST_CELLS = 1 << 20
@@ -63,21 +63,23 @@ def tuple_shares(solution: Solution) -> list[Fraction | float]:
         raise SketchError(f"{size} labels and {width} jurors have {size}^{width} decision tuples; encode fewer jurors")
     if any(x is None for x in itertools.chain(solution.prevalences, *itertools.chain(*solution.confusions))):
         raise SketchError("this evaluation lacks numbers (a label that never occurred); it cannot be encoded")
-    total: list[Any] = [0] * size**width
+    by_label: list[list[Any]] = []
     for label, prevalence in enumerate(solution.prevalences):
         products: list[Any] = [prevalence]
         for table in solution.confusions:
             products = [p * q for p in products for q in cast(Sequence[Any], table[label])]
-        total = [t + p for t, p in zip(total, products, strict=True)]
-    return [_as_share(share) for share in total]
+        by_label.append(products)
+    return [_as_share(terms) for terms in zip(*by_label, strict=True)]
 
 
-def _as_share(value: Any) -> Fraction | float:
-    if isinstance(value, Surd):
-        if not value.is_rational:
-            raise SketchError(f"this evaluation gives a decision tuple the irrational share {value}; no test has that")
-        return value.to_fraction()
-    return Fraction(value) if isinstance(value, int) else cast("Fraction | float", value)
+def _as_share(terms: Sequence[Any]) -> Fraction | float:
+    """The sum over the true labels; conjugate halves of irrational numbers add up to a rational one."""
+    if any(isinstance(term, float) for term in terms):
+        return math.fsum(terms)
+    total = exact_sum(terms)
+    if not total.is_rational:
+        raise SketchError(f"this evaluation gives a decision tuple the irrational share {total}; no test has that")
+    return total.to_fraction()
 
 
 def _whole(shares: list[Fraction], items: int | None) -> list[int]:

@@ -43,7 +43,13 @@ class PanelFit:
     hearing: Integers  #: for each juror, whose column of `data` speaks for it
     test: ResidualTest | None  #: do errors go together (copies left out)
     coupling: Coupling | None  #: the couples heard as one, where they explain that all errors go together
+    heard: Sketch  #: the sketch with the copies silenced
     strength: float = STRENGTH
+
+    @property
+    def main_fit(self) -> LatentFit:
+        """The fit of the model with most weight."""
+        return self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
 
 
 def incidence_of(votes: Votes) -> Incidence:
@@ -78,7 +84,8 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     hearing = np.arange(len(sketch.jurors))
     for copy, original in copies.items():
         hearing[copy] = original
-    test = residual_test(_silenced(sketch, copies))
+    heard = _silenced(sketch, copies)
+    test = residual_test(heard)
     coupling, found = _hear_couples(_heard_once(votes, copies), data, choice, test, key)
     posterior = found.posterior[: sketch.tuples.rows]
     fit = Fit(
@@ -92,7 +99,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
             *_copy_alarms(sketch, copies),
         ),
     )
-    return PanelFit(fit, replace(choice, fit=found), data, key, hearing, test, coupling)
+    return PanelFit(fit, replace(choice, fit=found), data, key, hearing, test, coupling, heard)
 
 
 def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:

@@ -83,7 +83,7 @@ def _provisional(sketch: Sketch, candidates: Sequence[Candidate]) -> Solution:
     nothing = ((None,) * len(sketch.labels),) * absent
     confusions = tuple((*(c.rows[j] for c in candidates), *nothing) for j in range(len(sketch.jurors)))
     prevalences = (*(c.prevalence for c in candidates), *(0,) * absent)
-    return Solution(sketch.jurors, sketch.labels, prevalences, confusions)  # type: ignore[arg-type]
+    return Solution(sketch.jurors, sketch.labels, prevalences, confusions)
 
 
 def _settled(

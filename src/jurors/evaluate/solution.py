@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 from jurors.errors import SketchError
-from jurors.numbers import Surd
+from jurors.numbers import Algebraic, Surd, exact_sum
 from jurors.votes import Label
 
-Number: TypeAlias = "Surd | Fraction | int | float | complex | None"
+Number: TypeAlias = "Surd | Algebraic | Fraction | int | float | complex | None"
+_ROOTS = (Surd, Algebraic)
 Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
@@ -111,13 +112,11 @@ class Solution:
         return Named((j, self._score(table)) for j, table in zip(self.jurors, self.confusions, strict=True))
 
     def _score(self, table: Matrix) -> Number:
-        total: Any = 0
-        for k, share in enumerate(self.prevalences):
-            if share:  # a label that never occurs adds nothing, even where its accuracy does not exist
-                if table[k][k] is None:
-                    return None
-                total += cast(Any, share) * table[k][k]
-        return cast(Number, total)
+        # A label that never occurs adds nothing, even where its accuracy does not exist.
+        pairs = [(share, table[k][k]) for k, share in enumerate(self.prevalences) if share]
+        if any(right is None for _, right in pairs):
+            return None
+        return add_up([cast(Any, share) * right for share, right in pairs])
 
     # -- what kind of numbers ---------------------------------------------------------------------------
 
@@ -129,12 +128,12 @@ class Solution:
     @property
     def is_real(self) -> bool:
         """Whether no number has an imaginary part."""
-        return all(x.is_real if isinstance(x, Surd) else not isinstance(x, complex) for x in self.numbers())
+        return all(x.is_real if isinstance(x, _ROOTS) else not isinstance(x, complex) for x in self.numbers())
 
     @property
     def is_rational(self) -> bool:
         """Whether every number is a ratio of whole numbers (floats are not counted as such)."""
-        return all(x.is_rational if isinstance(x, Surd) else isinstance(x, (int, Fraction)) for x in self.numbers())
+        return all(x.is_rational if isinstance(x, _ROOTS) else isinstance(x, (int, Fraction)) for x in self.numbers())
 
     @property
     def is_in_range(self) -> bool:
@@ -162,11 +161,17 @@ class Solution:
         }
 
 
+def add_up(terms: Sequence[Any]) -> Number:
+    """The sum of numbers of any kind; exact ones may lie in different fields."""
+    exact = any(isinstance(x, _ROOTS) for x in terms)
+    return exact_sum(terms) if exact else cast(Number, sum(terms))
+
+
 def as_float(value: Number) -> float | complex | None:
     """A number as a float, or as a complex number where it is not real."""
     if value is None or isinstance(value, complex):
         return value
-    if isinstance(value, Surd) and not value.is_real:
+    if isinstance(value, _ROOTS) and not value.is_real:
         return complex(value)
     return float(value)
 

@@ -148,6 +148,12 @@ def _refuse_degenerate(sketch: Sketch, m: TrioInvariants) -> None:
         )
     if len(zero) == 3:
         _refuse("purely_triple", "no pair moves together but all three do: no independent trio can give these counts")
+    if len(zero) == 2 and m.trio:
+        _refuse(
+            "contradictory_trio",
+            "two pairs do not move together, which makes one juror idle, yet all three move together: no independent trio "
+            "can give these counts",
+        )
     if len(zero) == 2:
         idle = next(c for c in range(3) if c not in zero)
         _refuse(

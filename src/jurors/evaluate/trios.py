@@ -8,7 +8,6 @@ With m_i the share of second-label answers, C the pair and T the trio moments (i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +20,8 @@ Floats = NDArray[np.float64]
 OUTCOMES = ("real", "out_of_range", "complex", "degenerate", "no_items")
 #: The eight decision tuples in the order of a flattened table; 1 is the second label.
 TUPLE_VALUES = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
+_VALUES = np.ascontiguousarray(TUPLE_VALUES.T)  # by juror, tuples last
+_NEAR, _FAR = np.array([1, 0, 0]), np.array([2, 2, 1])  # the two other jurors
 
 
 @dataclass(frozen=True)
@@ -54,31 +55,35 @@ def table_moments(tables: ArrayLike) -> TrioMoments:
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = flat / items[..., None]
     single = shares @ TUPLE_VALUES
-    centred = TUPLE_VALUES - single[..., None, :]  # (…, 8, 3)
-    a, b, c = centred[..., 0], centred[..., 1], centred[..., 2]
-    pair = np.stack([(shares * x * y).sum(axis=-1) for x, y in ((b, c), (a, c), (a, b))], axis=-1)
-    return TrioMoments(items, single, pair, (shares * a * b * c).sum(axis=-1))
+    centred = _VALUES - single[..., None]  # (…, 3, 8)
+    products = shares[..., None, :] * centred.take(_NEAR, -2) * centred.take(_FAR, -2)
+    return TrioMoments(items, single, products.sum(axis=-1), (products[..., 2, :] * centred[..., 2, :]).sum(axis=-1))
+
+
+def product_of_others(values: Floats, axis: int = -1) -> Floats:
+    """For each of three jurors, along `axis`, what the two others have, multiplied."""
+    return values.take(_NEAR, axis) * values.take(_FAR, axis)
 
 
 def decode_trios(moments: TrioMoments) -> DecodedTrios:
     """The solution of greatest total label accuracy of every trio, and what became of it."""
     pair, trio, single = moments.pair, moments.trio, moments.single
-    radicand = trio**2 + 4 * pair.prod(axis=-1)
     # A pair moment is a multiple of 1/Q², so anything below half of that is an exact zero in rounding noise.
     noise = np.maximum(0.5 / np.maximum(moments.items, 1.0) ** 2, 1e-15)
-    degenerate = (np.abs(pair) < noise[..., None]).any(axis=-1)
+    degenerate = np.abs(pair).min(axis=-1) < noise
+    radicand = trio**2 + 4 * pair.prod(axis=-1)
+    is_real = radicand > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        sign = np.where((1 / pair).sum(axis=-1) < 0, -1.0, 1.0)
-        root = sign * np.sqrt(np.where(radicand > 0, radicand, np.nan))
-        root = np.where(degenerate, np.nan, root)
+        root = np.sqrt(np.where(is_real & ~degenerate, radicand, np.nan))
+        root = np.where((1 / pair).sum(axis=-1) < 0, -root, root)
         prevalence = (1 + trio / root) / 2
-        first = 1 - single + (root - trio)[..., None] / (2 * pair)
-        second = single + (root + trio)[..., None] / (2 * pair)
-    accuracy = np.stack([first, second], axis=-1)
+        twice, up, down = 2 * pair, (root + trio)[..., None], (root - trio)[..., None]
+        accuracy = np.empty((*pair.shape, 2))
+        accuracy[..., 0] = 1 - single + down / twice
+        accuracy[..., 1] = single + up / twice
     outside = ((accuracy < 0) | (accuracy > 1)).any(axis=(-1, -2)) | (prevalence < 0) | (prevalence > 1)
-    outcome = np.select([moments.items == 0, degenerate, ~(radicand > 0), outside], [4, 3, 2, 1], default=0).astype(
-        np.int8
-    )
+    outcome = np.where(is_real, np.where(outside, 1, 0), 2)
+    outcome = np.where(moments.items == 0, 4, np.where(degenerate, 3, outcome)).astype(np.int8)
     return DecodedTrios(moments, root, prevalence, accuracy, outcome)
 
 
@@ -97,24 +102,12 @@ def evaluate_trios(tables: ArrayLike) -> DecodedTrios:
     return decode_trios(table_moments(tables))
 
 
-def trio_influences(tables: ArrayLike, decoded: DecodedTrios) -> dict[str, Any]:
-    """How each decision tuple pulls at each statistic: influence functions of the decode, (…, 8) tuples last.
+def moment_influences(m: TrioMoments) -> tuple[Floats, Floats, Floats]:
+    """How each decision tuple pulls at each moment: influence functions, (…, 3, 8) tuples last, the trio's (…, 1, 8).
 
-    Keys: `prevalence` (…, 8), `accuracy` (…, 3, 2, 8). From z = x - m: IF(C_jk) = z_j z_k - C_jk,
-    IF(T) = z_1 z_2 z_3 - T - Σ z_i C_jk, IF(m_i) = z_i, pushed through the differentials of the formulas above.
+    From z = x - m: IF(m_i) = z_i, IF(C_jk) = z_j z_k - C_jk, IF(T) = z_1 z_2 z_3 - T - Σ z_i C_jk.
     """
-    m, s = decoded.moments, decoded.root[..., None]
-    z = np.moveaxis(TUPLE_VALUES - m.single[..., None, :], -1, -2)  # (…, 3, 8)
-    pair, trio = m.pair[..., None], m.trio[..., None]
-    others = z[..., [1, 0, 0], :] * z[..., [2, 2, 1], :]
-    d_pair = others - pair
-    d_trio = z.prod(axis=-2) - trio - (z * pair).sum(axis=-2)
-    product = m.pair.prod(axis=-1)[..., None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        d_product = product * (d_pair / pair).sum(axis=-2)
-        d_root = (trio * d_trio + 2 * d_product) / s
-        d_prevalence = (2 * product * d_trio - trio * d_product) / s**3
-        s3, t3, dt3, ds3 = s[..., None, :], trio[..., None, :], d_trio[..., None, :], d_root[..., None, :]
-        d_first = -z + (ds3 - dt3) / (2 * pair) - (s3 - t3) * d_pair / (2 * pair**2)
-        d_second = z + (ds3 + dt3) / (2 * pair) - (s3 + t3) * d_pair / (2 * pair**2)
-    return {"prevalence": d_prevalence, "accuracy": np.stack([d_first, d_second], axis=-2)}
+    z = _VALUES - m.single[..., None]
+    products = product_of_others(z, axis=-2)
+    d_trio = z[..., :1, :] * products[..., :1, :] - m.trio[..., None, None] - m.pair[..., None, :] @ z
+    return z, products - m.pair[..., None], d_trio

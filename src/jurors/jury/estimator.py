@@ -86,7 +86,7 @@ class Jury:
         return partition.chosen[inverse], posterior[inverse]
 
     def _seen(self, sketch: Sketch) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Tuples that the fit has seen keep the shares the fit gave them (it knows more than the grades: difficulty)."""
+        """Tuples that the fit has seen keep the shares it gave them: it knows more than the grades say (difficulty)."""
         partition = self.evaluation_.partition
         if partition is None:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(sketch.labels)))

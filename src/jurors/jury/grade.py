@@ -13,7 +13,8 @@ from jurors.doubt.intervals import Target
 from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation
 from jurors.jury.methods import METHODS, Request, default_method, ranked
-from jurors.jury.source import as_votes, check_gradable
+from jurors.jury.source import as_votes, check_gradable, label_alarms
+from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes, as_key
 
@@ -93,7 +94,10 @@ def grade_votes(
     if name not in METHODS:
         raise SketchError(f"there is no method {method!r}; there are: auto, {', '.join(METHODS)}")
     request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
-    result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
+    with one_thread():
+        result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
+    if similar := label_alarms(votes):
+        result = replace(result, alarms=ranked([*result.alarms, *similar]))
     if counted is not None and result.partition is not None:
         tested, surprise = check_gold(result.partition, counted)
         alarms = ranked([*surprise, *result.alarms])

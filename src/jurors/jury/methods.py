@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jurors.decide import majority_partition, partition_by_label
 from jurors.doubt import (
+    agreement_alarms,
     contradiction_alarm,
     juror_alarms,
     panel_intervals,
@@ -35,6 +36,7 @@ from jurors.evaluate import (
     evaluate_trio,
 )
 from jurors.evaluate.agreement import evaluate_agreement
+from jurors.evaluate.agreement_residual import agreement_test
 from jurors.evaluate.alarm import LEVELS
 from jurors.evaluate.all_trios import evaluate_all_trios
 from jurors.evaluate.bayesian import evaluate_bayesian
@@ -44,6 +46,7 @@ from jurors.evaluate.posterior import tuple_posterior
 from jurors.evaluate.spectral import evaluate_spectral
 from jurors.evaluate.trios import DecodedTrios, evaluate_trios
 from jurors.jury.groups import grade_groups
+from jurors.jury.trio_labels import estimate_alarms, exact_intervals, exact_trio, is_exact
 from jurors.sketch import Sketch
 
 
@@ -60,9 +63,9 @@ class Request:
 
 
 def grade_algebraic(sketch: Sketch, request: Request) -> Evaluation:
-    """Three jurors, two labels: the theorem, exactly; more jurors: the median over all their trios."""
-    if len(sketch.jurors) == 3 and len(sketch.labels) == 2:
-        return _grade_trio(sketch, request)
+    """Three jurors: the theorem, exactly; more jurors, two labels: the median over all their trios."""
+    if len(sketch.jurors) == 3:
+        return (_grade_trio if len(sketch.labels) == 2 else _grade_trio_labels)(sketch, request)
     return _oriented("algebraic", sketch, _median_of_trios(sketch), request)
 
 
@@ -106,6 +109,26 @@ def _grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         standard_error=named_statistics(sketch, ends["errors"]),
         partition=partition_by_label(sketch, floats),
     )
+
+
+def _grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
+    """The theorem for more than two labels, on the items that all three answered."""
+    found = exact_trio(sketch, request.choice)
+    floats = found.solution.to_float()
+    ends = (
+        exact_intervals(sketch, found.solution, request.target, request.level, request.seed)
+        if request.intervals
+        else None
+    )
+    return Evaluation(
+        items=sketch.complete().items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
+        solution=floats, exact=found.solution, solutions=found.solutions, rule=found.decode.rule or "",
+        majority=evaluate_majority(sketch), partition=partition_by_label(sketch, floats),
+        alarms=ranked(found.alarms), target=request.target, level=request.level,
+        interval=None if ends is None else named_statistics(sketch, ends),
+        standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
+        details={"relabelings": found.decode.relabelings, "gap": found.decode.gap},
+    )  # fmt: skip
 
 
 def _trio_details(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
@@ -187,8 +210,11 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     found = list(result.alarms)
     if panel.fit.posterior is not None:
         found += juror_alarms(sketch, panel.fit.posterior)
+    found += estimate_alarms(sketch)
     coupled = None if panel.coupling is None else list(zip(panel.coupling.first, panel.coupling.second, strict=True))
     found += residual_alarms(sketch.jurors, panel.test, coupled)
+    if len(sketch.labels) > 2:
+        found += agreement_alarms(sketch.jurors, agreement_test(panel.heard, panel.main_fit))
     result = replace(result, alarms=ranked(found))
     if not request.intervals or result.rule != _FIT_RULE:
         return result
@@ -262,5 +288,10 @@ METHODS: dict[str, Callable[[Sketch, Request], Evaluation]] = {
 
 
 def default_method(sketch: Sketch) -> str:
-    """The theorem for three jurors and two labels, the panel model for everything else."""
-    return "algebraic" if len(sketch.jurors) == 3 and len(sketch.labels) == 2 else "latent"
+    """The theorem where it holds, the panel model for everything else.
+
+    With two labels any trio has a solution; with more, counts obey the theorem exactly or not at all.
+    """
+    if len(sketch.jurors) == 3 and (len(sketch.labels) == 2 or is_exact(sketch)):
+        return "algebraic"
+    return "latent"

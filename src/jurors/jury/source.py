@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError, VotesError
+from jurors.evaluate import Alarm
 from jurors.sketch import Sketch
 from jurors.votes import Votes, read_votes
 
@@ -43,3 +44,21 @@ def check_gradable(votes: Votes, *, fewest: int = FEWEST_JURORS) -> None:
     if len(votes.labels) < 2:
         shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
         raise SketchError(f"grading needs at least two labels, {shown}; add the items where somebody disagrees")
+    most = max(2, votes.total // 2)
+    if len(votes.labels) > most:
+        raise SketchError(
+            f"{len(votes.labels):,} labels are more than {votes.total:,} items can support (at most {most:,}): are "
+            "these scores or free text? Group them, or name the labels with --labels and the rest with --missing"
+        )
+
+
+def label_alarms(votes: Votes) -> list[Alarm]:
+    """A warning that names labels which differ only by case or blanks: most often they are one label."""
+    by_text: dict[str, list[str]] = {}
+    for label in votes.labels:
+        by_text.setdefault(" ".join(str(label).split()).casefold(), []).append(repr(label))
+    alike = [" and ".join(names) for names in by_text.values() if len(names) > 1]
+    if not alike:
+        return []
+    message = f"labels differ only by case or blanks: {'; '.join(alike)}. They were graded as different labels"
+    return [Alarm("similar_labels", "warning", message, float(len(alike)))]

@@ -39,10 +39,19 @@ def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
     >>> print(exact_sum(x * x for x in algebraic_roots([1, -3, 0, 1])))
     6
     """
-    total = Algebraic.of(0)
-    for value in values:
-        total = total + value
-    return total.simplified()
+    terms = list(values)
+    if not any(isinstance(term, Algebraic) for term in terms):
+        try:  # nearly always all terms lie in one field
+            total: Surd | Algebraic = Surd(0)
+            for term in terms:
+                total = total + term
+            return total
+        except ValueError:
+            pass
+    mixed = Algebraic.of(0)
+    for value in terms:
+        mixed = mixed + value
+    return mixed.simplified()
 
 
 def number_at(roots: RootSet, index: int, polynomial: fmpq_poly) -> Surd | Algebraic:
