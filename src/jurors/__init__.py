@@ -4,10 +4,10 @@ The journey of the data is the folder listing:
 
     votes/        1  who said what: the Votes table, readers for files and frames
     sketch/       2  counts of decision tuples: count, merge, marginalise, moments
-    evaluate/     3  a sketch -> evaluations: encode, trio (exact), majority, answer key
-    doubt/        4  how far to believe it: alarms, intervals
+    evaluate/     3  a sketch -> evaluations: encode, trio (exact), panel, many labels, answer key, the rivals
+    doubt/        4  how far to believe it: alarms, intervals, goodness of fit
     decide/       4  partition by true label, labels with their estimated errors
-    jury/         5  grade, label, score, compare, Jury: one call each
+    jury/         5  grade, label, score, compare, agreement, Jury: one call each
     lab/          6  examples
     cli/          7  one thin function per command
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         evaluate_trio,
         evaluate_trio_labels,
         evaluate_trios,
+        independence_invariants,
     )
     from jurors.jury import METHODS, Comparison, Jury, agreement, compare, grade, label, score
     from jurors.lab import load_example
@@ -57,6 +58,7 @@ _HOMES = {
         "evaluate_trio",
         "evaluate_trio_labels",
         "evaluate_trios",
+        "independence_invariants",
     ),
     "jurors.jury": ("METHODS", "Comparison", "Jury", "agreement", "compare", "grade", "label", "score"),
     "jurors.lab": ("load_example",),
@@ -92,6 +94,7 @@ __all__ = [
     "evaluate_trio_labels",
     "evaluate_trios",
     "grade",
+    "independence_invariants",
     "label",
     "load_example",
     "moments",

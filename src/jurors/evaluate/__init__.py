@@ -6,6 +6,7 @@ from jurors.evaluate.answer_key import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.choose import Choice, choose_solution
 from jurors.evaluate.encode import encode
 from jurors.evaluate.fit import Fit
+from jurors.evaluate.invariants import independence_invariants
 from jurors.evaluate.majority import evaluate_majority
 from jurors.evaluate.multilabel import MultilabelDecode, evaluate_trio_labels
 from jurors.evaluate.panel import evaluate_panel
@@ -35,5 +36,6 @@ __all__ = [
     "evaluate_trio_labels",
     "evaluate_trios",
     "evaluate_with_key",
+    "independence_invariants",
     "loudest",
 ]

@@ -151,8 +151,8 @@ def _refuse_degenerate(sketch: Sketch, m: TrioInvariants) -> None:
     if len(zero) == 2 and m.trio:
         _refuse(
             "contradictory_trio",
-            "two pairs do not move together, which makes one juror idle, yet all three move together: no independent trio "
-            "can give these counts",
+            "two pairs do not move together, which makes one juror idle, yet all three move together: no independent "
+            "trio can give these counts",
         )
     if len(zero) == 2:
         idle = next(c for c in range(3) if c not in zero)
