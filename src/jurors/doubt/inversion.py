@@ -107,8 +107,9 @@ class TrioEquations:
 
     def _accuracy_roots(self, own: Floats, z: float) -> Floats:
         """Where (C e² - T e - C_ij C_ik)² meets z² times its variance; `own` is weighed by (2 C e - T)²."""
-        q, slope = self.quadratic, self.quadratic * [0.0, 2.0, 1.0]
-        slope[..., 1], slope[..., 0] = 2 * q[..., 0], 0.0
+        q = self.quadratic
+        slope = np.zeros_like(q)
+        slope[..., 1], slope[..., 2] = 2 * q[..., 0], q[..., 1]
         shared = (self.d_quadratic * self.weight[..., None, None, :, 0]) @ self.d_quadratic.swapaxes(-1, -2)
         fixed = (q[..., None] * q[..., None, :] - z**2 * shared).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
         steep = (slope[..., None] * slope[..., None, :]).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS

@@ -1,0 +1,85 @@
+"""`Bounds`: between which numbers every prevalence and accuracy must lie, given what is assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from jurors.evaluate import Alarm, Named
+from jurors.evaluate.solution import json_ready
+from jurors.tables import Table
+from jurors.votes import Label
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bounds:
+    """Guaranteed intervals, all of them at once; None where the assumption contradicts the counts."""
+
+    items: int
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    assumption: str  #: in words: "nothing but the counts", "no error correlation exceeds 0.02", …
+    prevalence: Named | None  #: label -> (low, high)
+    accuracy: Named | None  #: juror -> label -> (low, high)
+    alarms: tuple[Alarm, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether any answer key agrees with the assumption."""
+        return self.prevalence is not None
+
+    def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """statistic, juror, label, low, high."""
+        rows: list[tuple[Any, ...]] = []
+        if self.prevalence is not None and self.accuracy is not None:
+            rows += [("prevalence", None, a, low, high) for a, (low, high) in self.prevalence.items()]
+            rows += [
+                ("accuracy", j, a, low, high) for j, row in self.accuracy.items() for a, (low, high) in row.items()
+            ]
+        return ("statistic", "juror", "label", "low", "high"), rows
+
+    def table(self) -> Table:
+        """The rows in percent, to read."""
+        _, rows = self.rows()
+        shown = tuple(
+            (
+                f"prevalence of {a}" if j is None else f"accuracy of {j} on {a}",
+                f"{low * 100:.1f}%",
+                f"{high * 100:.1f}%",
+            )
+            for _, j, a, low, high in rows
+        )
+        return Table(("statistic", "at least", "at most"), shown, right=(1, 2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "items": self.items,
+            "jurors": list(self.jurors),
+            "labels": [json_ready(a) for a in self.labels],
+            "assumption": self.assumption,
+            "possible": self.is_possible,
+            "prevalence": json_ready(self.prevalence),
+            "accuracy": json_ready(self.accuracy),
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "details": json_ready(self.details),
+        }
+
+    def to_frame(self) -> Any:
+        """A dataframe: statistic, juror, label, low, high."""
+        from jurors.votes.frame import data_frame
+
+        names, rows = self.rows()
+        columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+        return data_frame({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+    def __str__(self) -> str:
+        from jurors.evaluate.card import alarm_lines
+
+        head = f"{len(self.jurors)} jurors, {self.items:,} items; assuming {self.assumption}"
+        body = self.table().to_text() if self.is_possible else "No answer key agrees with that."
+        return "\n\n".join([head, body, *(["\n".join(alarm_lines(self.alarms))] * bool(self.alarms))]) + "\n"
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
