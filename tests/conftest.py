@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A busy machine must not fail a test that is right: examples are bounded in number, not in time.
+settings.register_profile("jurors", deadline=None)
+settings.load_profile("jurors")
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -16,11 +16,7 @@ from jurors.cli.main import COMMANDS, main
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-CONSOLE_PAGES = sorted(
-    page
-    for page in [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"]
-    if "```console" in page.read_text(encoding="utf-8")
-)
+CONSOLE_PAGES = sorted(page for page in ROOT.glob("docs/**/*.md") if "```console" in page.read_text(encoding="utf-8"))
 
 
 def _sections(page: str) -> dict[str, str]:

@@ -15,6 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.errors import DegenerateSketchError
+from jurors.evaluate.trio import evaluate_trio
 from jurors.evaluate.trios import DecodedTrios, TrioMoments, evaluate_trios
 from jurors.sketch import Sketch
 
@@ -37,7 +39,7 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
     0.00021
     """
     decoded = evaluate_trios(sketch.table()) if decoded is None else decoded
-    if decoded.outcome == 0:
+    if decoded.outcome == 0 or _is_exactly_in_range(sketch):
         return 0.0
     m = decoded.moments
     rng = np.random.default_rng(seed)
@@ -51,6 +53,14 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
         points = np.clip(best + width * rng.standard_normal((_POINTS, 4)) * rng.random((_POINTS, 1)), 0.0, 1.0)
         width *= 0.8
     return least
+
+
+def _is_exactly_in_range(sketch: Sketch) -> bool:
+    """Floats put an accuracy of exactly 0 or 1 on either side of the border; the exact solution does not."""
+    try:
+        return evaluate_trio(sketch)[0].is_in_range
+    except DegenerateSketchError:
+        return False
 
 
 def _least_correlation(m: TrioMoments, points: Floats) -> Floats:

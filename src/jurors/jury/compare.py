@@ -121,6 +121,7 @@ def compare(
 
     Examples
     --------
+    >>> from jurors import Sketch
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> [e.method for e in compare(sketch, methods=["algebraic", "majority"]).evaluations]
