@@ -93,7 +93,7 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
         coupling = panel.coupling.weighing(drawn)
         return climb_coupled(
             data, coupling, start_at, strength=panel.strength, gold=panel.gold, tolerance=1e-2, limit=_STEPS
-        )[0]
+        ).posterior
     problem = pose(data, model, panel.strength, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)

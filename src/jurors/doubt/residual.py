@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from jurors.evaluate.agreement_residual import AgreementTest
 from jurors.evaluate.alarm import Alarm, Level
 from jurors.evaluate.residual import SIGNIFICANT, ResidualTest
@@ -11,9 +13,9 @@ _LARGE = 0.5  # share of the common covariance from which the grades should not 
 
 
 def residual_alarms(
-    jurors: tuple[str, ...], test: ResidualTest | None, coupled: list[tuple[int, int]] | None = None
+    jurors: tuple[str, ...], test: ResidualTest | None, groups: Sequence[tuple[int, ...]] = ()
 ) -> list[Alarm]:
-    """What the residual test says of these jurors; couples already heard as one explain their part of it."""
+    """What the residual test says of these jurors; groups already heard as one explain all of it."""
     if test is None or not test.is_significant:
         return []
     who, concerned = _named(jurors, test.striking_pairs())
@@ -21,8 +23,9 @@ def residual_alarms(
         f"errors go together beyond chance: what the truth does not explain is {test.share:.0%} of what it does{who}"
     )
     level: Level = "alarm" if test.share > _LARGE else "warning"
-    if coupled:
-        message += f". {len(coupled)} such couples explain all of it and were heard as one voice each"
+    if groups:
+        message += f". {len(groups)} such {'group explains' if len(groups) == 1 else 'groups explain'} all of it "
+        message += "and were heard as one voice each"
         level = "warning"
     return [Alarm("correlated_errors", level, message, test.share, concerned)]
 

@@ -1,12 +1,13 @@
-"""Pairs of jurors who err together, heard as one: given the label, a pair has a joint table of its own.
+"""Groups of jurors who err together, each heard as one voice: given the label, a group has a joint table of its own.
 
-    P(votes, l) = p_l Π_{single j} K_j[l][v_j] Π_{pairs ij} J_ij[l][v_i, v_j]
-Nothing is assumed about what goes on inside a pair, so two jurors who look over each other's shoulder no longer
-count twice. EM as in `latent`, with the pair's correction log J - log K_i - log K_j added where both voted.
+    P(votes, l) = p_l Π_{single j} K_j[l][v_j] Π_{groups g} J_g[l][v_g]
+Nothing is assumed about what goes on inside a group, so jurors who look over each other's shoulder no longer count
+as many. EM as in `latent`, with the group's correction log J - Σ log K added where all of it voted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -19,50 +20,74 @@ from jurors.votes import Votes
 
 Floats: TypeAlias = NDArray[np.float64]
 
-_PSEUDO = 4.0  # pseudo-votes of a pair's table, spread as independence would spread them
+_PSEUDO = 4.0  # pseudo-votes of a group's table, spread as independence would spread them
+
+
+@dataclass(frozen=True)
+class Voice:
+    """One group and its joint votes: a single "juror" whose "labels" are the group's decision tuples."""
+
+    members: tuple[int, ...]
+    joint: Incidence
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """Which jurors are heard together, and their joint votes: a "juror" a pair, a "label" a pair of labels."""
+    """All the groups that are heard as one voice each."""
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    joint: Incidence
+    voices: tuple[Voice, ...]
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """The members of each group."""
+        return [voice.members for voice in self.voices]
 
     def weighing(self, weights: Floats) -> Coupling:
-        """The same pairs on items with other weights, (stack, T)."""
-        return replace(self, joint=replace(self.joint, weights=weights))
+        """The same groups on items with other weights, (stack, T)."""
+        return Coupling(tuple(replace(v, joint=replace(v.joint, weights=weights)) for v in self.voices))
 
 
-def couple(votes: Votes, pairs: list[tuple[int, int]]) -> Coupling:
-    """Join the votes of some pairs; where one of the two is silent, the pair is."""
+def couple(votes: Votes, groups: Sequence[tuple[int, ...]]) -> Coupling:
+    """Join the votes of some groups; where one member is silent, the group is."""
     size = len(votes.labels)
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    one, other = votes.codes[:, first].astype(np.int64), votes.codes[:, second]
-    codes = np.where((one >= 0) & (other >= 0), one * size + other, -1)
     weights = np.ones(votes.rows) if votes.counts is None else votes.counts
-    return Coupling(first, second, Incidence.from_codes(codes, weights, labels=size * size))
+    voices = []
+    for members in groups:
+        said = votes.codes[:, list(members)].astype(np.int64)
+        place = size ** np.arange(len(members))[::-1]
+        codes = np.where((said >= 0).all(axis=1), said @ place, -1)
+        voices.append(Voice(tuple(members), Incidence.from_codes(codes[:, None], weights, labels=size ** len(members))))
+    return Coupling(tuple(voices))
 
 
 def fit_coupled(
     data: Incidence, coupling: Coupling, start: LatentFit, *, strength: float, gold: Floats | None = None
 ) -> LatentFit:
-    """Fit confusion matrices and the pairs' tables together, beginning from a fit that hears everybody alone."""
-    posterior, prior, confusion, steps, converged, height = climb_coupled(
-        data, coupling, start.posterior.T[None], strength=strength, gold=gold
-    )
+    """Fit confusion matrices and the groups' tables together, beginning from a fit that hears everybody alone."""
+    end = climb_coupled(data, coupling, start.posterior.T[None], strength=strength, gold=gold)
     return replace(
         start,
         model="confusion",
-        prevalence=prior[0],
-        confusion=confusion[0].transpose(1, 0, 2),
-        posterior=posterior[0].T,
-        score=juror_scores(data, posterior[0].T),
-        log_likelihood=float(height.sum()),
-        iterations=start.iterations + steps,
-        converged=converged,
+        prevalence=end.prior[0],
+        confusion=end.confusion[0].transpose(1, 0, 2),
+        posterior=end.posterior[0].T,
+        score=juror_scores(data, end.posterior[0].T),
+        log_likelihood=float(end.height.sum()),
+        iterations=start.iterations + end.steps,
+        converged=end.converged,
     )
+
+
+@dataclass(frozen=True)
+class CoupledEnd:
+    """Where EM ended, for each panel of a stack."""
+
+    posterior: Floats  #: (stack, R, T)
+    prior: Floats  #: (stack, R)
+    confusion: Floats  #: (stack, R, N, R)
+    steps: int
+    converged: bool
+    height: Floats  #: (stack,) log-likelihood
 
 
 def climb_coupled(
@@ -74,45 +99,37 @@ def climb_coupled(
     gold: Floats | None = None,
     tolerance: float = 1e-4,
     limit: int = 1000,
-) -> tuple[Floats, Floats, Floats, int, bool, Floats]:
-    """EM from posteriors (stack, R, T): those, prevalences, confusions (stack, R, N, R), steps, converged, height."""
-    known = _known_rows(gold)
+) -> CoupledEnd:
+    """EM from posteriors (stack, R, T)."""
+    known = 0.0 if gold is None else np.where(np.isnan(gold), 0.0, np.log(np.maximum(gold, 1e-200))).T[None]
     before = np.full(data.stack, -np.inf)
-    for step in range(1, limit + 1):
-        mass = posterior * data.weights[:, None, :]
-        prior, table, confusion = _tables(data, coupling, mass, strength)
-        score = data.scores(table[0]) + coupling.joint.scores(table[1]) + np.log(prior)[:, :, None]
-        if known is not None:
-            score = score + known
+    steps, converged = 0, False
+    while steps < limit and not converged:
+        prior, confusion, score = _scores(data, coupling, posterior * data.weights[:, None, :], strength)
+        score = score + known
         top = score.max(axis=1, keepdims=True)
         chance = np.exp(score - top)
         total = chance.sum(axis=1, keepdims=True)
         posterior = chance / total
         height = ((top + np.log(total))[:, 0] * data.weights).sum(axis=1)
-        if (np.abs(height - before) < tolerance).all():
-            return posterior, prior, confusion, step, True, height
-        before = height
-    return posterior, prior, confusion, limit, False, height
+        converged = bool((np.abs(height - before) < tolerance).all())
+        steps, before = steps + 1, height
+    return CoupledEnd(posterior, prior, confusion, steps, converged, before)
 
 
-def _tables(
-    data: Incidence, coupling: Coupling, mass: Floats, strength: float
-) -> tuple[Floats, tuple[Floats, Floats], Floats]:
-    """Prevalences, (log K, log J - log K_i - log K_j) as the incidences want them, and K itself."""
+def _scores(data: Incidence, coupling: Coupling, mass: Floats, strength: float) -> tuple[Floats, Floats, Floats]:
+    """M-step from the mass of each label on each tuple, then log P(votes, l): prevalences, confusions, scores."""
     size, stack = data.labels, len(mass)
     share = mass.sum(axis=2) + 1.0
     prior = share / share.sum(axis=1, keepdims=True)
     counts = data.counts(mass).reshape(stack, size, data.jurors, size)
     counts = counts + strength / size + strength * np.eye(size)[None, :, None, :]
     confusion = counts / counts.sum(axis=3, keepdims=True)
-    apart = confusion[:, :, coupling.first, :, None] * confusion[:, :, coupling.second, None, :]
-    apart = apart.reshape(stack, size, len(coupling.first), size * size)
-    joint = coupling.joint.counts(mass).reshape(apart.shape) + _PSEUDO * apart
-    lift = np.log(joint / joint.sum(axis=3, keepdims=True)) - np.log(apart)
-    return prior, (np.log(confusion).reshape(stack, size, -1), lift.reshape(stack, size, -1)), confusion
-
-
-def _known_rows(gold: Floats | None) -> Floats | None:
-    if gold is None:
-        return None
-    return np.where(np.isnan(gold), 0.0, np.log(np.maximum(gold, 1e-200))).T[None]
+    score = data.scores(np.log(confusion).reshape(stack, size, -1)) + np.log(prior)[:, :, None]
+    for voice in coupling.voices:
+        apart = np.ones((stack, size, 1))
+        for member in voice.members:
+            apart = (apart[:, :, :, None] * confusion[:, :, member, None, :]).reshape(stack, size, -1)
+        joint = voice.joint.counts(mass) + _PSEUDO * apart
+        score = score + voice.joint.scores(np.log(joint / joint.sum(axis=2, keepdims=True)) - np.log(apart))
+    return prior, confusion, score

@@ -79,11 +79,14 @@ class FactorFit:
             return np.asarray(np.where(self.error > 0, self.residual / self.error, 0.0))
 
 
-def fit_factor(sketch: Sketch) -> FactorFit:
-    """Fit one factor to the pair moments, then the prevalence to the third moment."""
+def fit_factor(sketch: Sketch, left_out: NDArray[np.bool_] | None = None) -> FactorFit:
+    """Fit one factor to the pair moments, then the prevalence to the third moment.
+
+    Pairs that are `left_out` (N, N) do not take part in the fit, but get their residual too.
+    """
     pairs, share = pair_moments(sketch)
     spread = np.maximum(share * (1 - share), 1e-12)
-    beta = _fit_loadings(pairs, spread)
+    beta = _fit_loadings(pairs, spread, np.zeros(pairs.items.shape, dtype=bool) if left_out is None else left_out)
     loading = beta * np.sqrt(spread)
     tau = _third_moment(sketch, share, loading, 1 / (spread * (1 - beta**2)))
     prevalence = (1 + tau / np.sqrt(4 + tau**2)) / 2
@@ -97,11 +100,11 @@ def fit_factor(sketch: Sketch) -> FactorFit:
     )
 
 
-def _fit_loadings(pairs: PairMoments, spread: Floats) -> Floats:
+def _fit_loadings(pairs: PairMoments, spread: Floats, left_out: NDArray[np.bool_]) -> Floats:
     scale = np.sqrt(spread)
     r = pairs.covariance / np.outer(scale, scale)
-    shared, error = pairs.items, pairs.standard_errors()
-    values, vectors = np.linalg.eigh(r)
+    shared, error = np.where(left_out, 0.0, pairs.items), pairs.standard_errors()
+    values, vectors = np.linalg.eigh(np.where(left_out, 0.0, r))
     beta = vectors[:, -1] * np.sqrt(max(float(values[-1]), 1e-6))
     weights = shared
     for _ in range(_ROUNDS):

@@ -20,7 +20,7 @@ from jurors.evaluate.hidden_votes import ModelChoice, choose_latent
 from jurors.evaluate.incidence import Incidence
 from jurors.evaluate.latent import LatentFit
 from jurors.evaluate.pairs import Pairs
-from jurors.evaluate.residual import ResidualTest, residual_test
+from jurors.evaluate.residual import ResidualTest, explaining_groups, residual_test
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 
@@ -42,7 +42,7 @@ class PanelFit:
     gold: Floats | None  #: the key of `data`'s rows
     hearing: Integers  #: for each juror, whose column of `data` speaks for it
     test: ResidualTest | None  #: do errors go together (copies left out)
-    coupling: Coupling | None  #: the couples heard as one, where they explain that all errors go together
+    coupling: Coupling | None  #: the groups heard as one, where they explain all that errors go together
     heard: Sketch  #: the sketch with the copies silenced
     strength: float = STRENGTH
 
@@ -86,7 +86,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         hearing[copy] = original
     heard = _silenced(sketch, copies)
     test = residual_test(heard)
-    coupling, found = _hear_couples(_heard_once(votes, copies), data, choice, test, key)
+    coupling, found = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key)
     posterior = found.posterior[: sketch.tuples.rows]
     fit = Fit(
         solution=float_solution(sketch, found.prevalence, found.confusion[hearing], found.score[hearing]),
@@ -107,20 +107,19 @@ def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, I
     return choose_latent(data, gold=key, seed=seed, strength=STRENGTH), data
 
 
-def _hear_couples(
-    votes: Votes, data: Incidence, choice: ModelChoice, test: ResidualTest | None, key: Floats | None
+def _hear_groups(
+    votes: Votes, data: Incidence, choice: ModelChoice, heard: Sketch, test: ResidualTest | None, key: Floats | None
 ) -> tuple[Coupling | None, LatentFit]:
-    """Where a few couples explain that errors go together, hear each as one; elsewhere keep the chosen fit.
+    """Where a few groups explain that errors go together, hear each as one; elsewhere keep the chosen fit.
 
     A difficulty that all jurors share leaves its trace on every pair and is the strata's business.
     """
     if test is None or not test.is_significant or "confusion" not in choice.fits:
         return None, choice.fit
-    couples = test.couples()
-    rest = test.without(couples)
-    if not couples or rest is None or rest.is_significant:
+    groups = explaining_groups(heard, test)
+    if not groups:
         return None, choice.fit
-    coupling = couple(votes, couples)
+    coupling = couple(votes, groups)
     return coupling, fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
 
 
@@ -151,10 +150,10 @@ def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: C
         for name, value in choice.hidden_log_likelihood.items()
     }
     if coupling is not None:
-        couples = [[sketch.jurors[i], sketch.jurors[j]] for i, j in zip(coupling.first, coupling.second, strict=True)]
+        together = [[sketch.jurors[k] for k in members] for members in coupling.groups]
         note = "Model: a confusion matrix a juror, jurors who err together heard as one: "
-        note += ", ".join(" + ".join(pair) for pair in couples) + "."
-        return {"model": "coupled", "couples": couples, "choice": rows, "models": models, "notes": [note]}
+        note += ", ".join(" + ".join(members) for members in together) + "."
+        return {"model": "coupled", "heard_as_one": together, "choice": rows, "models": models, "notes": [note]}
     weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
     return {
         "model": choice.chosen,

@@ -6,6 +6,7 @@ of a few percent come up too often to be quoted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -17,6 +18,10 @@ from jurors.sketch import Sketch
 
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
 SIGNIFICANT = 1e-4
+_ROUNDS = 4
+_FEWEST_VOICES = 3
+_MINORITY = 0.4  # of the panel
+_LARGEST_GROUP = 6  # a group of g binary jurors has 2^g joint answers to count on each label
 _NAMED = 3.5  # standard errors from which a pair is named, if there are few pairs
 
 
@@ -50,30 +55,66 @@ class ResidualTest:
         found = [(int(i), int(j), float(z[i, j])) for i, j in zip(*np.nonzero(np.abs(z) > bar), strict=True)]
         return sorted(found, key=lambda pair: -abs(pair[2]))
 
-    def couples(self) -> list[tuple[int, int]]:
-        """Jurors who err together, two by two: the most striking pair first, everybody in one couple at most."""
-        taken: set[int] = set()
-        couples = []
-        for i, j, z in self.striking_pairs():
-            if z > 0 and not {i, j} & taken:
-                couples.append((i, j))
-                taken |= {i, j}
-        return couples
+    def groups(self) -> list[tuple[int, ...]]:
+        """Jurors who err together: those linked by pairs that agree too often, directly or through others."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
 
-    def without(self, pairs: list[tuple[int, int]]) -> ResidualTest | None:
-        """The same test with some pairs left out; None where nothing is left over to test."""
-        counted = self.counted.copy()
-        for i, j in pairs:
-            counted[min(i, j), max(i, j)] = False
-        return _test(self.factor, counted)
+        linked = [(i, j) for i, j, z in self.striking_pairs() if z > 0]
+        if not linked:
+            return []
+        i, j = np.array(linked).T
+        size = len(self.factor.loading)
+        _, group = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(size, size)), directed=False)
+        members = [tuple(np.flatnonzero(group == k).tolist()) for k in range(int(group.max()) + 1)]
+        return [who for who in members if len(who) > 1]
 
 
-def residual_test(sketch: Sketch) -> ResidualTest | None:
-    """The test for a binary panel; None where jurors or shared items are too few to leave anything over."""
-    if len(sketch.labels) != 2 or not FEWEST_JURORS <= len(sketch.jurors) <= MOST_JURORS:
+def residual_test(sketch: Sketch, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:
+    """The test for a binary panel; None where jurors or shared items are too few to leave anything over.
+
+    Pairs within one of the `groups` take no part, neither in the fit nor in the test.
+    """
+    width = len(sketch.jurors)
+    if len(sketch.labels) != 2 or not FEWEST_JURORS <= width <= MOST_JURORS:
         return None
-    factor = fit_factor(sketch)
-    return _test(factor, np.triu(factor.error, 1) > 0)
+    within = np.zeros((width, width), dtype=bool)
+    for members in groups:
+        within[np.ix_(members, members)] = True
+    factor = fit_factor(sketch, within)
+    return _test(factor, (np.triu(factor.error, 1) > 0) & ~within)
+
+
+def explaining_groups(sketch: Sketch, test: ResidualTest) -> list[tuple[int, ...]]:
+    """Groups that explain all of it: leaving their inner pairs aside, nothing is left over that chance does not give.
+
+    Empty where no few groups do. Nobody can tell a half of the panel that shares one idea from one that sees the truth
+    (either explains the other as a group), so a group must be clearly a minority; and small enough to be heard whole.
+    """
+    largest = min(_LARGEST_GROUP, int(_MINORITY * len(sketch.jurors)))
+    groups: list[tuple[int, ...]] = []
+    found: ResidualTest | None = test
+    for _ in range(_ROUNDS):
+        more = found.groups() if found is not None else []
+        groups = _joined(groups, more)
+        grouped = sum(len(members) for members in groups)
+        voices = len(sketch.jurors) - grouped + len(groups)
+        if not more or voices < _FEWEST_VOICES or max(map(len, groups)) > largest:
+            return []
+        found = residual_test(sketch, groups)
+        if found is not None and not found.is_significant:
+            return groups
+    return []
+
+
+def _joined(groups: list[tuple[int, ...]], more: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """All groups, those that share a member made one."""
+    joined: list[set[int]] = []
+    for members in [*groups, *more]:
+        touching = [other for other in joined if other & set(members)]
+        joined = [other for other in joined if not other & set(members)]
+        joined.append(set(members).union(*touching))
+    return [tuple(sorted(members)) for members in joined]
 
 
 def _test(factor: FactorFit, counted: NDArray[np.bool_]) -> ResidualTest | None:

@@ -211,8 +211,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     if panel.fit.posterior is not None:
         found += juror_alarms(sketch, panel.fit.posterior)
     found += estimate_alarms(sketch)
-    coupled = None if panel.coupling is None else list(zip(panel.coupling.first, panel.coupling.second, strict=True))
-    found += residual_alarms(sketch.jurors, panel.test, coupled)
+    found += residual_alarms(sketch.jurors, panel.test, panel.coupling.groups if panel.coupling else [])
     if len(sketch.labels) > 2:
         found += agreement_alarms(sketch.jurors, agreement_test(panel.heard, panel.main_fit))
     result = replace(result, alarms=ranked(found))

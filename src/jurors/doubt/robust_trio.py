@@ -1,0 +1,243 @@
+"""One binary trio whose error correlations are at most ε: the closed outer bound of all evaluations that explain it.
+
+With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
+Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
+    b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
+    |T - (r - 1/r) b_1 b_2 b_3| <= ε (1 + 2 Σ b_i r/(1 + r²)).
+Each line narrows the interval of one letter from those of the others; four rounds are enough.
+
+Guaranteed in floating point: covariances, T and L, U are ratios of whole numbers, divided once and widened by one step
+of the float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ each at
+most, and every such line is widened by 2⁻⁴⁹, which is sixteen of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, nextafter, sqrt
+from typing import Literal, NamedTuple, TypeAlias
+
+Interval: TypeAlias = tuple[float, float]
+Three: TypeAlias = tuple[float, float, float]
+Outcome: TypeAlias = Literal["separated", "single_label_explains", "epsilon_too_large", "sign_contradiction"]
+
+LESS, MORE = 1 - 2.0**-49, 1 + 2.0**-49
+_ROUNDS = 4
+_OTHERS = ((1, 2), (0, 2), (0, 1))
+
+
+class Branch(NamedTuple):
+    """Intervals of the evaluations in which juror i errs less than a coin where its sign is +1; the mirror is implied.
+
+    As if every juror with sign -1 had been turned around.
+    """
+
+    signs: tuple[int, int, int]
+    prevalence: tuple[Interval, Interval]  #: of the first and the second label
+    accuracy: tuple[tuple[Interval, Interval], ...]  #: by juror: on the first and the second label
+    spread: tuple[Interval, ...]  #: b_i
+
+    def oriented(self, side: int) -> tuple[Interval, list[tuple[Interval, Interval]]]:
+        """The prevalence of the first label and the accuracies as they are (+1), or in the mirror (-1)."""
+        found = []
+        for sign, (on_a, on_b) in zip(self.signs, self.accuracy, strict=True):
+            if side < 0:
+                on_a, on_b = on_b, on_a
+            found.append((on_a, on_b) if sign * side > 0 else (complement(on_a), complement(on_b)))
+        return self.prevalence[0 if side > 0 else 1], found
+
+
+def complement(interval: Interval) -> Interval:
+    """1 - interval, rounded outwards."""
+    low, high = interval
+    return max(0.0, nextafter(1 - high, -inf)), min(1.0, nextafter(1 - low, inf))
+
+
+@dataclass(frozen=True)
+class ExactTrio:
+    """Whole numbers: Q items, n_i second-label votes, Q² C of the two other jurors, Q³ T."""
+
+    items: int
+    votes: tuple[int, ...]
+    pairs: tuple[int, ...]
+    trio: int
+
+    @classmethod
+    def from_counts(cls, counts: Sequence[int]) -> ExactTrio:
+        """From the counts of the eight decision tuples, the last juror's decision changing fastest."""
+        _, c, b, bc, a, ac, ab, abc = counts
+        q = sum(counts)
+        n = (a + ab + ac + abc, b + ab + bc + abc, c + ac + bc + abc)
+        both = (bc + abc, ac + abc, ab + abc)
+        pairs = tuple(q * both[i] - n[j] * n[k] for i, (j, k) in enumerate(_OTHERS))
+        mixed = sum(x * y for x, y in zip(n, both, strict=True))
+        return cls(q, n, pairs, q * q * abc - q * mixed + 2 * n[0] * n[1] * n[2])
+
+    @property
+    def covariances(self) -> tuple[Fraction, ...]:
+        """C_jk by the juror left out."""
+        return tuple(Fraction(pair, self.items**2) for pair in self.pairs)
+
+    @property
+    def third(self) -> Fraction:
+        """T."""
+        return Fraction(self.trio, self.items**3)
+
+    def outcome(self, epsilon: float) -> Outcome:
+        """Which case ε makes of this trio, decided exactly."""
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        square = top * self.items**2
+        sizes = [abs(pair) * bottom for pair in self.pairs]
+        if min(sizes) > square:
+            product = self.pairs[0] * self.pairs[1] * self.pairs[2]
+            return "separated" if product > 0 else "sign_contradiction"
+        if max(sizes) <= square and abs(self.trio) * bottom <= square * self.items:
+            return "single_label_explains"
+        return "epsilon_too_large"
+
+
+def ratio(top: int, bottom: int) -> Interval:
+    """The floats around a quotient of whole numbers."""
+    value = top / bottom
+    return nextafter(value, -inf), nextafter(value, inf)
+
+
+@dataclass(frozen=True)
+class FlippedTrio:
+    """A separated trio with every covariance made positive: outer float bounds of all that the inequalities need."""
+
+    epsilon: float
+    signs: tuple[int, int, int]
+    said_b: tuple[Interval, ...]  #: m_i
+    said_a: tuple[Interval, ...]  #: 1 - m_i
+    low: Three  #: L = C - ε, by the juror left out
+    high: Three  #: U = C + ε
+    third: Interval  #: T
+
+    @classmethod
+    def from_exact(cls, trio: ExactTrio, epsilon: float) -> FlippedTrio:
+        """Turn jurors around until all covariances are positive."""
+        q, square = trio.items, trio.items**2
+        signs = (1, 1 if trio.pairs[2] > 0 else -1, 1 if trio.pairs[1] > 0 else -1)
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, signs, strict=True)]
+        third = trio.trio * signs[1] * signs[2]
+        ends = [
+            (ratio(abs(p) * bottom - top * square, square * bottom), ratio(abs(p) * bottom + top * square, square * bottom))
+            for p in trio.pairs
+        ]  # fmt: skip
+        return cls(
+            epsilon,
+            signs,
+            tuple(ratio(n, q) for n in votes),
+            tuple(ratio(q - n, q) for n in votes),
+            (ends[0][0][0], ends[1][0][0], ends[2][0][0]),
+            (ends[0][1][1], ends[1][1][1], ends[2][1][1]),
+            ratio(third, q**3),
+        )
+
+
+@dataclass
+class ClosedBox:
+    """What the closed form knows: outer intervals of r and of each b."""
+
+    r: Interval
+    low: list[float]
+    high: list[float]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left: a proof that no evaluation explains the counts."""
+        return self.r[0] > self.r[1] or any(x > y for x, y in zip(self.low, self.high, strict=True))
+
+
+def closed_box(case: FlippedTrio) -> ClosedBox | None:
+    """Four rounds of narrowing; None where nothing is left."""
+    low, high = case.low, case.high
+    shares = [(case.said_b[i][1], case.said_a[i][1]) for i in range(3)]
+    above = [
+        min(sqrt(high[j] * high[k] / low[i]), sqrt(shares[i][0] * shares[i][1])) * MORE
+        for i, (j, k) in enumerate(_OTHERS)
+    ]
+    below = [sqrt(low[j] * low[k] / high[i]) * LESS for i, (j, k) in enumerate(_OTHERS)]
+    box = ClosedBox((0.0, inf), below, above)
+    for _ in range(_ROUNDS):
+        _narrow_b(case, box)
+        _narrow_r(case, box)
+        if box.is_empty:
+            return None
+        from_, to = box.r
+        box.high = [min(b, min(s[1] / from_, s[0] * to) * MORE) for b, s in zip(box.high, shares, strict=True)]
+        if box.is_empty:
+            return None
+    _narrow_b(case, box)
+    return None if box.is_empty else box
+
+
+def _narrow_b(case: FlippedTrio, box: ClosedBox) -> None:
+    """b_i b_j = c_ij: each from the two others, then r from b_i/m_i <= r <= (1 - m_i)/b_i."""
+    low, high = case.low, case.high
+    for i, (j, k) in enumerate(_OTHERS):
+        box.low[i] = max(box.low[i], max(low[k] / box.high[j], low[j] / box.high[k]) * LESS)
+    for i, (j, k) in enumerate(_OTHERS):
+        box.high[i] = min(box.high[i], min(high[k] / box.low[j], high[j] / box.low[k]) * MORE)
+    from_ = max(b / m[1] for b, m in zip(box.low, case.said_b, strict=True)) * LESS
+    to = min(n[1] / b for b, n in zip(box.low, case.said_a, strict=True)) * MORE
+    box.r = max(box.r[0], from_), min(box.r[1], to)
+
+
+def _narrow_r(case: FlippedTrio, box: ClosedBox) -> None:
+    """(r - 1/r) b_1 b_2 b_3 is within η of T."""
+    if box.r[0] > box.r[1]:
+        return
+    low, high = case.low, case.high
+    least = max(sqrt(low[0] * low[1] * low[2]), box.low[0] * box.low[1] * box.low[2]) * LESS
+    most = min(sqrt(high[0] * high[1] * high[2]), box.high[0] * box.high[1] * box.high[2]) * MORE
+    middle = min(max(1.0, box.r[0]), box.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
+    reach = case.epsilon * (1 + 2 * sum(box.high) * middle / (1 + middle * middle)) * MORE
+    bottom, top = nextafter(case.third[0] - reach, -inf), nextafter(case.third[1] + reach, inf)
+    bottom = bottom / most * LESS if bottom > 0 else bottom / least * MORE
+    top = top / least * MORE if top > 0 else top / most * LESS
+    box.r = max(box.r[0], _ratio_of(bottom) * LESS), min(box.r[1], _ratio_of(top) * MORE)
+
+
+def _ratio_of(difference: float) -> float:
+    """The r with r - 1/r = difference, without cancellation."""
+    size = abs(difference)
+    larger = (size + sqrt(size * size + 4)) / 2
+    return larger if difference > 0 else 1 / larger
+
+
+def closed_form(case: FlippedTrio) -> Branch | None:
+    """The guaranteed intervals of a separated trio; None where no evaluation explains it.
+
+    Examples
+    --------
+    Table 1 of the paper at ε = 0.0001, prevalence of the first label:
+
+    >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
+    >>> branch = closed_form(FlippedTrio.from_exact(trio, 0.0001))
+    >>> [round(x, 3) for x in branch.prevalence[0]]
+    [0.083, 0.096]
+    """
+    box = closed_box(case)
+    return None if box is None else _branch(case, box)
+
+
+def _branch(case: FlippedTrio, box: ClosedBox) -> Branch:
+    from_, to = box.r
+    more, less = from_ * from_, to * to
+    prevalence = (
+        (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
+        (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
+    )
+    accuracy = tuple(
+        (
+            ((a[0] + b_low / to) * LESS, min(1.0, (a[1] + b_high / from_) * MORE)),
+            ((b[0] + from_ * b_low) * LESS, min(1.0, (b[1] + to * b_high) * MORE)),
+        )
+        for a, b, b_low, b_high in zip(case.said_a, case.said_b, box.low, box.high, strict=True)
+    )
+    return Branch(case.signs, prevalence, accuracy, tuple(zip(box.low, box.high, strict=True)))
