@@ -293,3 +293,25 @@ def test_importing_jurors_and_asking_for_help_loads_nothing_heavy() -> None:
 def test_python_m_jurors_is_the_same_command() -> None:
     done = subprocess.run([sys.executable, "-m", "jurors", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("jurors ")
+
+
+def test_an_answer_key_among_the_columns_is_not_taken_for_a_juror(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("a,b,c,truth\nx,x,x,x\nx,y,y,y\ny,y,y,y\n")
+    result = run("grade", path)
+    assert result.exit_code == 2
+    assert "'truth' looks like the answer key" in result.stderr
+
+
+def test_the_verdict_of_check_and_its_exit_status_agree(tmp_path: Path) -> None:
+    path = counts_file(tmp_path, {**TABLE1, "AAB": 0})  # a tuple that never occurs is a warning
+    strict, usual = run("check", path, "--fail-on", "warning"), run("check", path)
+    assert (strict.exit_code, strict.stdout[:5]) == (3, "ALARM")
+    assert (usual.exit_code, usual.stdout[:2]) == (0, "OK")
+
+
+def test_a_mistyped_command_or_method_is_told_the_nearest(table1: Path) -> None:
+    assert "Did you mean 'grade'" in run("grad", table1).stderr
+    wrong = run("compare", table1, "--methods", "algebraic, majorty")
+    assert wrong.exit_code == 2
+    assert "Did you mean 'majority'" in wrong.stderr

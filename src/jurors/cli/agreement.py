@@ -9,7 +9,7 @@ from jurors.cli.options import Output, Source, json_text, output_options, votes_
 
 @click.command()
 @votes_options
-@output_options("text", "json", "csv")
+@output_options("text", "json", "csv", alarms=False)
 def agreement(source: Source, output: Output) -> None:
     """How much the jurors of FILE agree: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."""
     import jurors

@@ -20,8 +20,12 @@ def check(source: Source, grading: dict[str, Any], output: Output) -> None:
 
     with output.working("checking"):
         evaluation = jurors.grade(source.read(), **grading)
-    loud = [a for a in evaluation.alarms if a.level == "alarm"]
-    verdict = f"ALARM: do not trust these grades ({len(loud)} rang)" if loud else "OK: no alarm rang"
+    loud = output.ringing(evaluation.alarms)
+    about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"
+    what = "alarm" if output.fail_on == "alarm" else "warning or alarm"
+    verdict = (
+        f"ALARM: do not trust these grades ({len(loud)} rang; {about})" if loud else f"OK: no {what} rang ({about})"
+    )
     lines = alarm_lines(evaluation.alarms)
     match output.format:
         case "json":

@@ -20,7 +20,7 @@ def compare(source: Source, key: Key, methods: str | None, seed: int, output: Ou
 
     with output.working("comparing"):
         votes, truth = source.read_with_key(key)
-        chosen = methods.split(",") if methods else None
+        chosen = [name.strip() for name in methods.split(",")] if methods else None
         comparison = jurors.compare(votes, truth, methods=chosen, seed=seed)
     match output.format:
         case "json":

@@ -96,11 +96,15 @@ class Output:
             for line in alarm_lines(tuple(a for a in alarms if a.level != "note")):
                 click.echo(line, err=True)
 
-    def exit(self, alarms: Sequence[Any]) -> None:
-        """Exit with status 3 if an alarm of the asked level rang."""
+    def ringing(self, alarms: Sequence[Any]) -> list[Any]:
+        """The alarms loud enough to fail: the printed verdict and the exit status both come from here."""
         from jurors.evaluate.alarm import LEVELS
 
-        if self.fail_on and any(LEVELS.index(a.level) >= LEVELS.index(self.fail_on) for a in alarms):
+        return [a for a in alarms if self.fail_on and LEVELS.index(a.level) >= LEVELS.index(self.fail_on)]
+
+    def exit(self, alarms: Sequence[Any]) -> None:
+        """Exit with status 3 if an alarm of the asked level rang."""
+        if self.ringing(alarms):
             sys.exit(ALARM_STATUS)
 
 
@@ -193,20 +197,29 @@ def grading_options(command: Command) -> Command:
     return wrapped  # type: ignore[return-value]
 
 
-def output_options(*formats: str, fail_on: str | None = None) -> Callable[[Command], Command]:
-    """Where the result goes; the command gets `output: Output`."""
+def output_options(*formats: str, fail_on: str | None = None, alarms: bool = True) -> Callable[[Command], Command]:
+    """Where the result goes; the command gets `output: Output`. Commands that ring no alarms have no options for them."""
 
     def decorate(command: Command) -> Command:
-        @click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True)
-        @click.option("-o", "--output", "path", metavar="FILE", help="Write here instead of printing.")
-        @click.option("--quiet", is_flag=True, help="No warnings on stderr.")
-        @click.option("--fail-on", type=click.Choice(["warning", "alarm"]), default=fail_on,
-                      show_default=fail_on is not None,
-                      help="Exit with status 3 if something this loud rang.")  # fmt: skip
         @functools.wraps(command)
-        def wrapped(format_: str, path: str | None, quiet: bool, fail_on: str | None, **rest: Any) -> Any:
+        def wrapped(format_: str, path: str | None, quiet: bool, fail_on: str | None = None, **rest: Any) -> Any:
             return command(output=Output(format_, path, quiet, fail_on), **rest)
 
+        options = [
+            click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True),
+            click.option("-o", "--output", "path", metavar="FILE", help="Write here instead of printing."),
+            click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings."),
+        ]
+        if alarms:
+            help_text = "Exit with status 3 if something this loud rang."
+            levels = click.Choice(["warning", "alarm"])
+            options.append(
+                click.option(
+                    "--fail-on", type=levels, default=fail_on, show_default=fail_on is not None, help=help_text
+                )
+            )
+        for option in reversed(options):
+            wrapped = option(wrapped)
         return wrapped  # type: ignore[return-value]
 
     return decorate

@@ -10,7 +10,7 @@ from jurors.cli.options import Key, Output, Source, json_text, key_options, outp
 @click.command()
 @votes_options
 @key_options(required=True)
-@output_options("text", "json", "csv", "md")
+@output_options("text", "json", "csv", "md", alarms=False)
 def score(source: Source, key: Key, output: Output) -> None:
     """Grade the jurors of FILE against an answer key, with their error correlations."""
     import jurors

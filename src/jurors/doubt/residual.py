@@ -26,7 +26,6 @@ def residual_alarms(
     if groups:
         message += f". {len(groups)} such {'group explains' if len(groups) == 1 else 'groups explain'} all of it "
         message += "and were heard as one voice each"
-        level = "warning"
     return [Alarm("correlated_errors", level, message, test.share, concerned)]
 
 

@@ -11,21 +11,21 @@ compared, so 1e-13 covers the few dozen roundings of 2⁻⁵³.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.doubt.robust_trio import LESS, MORE, Branch, ClosedBox, ExactTrio, FlippedTrio, Interval, ratio
+from jurors.doubt.robust_trio import LESS, MORE, Branch, ClosedBox, ExactTrio, FlippedTrio, Interval, complement, ratio
 from jurors.evaluate.trios import product_of_others
 
 Floats: TypeAlias = NDArray[np.float64]
+Ends: TypeAlias = tuple[Floats, Floats]
 Flags: TypeAlias = NDArray[np.bool_]
 Progress: TypeAlias = Callable[[float], None]
 
-MOST_BOXES = 60_000  #: after so many boxes of one trio the search stops; its answer stays guaranteed
+MOST_BOXES = 250_000  #: after so many boxes of one trio the search stops; its answer stays guaranteed
 _TOLERANCE = 0.01  # of the width the search starts from
 _MARGIN = 1e-13
 _NEAR, _FAR = np.array([1, 0, 0]), np.array([2, 2, 1])
@@ -44,7 +44,7 @@ class Narrowed(NamedTuple):
 class Hull(NamedTuple):
     """What a search found: None for the ends means that no evaluation explains the counts."""
 
-    ends: tuple[Floats, Floats] | None
+    ends: Ends | None
     boxes: int
     finished: bool
 
@@ -52,7 +52,7 @@ class Hull(NamedTuple):
 class Problem(Protocol):
     """A region in four dimensions that a search can halve."""
 
-    start: tuple[Floats, Floats]
+    start: Ends
 
     def narrow(self, low: Floats, high: Floats) -> Narrowed:
         """Cut off what certainly holds no evaluation."""
@@ -64,9 +64,7 @@ class Problem(Protocol):
         """In which dimension to cut each box, and where."""
 
 
-def search(
-    problem: Problem, widths: Floats, *, most_boxes: int = MOST_BOXES, progress: Progress | None = None
-) -> Hull:
+def search(problem: Problem, widths: Floats, *, most_boxes: int = MOST_BOXES, progress: Progress | None = None) -> Hull:
     """The hull of the seven statistics over a region, to a hundredth of the given widths where it finishes."""
     tolerance = _TOLERANCE * widths + 1e-12
     reached = _sample(problem)
@@ -80,26 +78,25 @@ def search(
         reached = _extend(reached, values[ok], values[ok])
         outside = (box.least < reached[0] - tolerance) | (box.most > reached[1] + tolerance)
         open_ = box.alive & (outside & (box.most - box.least > tolerance)).any(axis=1)
-        closed = box.alive & ~open_
-        stop = seen + 2 * int(open_.sum()) > most_boxes
-        hull = _extend(hull, box.least[box.alive if stop else closed], box.most[box.alive if stop else closed])
+        if seen + 2 * int(open_.sum()) > most_boxes:
+            return Hull(_extend(hull, box.least[box.alive], box.most[box.alive]), seen, False)
+        kept = box.alive & ~open_
+        hull = _extend(hull, box.least[kept], box.most[kept])
         done += float(weight[~open_].sum())
         if progress is not None:
-            progress(min(1.0, 1.0 if stop else done))
-        if stop and open_.any():
-            return Hull(hull, seen, False)
+            progress(min(1.0, done))
         low, high = _cut(problem, box.low[open_], box.high[open_])
         weight = np.tile(weight[open_] / 2, 2)
     return Hull(hull if np.isfinite(hull[0]).all() else None, seen, True)
 
 
-def _extend(hull: tuple[Floats, Floats], least: Floats, most: Floats) -> tuple[Floats, Floats]:
+def _extend(hull: Ends, least: Floats, most: Floats) -> Ends:
     if not len(least):
         return hull
     return np.minimum(hull[0], least.min(axis=0)), np.maximum(hull[1], most.max(axis=0))
 
 
-def _cut(problem: Problem, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+def _cut(problem: Problem, low: Floats, high: Floats) -> Ends:
     rows = np.arange(len(low))
     axis, at = problem.halve(low, high)
     left, right = high.copy(), low.copy()
@@ -108,7 +105,7 @@ def _cut(problem: Problem, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     return np.concatenate([low, right]), np.concatenate([left, high])
 
 
-def _sample(problem: Problem) -> tuple[Floats, Floats]:
+def _sample(problem: Problem) -> Ends:
     """A first incumbent: random points, then points near whichever reached farthest."""
     rng = np.random.default_rng(0)
     low, high = problem.start
@@ -133,17 +130,166 @@ def _sample(problem: Problem) -> tuple[Floats, Floats]:
     return hull
 
 
-@dataclass(frozen=True)
 class Separated:
-    """A separated trio, flipped, over (r, c_23, c_13, c_12); `side` keeps evaluations with side Σ σ_i d_i >= 0."""
+    """A separated trio, flipped, over (r, c_23, c_13, c_12).
 
-    case: FlippedTrio
-    closed: ClosedBox
-    side: int
+    `side` keeps the evaluations that the orientation allows: side · Σ σ_i b_i >= 0; 0 keeps all.
+    """
 
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__  # arrays made once, of a frozen case
-        set_(self, "_m", np.array([x[1] for x in self.case.said_b]))
-        set_(self, "_n", np.array([x[1] for x in self.case.said_a]))
-        set_(self, "_m_low", np.array([x[0] for x in self.case.said_b]))
-        set_(self, "_n_low", np.array([x[0] for x in self.case.said_a]))
+    def __init__(self, case: FlippedTrio, closed: ClosedBox, side: int = 0) -> None:
+        self.epsilon, self.third = case.epsilon, case.third
+        self.m, self.n = _ends(case.said_b), _ends(case.said_a)
+        self.below, self.above = np.array(case.low), np.array(case.high)
+        self.b = np.array(closed.low), np.array(closed.high)
+        self.signs = side * np.array(case.signs)
+        self.start = np.array([closed.r[0], *self.below]), np.array([closed.r[1], *self.above])
+
+    def narrow(self, low: Floats, high: Floats) -> Narrowed:
+        """The lines of the closed form, on every box at once."""
+        r, c = (low[:, :1], high[:, :1]), (low[:, 1:], high[:, 1:])
+        b_low = np.maximum(self.b[0], np.sqrt(product_of_others(c[0]) / c[1]) * LESS)
+        b_high = np.minimum(self.b[1], np.sqrt(product_of_others(c[1]) / c[0]) * MORE)
+        b_high = np.minimum(b_high, np.minimum(r[1] * self.m[1], self.n[1] / r[0]) * MORE)
+        c = (np.maximum(c[0], product_of_others(b_low) * LESS), np.minimum(c[1], product_of_others(b_high) * MORE))
+        r_low = np.maximum(r[0], (b_low / self.m[1]).max(axis=1, keepdims=True) * LESS)
+        r_high = np.minimum(r[1], (self.n[1] / b_low).min(axis=1, keepdims=True) * MORE)
+        bottom, top = self._differences((r_low, r_high), c, (b_low, b_high))
+        r_low = np.maximum(r_low, _ratio_of(bottom) * LESS)
+        r_high = np.minimum(r_high, _ratio_of(top) * MORE)
+        alive = (r_low <= r_high)[:, 0] & (b_low <= b_high).all(axis=1) & (c[0] <= c[1]).all(axis=1)
+        alive &= np.where(self.signs > 0, b_high, -b_low) @ np.abs(self.signs) >= -_MARGIN * b_high.sum(axis=1)
+        from_, to = r_low * r_low, r_high * r_high
+        least = [from_ / (1 + from_), self.n[0] + b_low / r_high, self.m[0] + r_low * b_low]
+        most = [to / (1 + to), self.n[1] + b_high / r_low, self.m[1] + r_high * b_high]
+        return Narrowed(
+            np.concatenate([r_low, c[0]], axis=1),
+            np.concatenate([r_high, c[1]], axis=1),
+            alive,
+            np.concatenate(least, axis=1) * LESS,
+            np.minimum(1.0, np.concatenate(most, axis=1) * MORE),
+        )
+
+    def _differences(self, r: Ends, c: Ends, b: Ends) -> Ends:
+        """Between what r - 1/r must lie: (r - 1/r) b_1 b_2 b_3 makes up T but for what correlations can add."""
+        least, most = (np.sqrt(x.prod(axis=1, keepdims=True)) for x in c)
+        middle = np.minimum(np.maximum(1.0, r[0]), r[1])
+        cap = 2 * self.epsilon * middle / (1 + middle * middle)
+        room_up, room_down = np.maximum(self.above - c[0], 0.0), np.maximum(c[1] - self.below, 0.0)
+        adds = np.minimum(np.minimum(r[1] * room_up, room_down / r[0]), cap)
+        takes = np.minimum(np.minimum(r[1] * room_down, room_up / r[0]), cap)
+        adds = ((adds * b[1]).sum(axis=1, keepdims=True) + self.epsilon) * MORE
+        takes = ((takes * b[1]).sum(axis=1, keepdims=True) + self.epsilon) * MORE
+        bottom, top = np.nextafter(self.third[0] - adds, -np.inf), np.nextafter(self.third[1] + takes, np.inf)
+        bottom = np.where(bottom > 0, bottom / (most * MORE) * LESS, bottom / (least * LESS) * MORE)
+        return bottom, np.where(top > 0, top / (least * LESS) * MORE, top / (most * MORE) * LESS)
+
+    def statistics(self, points: Floats) -> tuple[Flags, Floats]:
+        """The inequalities at points, in plain floats."""
+        r, c = points[:, :1], points[:, 1:]
+        b = np.sqrt(product_of_others(c) / c)
+        room_up, room_down = self.above - c, c - self.below
+        model = (r - 1 / r) * np.sqrt(c.prod(axis=1, keepdims=True))
+        adds = (np.minimum(r * room_up, room_down / r) * b).sum(axis=1, keepdims=True) + self.epsilon
+        takes = (np.minimum(r * room_down, room_up / r) * b).sum(axis=1, keepdims=True) + self.epsilon
+        values = np.concatenate([r * r / (1 + r * r), self.n[0] + b / r, self.m[0] + r * b], axis=1)
+        ok = ((self.third[0] <= model + adds) & (self.third[1] >= model - takes))[:, 0]
+        return ok & (values <= 1).all(axis=1) & (b @ self.signs >= 0), values
+
+    def halve(self, low: Floats, high: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """The longest side on a logarithmic scale; a covariance counts half, as b is its root."""
+        axis = (np.log(high / low) * [1.0, 0.5, 0.5, 0.5]).argmax(axis=1)
+        rows = np.arange(len(low))
+        return axis, np.sqrt(low[rows, axis] * high[rows, axis])
+
+
+class Unseparated:
+    """Any trio at all, over (P_A, d_1, d_2, d_3) with Σ d_i >= 0."""
+
+    def __init__(self, trio: ExactTrio, epsilon: float) -> None:
+        q = trio.items
+        self.epsilon = epsilon
+        self.m, self.n = _ends([ratio(k, q) for k in trio.votes]), _ends([ratio(q - k, q) for k in trio.votes])
+        self.pairs, self.third = _ends([ratio(k, q**2) for k in trio.pairs]), ratio(trio.trio, q**3)
+        self.start = np.array([0.0, -1.0, -1.0, -1.0]), np.ones(4)
+
+    def narrow(self, low: Floats, high: Floats) -> Narrowed:
+        """Conditions (1) to (3) in interval arithmetic."""
+        p = low[:, :1], high[:, :1]
+        q = 1 - p[1], 1 - p[0]
+        with np.errstate(divide="ignore"):
+            top = np.minimum(self.m[1] / q[0], self.n[1] / p[0]) + _MARGIN
+            bottom = -np.minimum(self.n[1] / q[0], self.m[1] / p[0]) - _MARGIN
+        d = np.maximum(low[:, 1:], bottom), np.minimum(high[:, 1:], top)
+        both = p[0] * q[1], p[1] * q[0]
+        pq = np.minimum(*both), np.where((p[0] < 0.5) & (p[1] > 0.5), 0.25, np.maximum(*both))
+        pairs = _times(pq, _times(*((d[0][:, k], d[1][:, k]) for k in (_NEAR, _FAR))))
+        e = self.pairs[0] - pairs[1], self.pairs[1] - pairs[0]
+        alive = (d[0] <= d[1]).all(axis=1) & (d[1].sum(axis=1) >= -_MARGIN)
+        alive &= ((e[0] <= self.epsilon + _MARGIN) & (e[1] >= -self.epsilon - _MARGIN)).all(axis=1)
+        alive &= self._third_agrees(p, q, pq, d, e)
+        on_a, on_b = _times(q, d), _times(p, d)
+        least = np.concatenate([p[0], self.n[0] + on_a[0], self.m[0] + on_b[0]], axis=1) - _MARGIN
+        most = np.concatenate([p[1], self.n[1] + on_a[1], self.m[1] + on_b[1]], axis=1) + _MARGIN
+        ends = np.concatenate([p[0], d[0]], axis=1), np.concatenate([p[1], d[1]], axis=1)
+        return Narrowed(*ends, alive, np.maximum(least, 0.0), np.minimum(most, 1.0))
+
+    def _third_agrees(self, p: Ends, q: Ends, pq: Ends, d: Ends, e: Ends) -> Flags:
+        """(3): T less P_A P_B (P_A - P_B) d_1 d_2 d_3 is no more than correlations can add."""
+        first, second, last = ((d[0][:, k : k + 1], d[1][:, k : k + 1]) for k in range(3))
+        model = _times(_times(pq, (p[0] - q[1], p[1] - q[0])), _times(_times(first, second), last))
+        up, down = np.maximum(self.epsilon + e[1], 0.0), np.maximum(self.epsilon - e[0], 0.0)
+        cap = 2 * self.epsilon * pq[1]
+        most = np.minimum(np.minimum(p[1] * up, q[1] * down), cap)
+        least = -np.minimum(np.minimum(p[1] * down, q[1] * up), cap)
+        added = _times(d, (least, most))
+        low = model[0][:, 0] + added[0].sum(axis=1) - self.epsilon
+        high = model[1][:, 0] + added[1].sum(axis=1) + self.epsilon
+        return np.asarray((low <= self.third[1] + _MARGIN) & (high >= self.third[0] - _MARGIN))
+
+    def statistics(self, points: Floats) -> tuple[Flags, Floats]:
+        """The conditions at points, in plain floats."""
+        p, d = points[:, :1], points[:, 1:]
+        box = self.narrow(points, points)
+        values = np.concatenate([p, self.n[0] + (1 - p) * d, self.m[0] + p * d], axis=1)
+        return box.alive & (values >= 0).all(axis=1) & (values <= 1).all(axis=1), values
+
+    def halve(self, low: Floats, high: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """The longest side; the prevalence counts double, as it moves every statistic."""
+        axis = ((high - low) * [2.0, 1.0, 1.0, 1.0]).argmax(axis=1)
+        rows = np.arange(len(low))
+        return axis, (low[rows, axis] + high[rows, axis]) / 2
+
+
+def tight_branch(start: Branch, hull: Hull) -> Branch | None:
+    """The intervals of a finished search, never wider than those it started from."""
+    if hull.ends is None:
+        return None
+    ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
+    prevalence = _common(start.prevalence[0], ends[0])
+    accuracy = tuple(
+        (_common(on_a, ends[1 + k]), _common(on_b, ends[4 + k])) for k, (on_a, on_b) in enumerate(start.accuracy)
+    )
+    other = _common(start.prevalence[1], complement(prevalence))
+    return start._replace(prevalence=(prevalence, other), accuracy=accuracy)
+
+
+def _common(first: Interval, second: Interval) -> Interval:
+    return max(first[0], second[0]), min(first[1], second[1])
+
+
+def _ends(intervals: Sequence[Interval]) -> Ends:
+    low, high = np.array(intervals).T
+    return low, high
+
+
+def _times(x: Ends, y: Ends) -> Ends:
+    products = x[0] * y[0], x[0] * y[1], x[1] * y[0], x[1] * y[1]
+    low = np.minimum(np.minimum(products[0], products[1]), np.minimum(products[2], products[3]))
+    return low, np.maximum(np.maximum(products[0], products[1]), np.maximum(products[2], products[3]))
+
+
+def _ratio_of(difference: Floats) -> Floats:
+    """The r with r - 1/r = difference, without cancellation."""
+    size = np.abs(difference)
+    larger = (size + np.sqrt(size * size + 4)) / 2
+    return np.asarray(np.where(difference > 0, larger, 1 / larger))

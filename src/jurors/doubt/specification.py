@@ -64,15 +64,16 @@ prevalence of A at least 10%
         >>> Specification.parse("60%, prevalence:A<=1/3").prevalence
         {'A': (Fraction(0, 1), Fraction(1, 3))}
         """
-        floor, labels, jurors, limits = [Fraction(0)], {}, {}, {}
+        floor = [Fraction(0)]
+        labels: dict[Label, Fraction] = {}
+        jurors: dict[str, dict[Any, Fraction]] = {}
+        limits: dict[Label, tuple[Fraction, Fraction]] = {}
         for term in filter(None, map(str.strip, text.split(","))):
             juror, label, sign, share = _parsed(term)
             if juror == "prevalence" and label is not None:
                 least, most = limits.get(label, (Fraction(0), Fraction(1)))
-                limits[label] = (
-                    least if sign == "<=" else max(least, share),
-                    most if sign == ">=" else min(most, share),
-                )
+                above, below = (share if sign != "<=" else Fraction(0)), (share if sign != ">=" else Fraction(1))
+                limits[label] = (max(least, above), min(most, below))
             elif sign != ">=":
                 raise SketchError(f"{term!r}: an accuracy can only be asked to be at least something (>=)")
             elif juror is not None:
@@ -84,7 +85,7 @@ prevalence of A at least 10%
                 floor.append(share)
         if not text.strip(" ,\n\t"):
             raise SketchError(f"an empty specification; write {_FORMS}")
-        return cls(max(floor), labels, {j: _plain_row(row) for j, row in jurors.items()}, limits)
+        return cls(max(floor), labels, {j: _plain_row(row) for j, row in jurors.items()}, dict(limits))
 
     @classmethod
     def of(cls, value: Specification | Mapping[Label, Share] | Share | None) -> Specification:

@@ -90,6 +90,8 @@ def footnotes(e: Evaluation) -> list[str]:
         what = "this test" if e.target == "test" else "the population the items were drawn from"
         lines.append(f"Intervals are about {what}.")
     lines += [str(line) for line in e.details.get("notes", ())]
+    if any(alarm.kind == "correlated_errors" for alarm in e.alarms):
+        lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if e.solution is not None and len(e.solutions) > 1:
         lines.append(f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}.")
     if e.partition is not None and e.solution is not None and not e.exam:

@@ -18,6 +18,7 @@ from jurors.jury.source import as_votes, check_gradable
 from jurors.sketch import count_votes
 from jurors.tables import Table
 from jurors.votes import as_key
+from jurors.votes.table import nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,8 @@ def compare(
     sketch, inverse = count_votes(votes)
     if key is not None:
         truth = evaluate_with_key(sketch, count_truth(votes, inverse, codes, sketch))
+    if unknown := [name for name in methods or () if name not in METHODS]:
+        nearest(unknown[0], list(METHODS), "method")
     first = default_method(sketch)
     evaluations, refused = [], {}
     for name in [first, *(m for m in METHODS if m != first)] if methods is None else methods:

@@ -17,6 +17,7 @@ from jurors.jury.source import as_votes, check_gradable, label_alarms
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes, as_key
+from jurors.votes.table import nearest
 
 
 def grade(
@@ -92,14 +93,18 @@ def grade_votes(
     counted = None if known is None else count_truth(votes, inverse, known, sketch)
     name = default_method(sketch) if method == "auto" else method
     if name not in METHODS:
-        raise SketchError(f"there is no method {method!r}; there are: auto, {', '.join(METHODS)}")
+        nearest(method, ["auto", *METHODS], "method")
     request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
     with one_thread():
         result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
     if similar := label_alarms(votes):
         result = replace(result, alarms=ranked([*result.alarms, *similar]))
     if counted is not None and result.partition is not None:
-        tested, surprise = check_gold(result.partition, counted)
+        # The items that test the grades must not have taken part in them.
+        blind = (
+            result if name == "algebraic" else METHODS[name](sketch, Request(level=level, seed=seed, intervals=False))
+        )
+        tested, surprise = check_gold(blind.partition or result.partition, counted)
         alarms = ranked([*surprise, *result.alarms])
         result = replace(result, details={**result.details, "gold": tested}, alarms=alarms)
     return result, votes, inverse, known

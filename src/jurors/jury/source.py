@@ -46,9 +46,11 @@ def check_gradable(votes: Votes, *, fewest: int = FEWEST_JURORS) -> None:
         raise SketchError(f"grading needs at least two labels, {shown}; add the items where somebody disagrees")
     most = max(2, votes.total // 2)
     if len(votes.labels) > most:
+        if similar := label_alarms(votes):
+            raise SketchError(f"{similar[0].message}; make them one before grading")
         raise SketchError(
             f"{len(votes.labels):,} labels are more than {votes.total:,} items can support (at most {most:,}): are "
-            "these scores or free text? Group them, or name the labels with --labels and the rest with --missing"
+            "these scores or free text? Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)"
         )
 
 
@@ -60,5 +62,5 @@ def label_alarms(votes: Votes) -> list[Alarm]:
     alike = [" and ".join(names) for names in by_text.values() if len(names) > 1]
     if not alike:
         return []
-    message = f"labels differ only by case or blanks: {'; '.join(alike)}. They were graded as different labels"
+    message = f"labels differ only by case or blanks, and count as different ones: {'; '.join(alike)}"
     return [Alarm("similar_labels", "warning", message, float(len(alike)))]

@@ -67,7 +67,7 @@ def _check_exists(path: Path) -> None:
     if path.exists():
         return
     siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.7)
     hint = f"; did you mean {str(path.parent / close[0])!r}?" if close else ""
     raise VotesError(f"there is no such file{hint}")
 

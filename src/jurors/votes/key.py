@@ -76,10 +76,21 @@ class Key:
         """
         row = self._rows(votes)
         found = row >= 0
+        self._check_labels(votes)
         votes, code = _with_labels(votes, self.labels)
         codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
         codes[row[found]] = code[found]
         return votes, codes
+
+    def _check_labels(self, votes: Votes) -> None:
+        """VotesError where no label of the key is one of the votes': then it is the key of something else."""
+        known = {str(label) for label in votes.labels}
+        truths = list(dict.fromkeys(str(label) for label in self.labels.tolist() if label is not None))
+        if len(truths) > 1 and known and not known & set(truths):
+            raise VotesError(
+                f"the answer key has the labels {', '.join(truths[:6])}, the votes {', '.join(sorted(known)[:6])}: "
+                "they share none, so this is not their key"
+            )
 
     def _rows(self, votes: Votes) -> NDArray[np.int64]:
         """The row of each true label, -1 where nobody voted on the item."""
@@ -89,6 +100,11 @@ class Key:
                     f"the answer key has {len(self.labels):,} labels, but the votes have {votes.rows:,} rows"
                 )
             return np.arange(votes.rows)
+        if votes.counts is not None and votes.items is None:
+            raise VotesError(
+                "these votes are counts of decision tuples and name no items, so a key by item cannot be used; "
+                "put the true label into a column of the counts and name that column (--key COLUMN)"
+            )
         names, wanted = votes.item_names().tolist(), self.items.tolist()
         place = {name: k for k, name in enumerate(names)}
         rows = [place.get(name, NO_VOTE) for name in wanted]

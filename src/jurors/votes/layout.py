@@ -23,6 +23,7 @@ LABEL_WORDS = (
     *("rating", "grade", "score", "class", "category", "choice", "prediction", "value"),
 )
 COUNT_WORDS = ("count", "n", "frequency", "freq")
+_KEY_WORDS = ("truth", "groundtruth", "truelabel", "goldlabel", "answerkey")
 TRUTH_WORDS = ("truth", "gold", "true", "key", "target", "groundtruth", "truelabel", "goldlabel", "y")
 
 
@@ -173,6 +174,7 @@ def _wide(
     if not votes:
         raise VotesError(f"no juror is left among the columns {shown(names)}; there must be one column for each juror")
     _refuse_half_long(names, votes, options)
+    _refuse_key([names[k] for k in votes], options)
     return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
 
 
@@ -198,6 +200,16 @@ def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Optio
         f"column {names[votes[worker]]!r} looks like one vote a row, but of item, juror and label not all are found in "
         f"{shown(names)}; name them with item=, juror= and label= (--item …), or say layout='wide' (--layout wide)"
     )
+
+
+def _refuse_key(jurors: Sequence[str], options: Options) -> None:
+    """An answer key graded as a juror would spoil everything, and look perfect."""
+    keys = [name for name in jurors if _word(name) in _KEY_WORDS]
+    if keys and options.layout == "auto":
+        raise VotesError(
+            f"column {keys[0]!r} looks like the answer key, not like a juror: leave it out with ignore= "
+            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or say layout='wide' if it is a juror"
+        )
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -1,0 +1,52 @@
+"""Write what commands print today into the docs: `python tests/docs/refresh.py`, then read the diff."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from jurors.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def refreshed(page: str) -> str:
+    """The page with every console block run again; blocks that leave lines out with `...` stay as they are."""
+
+    def block(match: re.Match[str]) -> str:
+        language, name, text = match.groups()
+        if name:
+            Path(name).write_text(text, encoding="utf-8")
+        if name or language != "console":
+            return match.group()
+        parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
+        printed = [_run(command, shown) for command, shown in zip(parts[1::2], parts[2::2], strict=True)]
+        return f"```console\n{''.join(printed)}```"
+
+    return FENCE.sub(block, page)
+
+
+def _run(command: str, shown: str) -> str:
+    if command == "echo $?" or re.search(r"^\.\.\.$", shown, flags=re.MULTILINE):
+        return f"$ {command}\n{shown}"
+    output = CliRunner().invoke(main, shlex.split(command)[1:], prog_name="jurors").output.rstrip("\n")
+    gap = "\n" if shown.endswith("\n\n") else ""
+    return f"$ {command}\n{output}\n{gap}" if output else f"$ {command}\n{gap}"
+
+
+if __name__ == "__main__":
+    for path in sorted(ROOT.glob("docs/**/*.md")):
+        before = path.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            after = refreshed(before)
+            os.chdir(ROOT)
+        if after != before:
+            path.write_text(after, encoding="utf-8")
+            print(f"refreshed {path.relative_to(ROOT)}")  # noqa: T201
