@@ -25,7 +25,7 @@ from jurors.sketch import Sketch
 
 Floats = NDArray[np.float64]
 MOST_TUPLES = 20_000
-_CLOSE = 1e-9
+_ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
 _SECONDS = 5.0  # for one integer program; what is proven by then is used
 
 
@@ -149,7 +149,7 @@ class AnswerKeys:
             return None
         weights = np.maximum(0.0, -result.ineqlin.marginals[: len(self.demands)])
         proof = float(self.counts @ self._weighted(weights).min(axis=1))
-        return weights if proof > _CLOSE * self.items * max(1.0, weights.sum()) else None
+        return weights if proof > _ROUNDING * self.items * max(1.0, weights.sum()) else None
 
     def is_impossible_whole(self) -> bool:
         """Whether no answer key meets the demands where every item has one label."""

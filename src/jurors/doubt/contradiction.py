@@ -88,14 +88,14 @@ class Contradiction:
         document = self.to_dict()
         tuples = sorted(document["tuples"], key=lambda row: -abs(row["items"] * row["points"]))
         said = [
-            f"({', '.join('-' if a is None else str(a) for a in row['decisions'])}) {row['points']:+,} on {row['items']:,}"
+            f"({', '.join('-' if a is None else str(a) for a in row['decisions'])}) {row['points']:+,}; {row['items']:,}"
             for row in tuples[:_SHOWN]
         ]
         more = f" and {len(tuples) - _SHOWN} more tuples" if len(tuples) > _SHOWN else ""
         return (
             f". Count points: {_rules(document['rules'])}; where the specification is met, no sum is below 0. But "
-            f"whatever its true label, an item scores at most (votes of {', '.join(self.jurors)}; points; items): "
-            f"{'; '.join(said)}{more}. That is {document['total']:,} points at best"
+            f"whatever its true label, an item scores at most (votes of {', '.join(self.jurors)}) points; items: "
+            f"{' | '.join(said)}{more}. That is {document['total']:,} points at best"
         )
 
 
@@ -121,8 +121,10 @@ def find_contradiction(
     chosen = _smallest(keys, involved, lambda part: not _possible(part))
     part = keys.take(chosen)
     proof = part.contradiction()
-    named = tuple(jurors[k] for k in chosen)
-    return Contradiction(named, tuple(labels), part, _whole_weights(part, weights if proof is None else proof))
+    whole_weights = None if proof is None else _whole_weights(part, proof)
+    if whole_weights is None:  # so close to possible that the proof would be rounding
+        return None
+    return Contradiction(tuple(jurors[k] for k in chosen), tuple(labels), part, whole_weights)
 
 
 def _possible(keys: AnswerKeys) -> bool:
@@ -149,7 +151,7 @@ def _disagreement(keys: AnswerKeys, i: int, j: int) -> int:
     return int(keys.counts[(first != second) & (first >= 0) & (second >= 0)].sum())
 
 
-def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...]:
+def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
     """The smallest whole weights near these that still prove the contradiction, checked in exact arithmetic."""
     common = lcm(*(d.share.denominator for d in keys.demands))
     for size in (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100, 1000, 10**6, 10**9, 2**60):
@@ -158,7 +160,7 @@ def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...]:
         if any(whole) and found.total < 0:
             smaller = gcd(*(int(x) for d, w in zip(keys.demands, found.weights, strict=True) for x in (w * d.share, w)))
             return tuple(w // smaller for w in found.weights)
-    return (0,) * len(keys.demands)
+    return None
 
 
 def _rules(rules: list[dict[str, Any]]) -> str:

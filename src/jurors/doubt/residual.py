@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jurors.evaluate.agreement_residual import AgreementTest
 from jurors.evaluate.alarm import Alarm, Level
-from jurors.evaluate.residual import SIGNIFICANT, ResidualTest
+from jurors.evaluate.residual import FEWEST_JURORS, SIGNIFICANT, ResidualTest
 
 _LARGE_EXCESS = 0.1  # share of items on which a pair agrees beyond the model, root mean square
 _LARGE = 0.5  # share of the common covariance from which the grades should not be trusted
@@ -23,6 +23,9 @@ def residual_alarms(
         f"errors go together beyond chance: what the truth does not explain is {test.share:.0%} of what it does{who}"
     )
     level: Level = "alarm" if test.share > _LARGE else "warning"
+    if len(jurors) == FEWEST_JURORS:  # two pairs of two: either may be the one that shares an error
+        message += "; with four jurors nobody can tell which of them share an error, and the grades may be upside down"
+        level = "alarm"
     if groups:
         message += f". {len(groups)} such {'group explains' if len(groups) == 1 else 'groups explain'} all of it "
         message += "and were heard as one voice each"

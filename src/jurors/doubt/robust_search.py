@@ -273,6 +273,12 @@ def tight_branch(start: Branch, hull: Hull) -> Branch | None:
     return start._replace(prevalence=(prevalence, other), accuracy=accuracy)
 
 
+def widths(branch: Branch) -> Floats:
+    """How wide the seven statistics are, in the order of a search."""
+    pairs = [branch.prevalence[0], *(on_a for on_a, _ in branch.accuracy), *(on_b for _, on_b in branch.accuracy)]
+    return np.array([high - low for low, high in pairs])
+
+
 def _common(first: Interval, second: Interval) -> Interval:
     return max(first[0], second[0]), min(first[1], second[1])
 

@@ -223,10 +223,11 @@ def closed_form(case: FlippedTrio) -> Branch | None:
     [0.083, 0.096]
     """
     box = closed_box(case)
-    return None if box is None else _branch(case, box)
+    return None if box is None else branch_of(case, box)
 
 
-def _branch(case: FlippedTrio, box: ClosedBox) -> Branch:
+def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
+    """The statistics of all evaluations in the box."""
     from_, to = box.r
     more, less = from_ * from_, to * to
     prevalence = (
