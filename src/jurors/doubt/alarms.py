@@ -6,9 +6,10 @@ itself it is a note. Numbers outside [0, 1], complex roots and contradictory sig
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from jurors.sketch import Sketch
 #: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
 CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "contradictory_trio", "zero_radicand"})
 _WEAK = 3.0
+_NEAR_END = 1e-9
 
 
 def contradiction_alarm(error: DegenerateSketchError) -> Alarm | None:
@@ -43,7 +45,7 @@ def trio_alarms(
                 "tie_between_solutions", "warning", "both solutions satisfy the rule equally well; neither is preferred"
             )
         )
-    empty = int((sketch.table() == 0).sum())
+    empty = 8 - np.count_nonzero(sketch.table())
     if empty:
         message = f"{empty} of the 8 decision tuples never occurred: small or extreme tests do that"
         found.append(Alarm("zero_cell", "warning", message, float(empty)))
@@ -90,15 +92,27 @@ def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
 
 def _outside(solution: Solution) -> list[tuple[float, str]]:
     """(how far outside [0, 1], which number), for prevalences and accuracies; decided exactly."""
-    named = [(f"the prevalence of {a}", x) for a, x in solution.prevalence.items()]
-    named += [(f"the accuracy of {j} on {a}", x) for j, row in solution.accuracy.items() for a, x in row.items()]
+    floats = solution.to_float()
     result = []
-    for name, exact in named:
-        number = cast(Any, exact)
-        if number < 0 or number > 1:
-            value = float(number)
-            result.append((max(-value, value - 1), f"{name} ({value:.3f})"))
+    for a, x, value in zip(solution.labels, solution.prevalences, floats.prevalences, strict=True):
+        if _is_outside(x, value):
+            result.append(_distance(f"the prevalence of {a}", value))
+    for j, exact, rounded in zip(solution.jurors, solution.confusions, floats.confusions, strict=True):
+        for k, a in enumerate(solution.labels):
+            if _is_outside(exact[k][k], rounded[k][k]):
+                result.append(_distance(f"the accuracy of {j} on {a}", rounded[k][k]))
     return result
+
+
+def _is_outside(exact: Any, rounded: Any) -> bool:
+    """Whether a number lies outside [0, 1]: its float says so, but for one so near an end that rounding may hide it."""
+    if min(abs(rounded), abs(rounded - 1)) > _NEAR_END:
+        return bool(rounded < 0 or rounded > 1)
+    return bool(exact < 0 or exact > 1)
+
+
+def _distance(name: str, value: Any) -> tuple[float, str]:
+    return max(-value, value - 1), f"{name} ({value:.3f})"
 
 
 def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
@@ -128,8 +142,10 @@ def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
 def _twins(sketch: Sketch) -> list[Alarm]:
     found = []
     codes, counts = sketch.tuples.codes, sketch.counts
-    for i, j in combinations(range(len(sketch.jurors)), 2):
-        apart = int(counts[codes[:, i] != codes[:, j]].sum())
+    pairs = list(combinations(range(len(sketch.jurors)), 2))
+    first, second = zip(*pairs, strict=True)
+    disagreements = counts @ (codes[:, first] != codes[:, second])
+    for (i, j), apart in zip(pairs, disagreements.tolist(), strict=True):
         pair = (sketch.jurors[i], sketch.jurors[j])
         if apart == 0:
             message = (
@@ -157,7 +173,9 @@ def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
 
 def pair_z(m: TrioMoments) -> Floats:
     """Each pair's covariance in standard errors, by the juror left out: Q se² = v_i v_j + (1-2m_i)(1-2m_j)C - C²."""
-    i, j = m.single[[1, 0, 0]], m.single[[2, 2, 1]]
-    variance = i * (1 - i) * j * (1 - j) + (1 - 2 * i) * (1 - 2 * j) * m.pair - m.pair**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(variance > 0, m.pair / np.sqrt(variance / m.items), np.inf))
+    a, b, c = m.single.tolist()
+    z = []
+    for (i, j), pair in zip(((b, c), (a, c), (a, b)), m.pair.tolist(), strict=True):
+        variance = i * (1 - i) * j * (1 - j) + (1 - 2 * i) * (1 - 2 * j) * pair - pair**2
+        z.append(pair / math.sqrt(variance / float(m.items)) if variance > 0 else math.inf)
+    return np.array(z)

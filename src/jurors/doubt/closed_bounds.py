@@ -29,7 +29,7 @@ def single_juror_bounds(
     """Label -> (low, high): what one juror's vote counts and floors alone say of the prevalences; exact.
 
     For one juror these are the best bounds. Without a juror named they are those of all jurors together, and a
-    low above its high is the single-juror alarm: the floors are impossible, and no two votes had to be compared to see it.
+    low above its high is the single-juror alarm: the floors are impossible, and the votes' totals already show it.
 
     Examples
     --------

@@ -87,15 +87,13 @@ class Contradiction:
     def _proof(self) -> str:
         document = self.to_dict()
         tuples = sorted(document["tuples"], key=lambda row: -abs(row["items"] * row["points"]))
-        said = [
-            f"({', '.join('-' if a is None else str(a) for a in row['decisions'])}) {row['points']:+,}; {row['items']:,}"
-            for row in tuples[:_SHOWN]
-        ]
+        votes = [", ".join("-" if a is None else str(a) for a in row["decisions"]) for row in tuples[:_SHOWN]]
+        said = [f"{row['items']:,} × ({v}) {row['points']:+,}" for row, v in zip(tuples, votes, strict=False)]
         more = f" and {len(tuples) - _SHOWN} more tuples" if len(tuples) > _SHOWN else ""
         return (
             f". Count points: {_rules(document['rules'])}; where the specification is met, no sum is below 0. But "
-            f"whatever its true label, an item scores at most (votes of {', '.join(self.jurors)}) points; items: "
-            f"{' | '.join(said)}{more}. That is {document['total']:,} points at best"
+            f"whatever its true label, an item scores at most, by the votes of {', '.join(self.jurors)}: "
+            f"{'; '.join(said)}{more}. That is {document['total']:,} points at best"
         )
 
 

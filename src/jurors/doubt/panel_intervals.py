@@ -8,6 +8,7 @@ plus what stays open about each item's label even if the parameters were known.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -30,34 +31,49 @@ _STEPS = 40
 
 
 def panel_intervals(
-    panel: PanelFit, *, target: Target = "test", level: float = 0.95, seed: int = 0
+    panel: PanelFit,
+    *,
+    target: Target = "test",
+    level: float = 0.95,
+    seed: int = 0,
+    also: Callable[[Floats, Floats], None] | None = None,
 ) -> dict[str, Any] | None:
     """Standard errors and intervals: `prevalence` (R), `accuracy` (N, R), `score` (N), and `errors` likewise.
 
     None where the panel is so large that replicates would take minutes; its standard errors are then tiny anyway.
+    `also` sees every replicate: resampled weights (B, T) and posteriors (B, R, T).
     """
-    data, labels = panel.data, panel.data.labels
-    if data.held * REPLICATES * 2 * labels > _MOST_WORK:
+    data = panel.data
+    if data.held * REPLICATES * 2 * data.labels > _MOST_WORK:
         return None
-    rng = np.random.default_rng(seed)
-    models = {m: w for m, w in panel.choice.weights.items() if w >= _LIGHT and m in panel.choice.fits}
-    if panel.coupling is not None:
-        models = {"confusion": 1.0}
-    total = sum(models.values())
-    size = max(1, min(REPLICATES, _MOST_CELLS // (2 * labels * max(data.rows, 1))))
     parts = []
-    for start in range(0, REPLICATES, size):
-        drawn = _draw(rng, data.weights[0], panel.gold, min(size, REPLICATES - start))
-        posterior = np.zeros((len(drawn), labels, data.rows))
-        for model, weight in models.items():
-            posterior += weight / total * _refit(panel, model, drawn)
-        parts.append(_statistics(data, posterior, drawn if target == "population" else data.weights))
+    for drawn, posterior in _replicates(panel, REPLICATES, seed):
+        parts.append(expected_statistics(data, posterior, drawn if target == "population" else data.weights))
+        if also is not None:
+            also(drawn, posterior)
     spread = {name: np.concatenate([part[name] for part in parts]) for name in _NAMES}
     variance = {name: _variance(values) for name, values in spread.items()}
     if target == "test":
         within = _within(data, panel.choice.fit.posterior)
         variance = {name: variance[name] + within[name] for name in _NAMES}
     return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level)
+
+
+def _replicates(panel: PanelFit, count: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
+    """Resampled weights (B, T) with the posteriors (B, R, T) of models refitted to them, as many at a time as fit."""
+    data, labels = panel.data, panel.data.labels
+    rng = np.random.default_rng(seed)
+    models = {m: w for m, w in panel.choice.weights.items() if w >= _LIGHT and m in panel.choice.fits}
+    if panel.coupling is not None:
+        models = {"confusion": 1.0}
+    total = sum(models.values())
+    size = max(1, min(count, _MOST_CELLS // (2 * labels * max(data.rows, 1))))
+    for start in range(0, count, size):
+        drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start))
+        posterior = np.zeros((len(drawn), labels, data.rows))
+        for model, weight in models.items():
+            posterior += weight / total * _refit(panel, model, drawn)
+        yield drawn, posterior
 
 
 def _variance(values: Floats) -> Floats:
@@ -102,7 +118,7 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
     return np.asarray(classes.reshape(len(drawn), -1, data.labels, data.rows).sum(axis=1))
 
 
-def _statistics(data: Incidence, posterior: Floats, weights: Floats) -> dict[str, Floats]:
+def expected_statistics(data: Incidence, posterior: Floats, weights: Floats) -> dict[str, Floats]:
     """Expected prevalence, accuracy and score on items with these weights, for each replicate."""
     mass = posterior * weights[:, None, :]
     shared = replace(data, weights=np.broadcast_to(weights, (len(mass), data.rows)))
@@ -121,7 +137,7 @@ def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
     """Variance left by labels that stay uncertain: Σ n q(1-q) (x - statistic)² / (Σ n q)², item by item."""
     weights, q = data.weights[0], posterior.T
     doubt = q * (1 - q) * weights
-    expected = _statistics(data, q[None], data.weights)
+    expected = expected_statistics(data, q[None], data.weights)
     shape = (data.labels, data.jurors, data.labels)
     counts = data.counts((q * weights)[None])[0].reshape(shape)
     open_ = data.counts(doubt[None])[0].reshape(shape)  # juror's votes by label said, weighted by doubt

@@ -5,7 +5,7 @@ by the branch and bound of `robust_search`; for more by intersecting what their 
 fix an evaluation up to its mirror (the labels swapped), so an orientation is assumed: the jurors are not worse than
 coins in sum, Σ d_i >= 0. Where that does not settle which of the two it is, both are kept.
 
-To first order an error correlation of ε moves a statistic by at most κ ε, with κ the sum of the absolute coefficients of
+To first order error correlations of ε move a statistic by at most κ ε, with κ the sum of the absolute coefficients of
     dC_jk = P_A γ^A_jk + P_B γ^B_jk,  dT = P_A P_B Σ d_i (γ^B_jk - γ^A_jk) + P_B γ^B_123 - P_A γ^A_123
 in the differentials of s, P_A, P_iA and P_iB.
 """
@@ -13,26 +13,25 @@ in the differentials of s, P_A, P_iA and P_iB.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import inf, nextafter
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt.bounds import Bounds
-from jurors.doubt.robust_panel import (
-    ALL, SEED, Contradiction, Place, Together, TrioBounds, chosen_trios, greatest_sum, intersect_trios, trio_counts,
-)  # fmt: skip
-from jurors.doubt.robust_search import Progress, Separated, Unseparated, search, tight_branch, widths
-from jurors.doubt.robust_trio import Branch, ExactTrio, FlippedTrio, Outcome, branch_of, closed_box, complement
+from jurors.doubt.robust_panel import ALL, SEED, Place, Together, TrioWork, chosen_trios, trio_counts
+from jurors.doubt.robust_search import Progress
+from jurors.doubt.robust_trio import complement
 from jurors.doubt.severity import smallest_correlation
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Named
 from jurors.evaluate.solution import json_ready
-from jurors.evaluate.trios import evaluate_trios
+from jurors.evaluate.trios import DecodedTrios, Floats, evaluate_trios
 from jurors.sketch import Sketch
 
-Floats: TypeAlias = NDArray[np.float64]
+Column: TypeAlias = "Floats | NDArray[np.object_]"
 
 
 def robust_bounds(
@@ -62,9 +61,14 @@ def robust_bounds(
     >>> [alarm.kind for alarm in robust_bounds(sketch, 0.01).alarms]
     ['epsilon_too_large']
     """
+    return _solve(sketch, correlation, tight, progress, advise=True)
+
+
+def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress | None, *, advise: bool) -> Bounds:
+    """`advise`: where nothing explains the counts, search for the least correlation that would (0.1 s)."""
     _check(sketch, correlation)
     places, total = chosen_trios(len(sketch.jurors))
-    work = _Work(sketch, float(correlation), tight)
+    work = TrioWork(sketch, _at_least(correlation), tight)
     for done, place in enumerate(places):
         work.add(place, _part(progress, done, len(places)))
         if work.impossible is not None:
@@ -77,7 +81,7 @@ def robust_bounds(
     details |= {"mirror_kept": result.mirror_kept} if result else {}
     details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
     details |= {"seed": SEED} if len(places) < total else {}
-    return _bounds(work, result, details)
+    return _bounds(work, result, _alarms(work, result, advise=advise), details)
 
 
 def _check(sketch: Sketch, correlation: float) -> None:
@@ -89,86 +93,17 @@ def _check(sketch: Sketch, correlation: float) -> None:
         raise SketchError(f"an error correlation lies between 0 and 1, got {correlation!r}; try 0.01")
 
 
+def _at_least(correlation: float) -> float:
+    """The correlation as a float, not below it where it is given as a fraction."""
+    value = float(correlation)
+    return value if value >= correlation else nextafter(value, inf)
+
+
 def _part(progress: Progress | None, done: int, count: int) -> Progress | None:
     return None if progress is None else lambda share: progress((done + share) / count)
 
 
-@dataclass
-class _Work:
-    """The trios seen so far, and what they say one by one."""
-
-    sketch: Sketch
-    epsilon: float
-    tight: bool
-    found: list[TrioBounds] = field(default_factory=list)
-    open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that say nothing
-    impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and who is in it
-    searched: Together | None = None  #: of three jurors who are not separated
-    items: int = 0
-    boxes: int = 0
-    unfinished: int = 0
-
-    @property
-    def is_trio(self) -> bool:
-        """Three jurors, so that the orientation is this trio's own."""
-        return len(self.sketch.jurors) == 3
-
-    def add(self, place: Place, progress: Progress | None) -> None:
-        """One more trio."""
-        counts = trio_counts(self.sketch, place)
-        self.items = sum(counts)
-        if not self.items:
-            if self.is_trio:
-                raise SketchError("robust bounds need an item that all three jurors answered; there is none")
-            return
-        trio = ExactTrio.from_counts(counts)
-        outcome = trio.outcome(self.epsilon)
-        if outcome == "sign_contradiction":
-            self.impossible = outcome, place
-        elif outcome == "separated":
-            self._add_separated(place, FlippedTrio.from_exact(trio, self.epsilon), progress)
-        else:
-            self.open.append((outcome, place, trio))
-            if self.tight and self.is_trio and outcome == "epsilon_too_large":
-                self._search_open(place, trio, progress)
-
-    def _add_separated(self, place: Place, case: FlippedTrio, progress: Progress | None) -> None:
-        box = closed_box(case)
-        if box is None:
-            self.impossible = "not_explainable", place
-            return
-        start = branch_of(case, box)
-        sides: dict[int, Branch | None] = {1: start, -1: start}
-        if self.tight:
-            allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
-            for side in allowed if self.is_trio else (0,):
-                hull = search(Separated(case, box, side), widths(start), progress=progress)
-                self.boxes += hull.boxes
-                self.unfinished += not hull.finished
-                narrowed = tight_branch(start, hull)
-                sides = {1: narrowed, -1: narrowed} if side == 0 else sides | {side: narrowed}
-        self.found.append(TrioBounds(place, case.signs, sides))
-
-    def _search_open(self, place: Place, trio: ExactTrio, progress: Progress | None) -> None:
-        hull = search(Unseparated(trio, self.epsilon), np.ones(7), progress=progress)
-        self.boxes += hull.boxes
-        self.unfinished += not hull.finished
-        if hull.ends is None:
-            self.impossible = "not_explainable", place
-            return
-        ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-        self.searched = Together(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
-
-    def together(self) -> Together | None:
-        """What all trios allow together."""
-        result = self.searched or (None if self.impossible else intersect_trios(self.found))
-        if isinstance(result, Contradiction):
-            self.impossible = "not_explainable", result.place
-            return None
-        return result
-
-
-def _bounds(work: _Work, result: Together | None, details: dict[str, Any]) -> Bounds:
+def _bounds(work: TrioWork, result: Together | None, alarms: tuple[Alarm, ...], details: dict[str, Any]) -> Bounds:
     sketch = work.sketch
     a, b = sketch.labels
     prevalence = accuracy = None
@@ -183,15 +118,15 @@ def _bounds(work: _Work, result: Together | None, details: dict[str, Any]) -> Bo
         assumption=_assumption(work),
         prevalence=prevalence,
         accuracy=accuracy,
-        alarms=_alarms(work, result),
+        alarms=alarms,
         details=details,
     )
 
 
-def _assumption(work: _Work) -> str:
+def _assumption(work: TrioWork) -> str:
     text = (
-        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse than "
-        "coins (their accuracies, over both labels, average at least 1/2)"
+        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse "
+        "than coins (their accuracies, over both labels, average at least 1/2)"
     )
     if not work.is_trio:
         text += ", in every group of jurors that trios tie together"
@@ -200,14 +135,14 @@ def _assumption(work: _Work) -> str:
     return text
 
 
-def _alarms(work: _Work, result: Together | None) -> tuple[Alarm, ...]:
+def _alarms(work: TrioWork, result: Together | None, *, advise: bool) -> tuple[Alarm, ...]:
     """The named outcomes, in words."""
     jurors = work.sketch.jurors
     if work.impossible is not None:
         kind, place = work.impossible
         names = tuple(jurors[k] for k in place)
         start = f"with error correlations of at most {work.epsilon:g} no evaluation explains the counts"
-        end = f": some errors are more correlated than that. {_way_out(work, place)}"
+        end = f": some errors are more correlated than that. {_way_out(work, place, advise)}"
         if kind == "sign_contradiction":
             signs = ", as an odd number of the three pairs disagree more than by chance, all of them by too much"
             return (Alarm("sign_contradiction", "alarm", start + signs + end, work.epsilon, names),)
@@ -215,22 +150,22 @@ def _alarms(work: _Work, result: Together | None) -> tuple[Alarm, ...]:
     if work.open and not work.found:
         if all(outcome == "single_label_explains" for outcome, _, _ in work.open):
             message = (
-                f"error correlations of {work.epsilon:g} explain the counts even if every item has the same true label: "
-                "nothing is bounded. Assume less correlation, or add jurors who see more"
+                f"error correlations of {work.epsilon:g} explain the counts even if every item has the same true "
+                "label: nothing is bounded. Assume less correlation, or add jurors who see more"
             )
             return (Alarm("single_label_explains", "warning", message, work.epsilon, jurors),)
         return (_too_large(work),)
     left = tuple(j for k, j in enumerate(jurors) if result is not None and k not in result.accuracy)
     if left:
         message = (
-            f"an error correlation of {work.epsilon:g} could explain all that {', '.join(map(repr, left))} have in common "
-            "with others: nothing bounds their accuracies. Assume less correlation"
+            f"an error correlation of {work.epsilon:g} could explain all that {', '.join(map(repr, left))} have in "
+            "common with others: nothing bounds their accuracies. Assume less correlation"
         )
         return (Alarm("epsilon_too_large", "warning", message, work.epsilon, left),)
     return ()
 
 
-def _too_large(work: _Work) -> Alarm:
+def _too_large(work: TrioWork) -> Alarm:
     """No trio is separated: name the pair that comes closest to being, in the trio that does."""
     weakest = [(min(abs(c) for c in trio.covariances), place, trio) for _, place, trio in work.open]
     size, place, trio = max(weakest, key=lambda entry: entry[0])
@@ -244,9 +179,101 @@ def _too_large(work: _Work) -> Alarm:
     return Alarm("epsilon_too_large", "warning", message, float(size), (i, j))
 
 
-def _way_out(work: _Work, place: Place) -> str:
-    if len(place) != 3:
+def _way_out(work: TrioWork, place: Place, advise: bool) -> str:
+    if len(place) != 3 or not advise:
         return "Assume more correlation, or leave out a juror who copies another"
     table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
     least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
     return f"Assume {f'about {least:.2g} or more' if least > work.epsilon else 'more'}, or evaluate other jurors"
+
+
+def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -> dict[str, Column]:
+    """The closed-form bounds over ε, as columns of a long table: where does the answer stop being informative?
+
+    One row for each correlation and statistic: correlation, outcome ("bounded" or the kind of the alarm), statistic,
+    juror, label, low, high, width. The ends are NaN where nothing explains the counts. Without `epsilons`: 0, and 24
+    steps up to the correlation at which hardly anything is bounded any more.
+
+    Examples
+    --------
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> curve = correlation_curve(Sketch.from_table(table, jurors="ijk", labels="AB"), [0, 0.001, 0.004, 0.01])
+    >>> shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
+    >>> curve["width"][shown].round(2).tolist(), curve["outcome"][shown][-1]
+    ([0.0, 0.14, 0.83, 1.0], 'epsilon_too_large')
+    """
+    rows: list[tuple[Any, ...]] = []
+    for epsilon in _default_epsilons(sketch) if epsilons is None else epsilons:
+        found = _solve(sketch, epsilon, False, None, advise=False)
+        outcome = found.alarms[0].kind if found.alarms else "bounded"
+        statistics: list[tuple[Any, ...]] = found.rows()[1] or [
+            *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
+            *(("accuracy", j, a, np.nan, np.nan) for j in sketch.jurors for a in sketch.labels),
+        ]
+        rows += [(float(epsilon), outcome, *row, row[-1] - row[-2]) for row in statistics]
+    names = ("correlation", "outcome", "statistic", "juror", "label", "low", "high", "width")
+    numbers = {"correlation", "low", "high", "width"}
+    return {
+        name: np.array([row[k] for row in rows], dtype=float if name in numbers else object)
+        for k, name in enumerate(names)
+    }
+
+
+def _default_epsilons(sketch: Sketch) -> list[float]:
+    """0, then steps up to the weakest pair of the trio whose weakest pair is strongest."""
+    _check(sketch, 0.0)
+    work = TrioWork(sketch, 1.0, False)  # at ε = 1 no trio is separated, so all are kept
+    for place in chosen_trios(len(sketch.jurors))[0]:
+        work.add(place, None)
+    largest = max((float(min(abs(c) for c in trio.covariances)) for _, _, trio in work.open), default=0.0)
+    return [0.0, *np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()] if largest else [0.0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivities:
+    """κ: how much small error correlations move each statistic, at most, as a multiple of the largest of them."""
+
+    prevalence: float  #: of either label
+    accuracy: Named  #: juror -> label -> κ
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"prevalence": self.prevalence, "accuracy": json_ready(self.accuracy)}
+
+
+def sensitivities(sketch: Sketch) -> Sensitivities:
+    """First-order sensitivities of a binary trio; infinite where the counts fix no real evaluation.
+
+    Examples
+    --------
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> kappa = sensitivities(Sketch.from_table(table, jurors="ijk", labels="AB"))
+    >>> round(kappa.prevalence), [round(kappa.accuracy[j]["A"]) for j in "ijk"]
+    (57, [110, 87, 140])
+    """
+    _check(sketch, 0.0)
+    if len(sketch.jurors) != 3:
+        raise SketchError(f"sensitivities need 3 jurors, got {len(sketch.jurors)}; keep three with sketch.take([…])")
+    decoded = evaluate_trios(np.reshape(trio_counts(sketch, (0, 1, 2)), (2, 2, 2)))
+    kappa = np.full(7, np.inf)
+    if decoded.outcome <= 1:
+        kappa = np.abs(_differentials(decoded)).sum(axis=1)
+    a, b = sketch.labels
+    rows = zip(sketch.jurors, kappa[1:4].tolist(), kappa[4:].tolist(), strict=True)
+    return Sensitivities(prevalence=float(kappa[0]), accuracy=Named((j, Named({a: x, b: y})) for j, x, y in rows))
+
+
+def _differentials(decoded: DecodedTrios) -> Floats:
+    """(7, 8): P_A, P_iA, P_iB by γ^A_jk, γ^B_jk, γ^A_123, γ^B_123."""
+    c, t, s, p = decoded.moments.pair, decoded.moments.trio, decoded.root, decoded.prevalence
+    q, d = 1 - p, s / c
+    d_c = np.concatenate([p * np.eye(3), q * np.eye(3), np.zeros((3, 2))], axis=1)
+    d_t = np.concatenate([-p * q * d, p * q * d, [-p, q]])
+    product = c.prod()
+    d_product = product * (d_c / c[:, None]).sum(axis=0)
+    d_s = (t * d_t + 2 * d_product) / s
+    d_prevalence = (2 * product * d_t - t * d_product) / s**3
+    c = c[:, None]
+    d_a = (d_s - d_t) / (2 * c) - (s - t) * d_c / (2 * c**2)
+    d_b = (d_s + d_t) / (2 * c) - (s + t) * d_c / (2 * c**2)
+    return np.concatenate([d_prevalence[None], d_a, d_b])

@@ -8,13 +8,16 @@ interval becomes empty and the group can be no worse than coins in sum, Σ d_i >
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb, fsum, inf, nextafter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from jurors.doubt.robust_trio import Branch, Interval
+from jurors.doubt.robust_search import Progress, Separated, Unseparated, search, tight_branch, widths
+from jurors.doubt.robust_trio import Branch, ExactTrio, FlippedTrio, Interval, Outcome, branch_of, closed_box
+from jurors.errors import SketchError
 from jurors.sketch import Sketch
 
 Place: TypeAlias = tuple[int, ...]
@@ -76,10 +79,9 @@ def trio_counts(sketch: Sketch, place: Sequence[int]) -> list[int]:
 
 def intersect_trios(found: Iterable[TrioBounds]) -> Together | Contradiction:
     """The intervals that no trio contradicts."""
-    prevalence: Interval | None = ALL
+    prevalence = ALL
     accuracy: Accuracies = {}
     mirror_kept = False
-    members: Place = ()
     for group in _groups(found):
         members = tuple(sorted({k for trio in group for k in trio.place}))
         signs = _signs(group)
@@ -88,9 +90,10 @@ def intersect_trios(found: Iterable[TrioBounds]) -> Together | Contradiction:
         if not kept:
             return Contradiction(members)
         mirror_kept |= len(kept) > 1
-        prevalence = common(prevalence, _hull([side[0] for side in kept]))
-        if prevalence is None:
+        shared = common(prevalence, _hull([side[0] for side in kept]))
+        if shared is None:
             return Contradiction(members)
+        prevalence = shared
         for k in members:
             accuracy[k] = _hull([side[1][k][0] for side in kept]), _hull([side[1][k][1] for side in kept])
     return Together(prevalence, accuracy, mirror_kept)
@@ -169,3 +172,78 @@ def common(first: Interval | None, second: Interval) -> Interval | None:
 
 def _hull(intervals: Sequence[Interval]) -> Interval:
     return min(low for low, _ in intervals), max(high for _, high in intervals)
+
+
+@dataclass
+class TrioWork:
+    """The trios seen so far, and what they say one by one."""
+
+    sketch: Sketch
+    epsilon: float
+    tight: bool
+    found: list[TrioBounds] = field(default_factory=list)
+    open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that say nothing
+    impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and who is in it
+    searched: Together | None = None  #: of three jurors who are not separated
+    items: int = 0
+    boxes: int = 0
+    unfinished: int = 0
+
+    @property
+    def is_trio(self) -> bool:
+        """Three jurors, so that the orientation is this trio's own."""
+        return len(self.sketch.jurors) == 3
+
+    def add(self, place: Place, progress: Progress | None) -> None:
+        """One more trio."""
+        counts = trio_counts(self.sketch, place)
+        self.items = sum(counts)
+        if not self.items:
+            if self.is_trio:
+                raise SketchError("robust bounds need an item that all three jurors answered; there is none")
+            return
+        trio = ExactTrio.from_counts(counts)
+        outcome = trio.outcome(self.epsilon)
+        if outcome == "sign_contradiction":
+            self.impossible = outcome, place
+        elif outcome == "separated":
+            self._add_separated(place, FlippedTrio.from_exact(trio, self.epsilon), progress)
+        else:
+            self.open.append((outcome, place, trio))
+            if self.tight and self.is_trio and outcome == "epsilon_too_large":
+                self._search_open(place, trio, progress)
+
+    def _add_separated(self, place: Place, case: FlippedTrio, progress: Progress | None) -> None:
+        box = closed_box(case)
+        if box is None:
+            self.impossible = "not_explainable", place
+            return
+        start = branch_of(case, box)
+        sides: dict[int, Branch | None] = {1: start, -1: start}
+        if self.tight:
+            allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
+            for side in allowed if self.is_trio else (0,):
+                hull = search(Separated(case, box, side), widths(start), progress=progress)
+                self.boxes += hull.boxes
+                self.unfinished += not hull.finished
+                narrowed = tight_branch(start, hull)
+                sides = {1: narrowed, -1: narrowed} if side == 0 else sides | {side: narrowed}
+        self.found.append(TrioBounds(place, case.signs, sides))
+
+    def _search_open(self, place: Place, trio: ExactTrio, progress: Progress | None) -> None:
+        hull = search(Unseparated(trio, self.epsilon), np.ones(7), progress=progress)
+        self.boxes += hull.boxes
+        self.unfinished += not hull.finished
+        if hull.ends is None:
+            self.impossible = "not_explainable", place
+            return
+        ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
+        self.searched = Together(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
+
+    def together(self) -> Together | None:
+        """What all trios allow together."""
+        result = self.searched or (None if self.impossible else intersect_trios(self.found))
+        if isinstance(result, Contradiction):
+            self.impossible = "not_explainable", result.place
+            return None
+        return result

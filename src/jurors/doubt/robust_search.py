@@ -261,16 +261,14 @@ class Unseparated:
 
 
 def tight_branch(start: Branch, hull: Hull) -> Branch | None:
-    """The intervals of a finished search, never wider than those it started from."""
+    """The intervals of a search, never wider than those it started from."""
     if hull.ends is None:
         return None
     ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-    prevalence = _common(start.prevalence[0], ends[0])
-    accuracy = tuple(
-        (_common(on_a, ends[1 + k]), _common(on_b, ends[4 + k])) for k, (on_a, on_b) in enumerate(start.accuracy)
-    )
-    other = _common(start.prevalence[1], complement(prevalence))
-    return start._replace(prevalence=(prevalence, other), accuracy=accuracy)
+    first = _common(start.prevalence[0], ends[0])
+    rights = zip(start.accuracy, ends[1:4], ends[4:], strict=True)
+    accuracy = tuple((_common(was[0], on_a), _common(was[1], on_b)) for was, on_a, on_b in rights)
+    return start._replace(prevalence=(first, _common(start.prevalence[1], complement(first))), accuracy=accuracy)
 
 
 def widths(branch: Branch) -> Floats:

@@ -6,9 +6,9 @@ Where every |C| exceeds ε the signs are known; jurors are flipped until every C
     |T - (r - 1/r) b_1 b_2 b_3| <= ε (1 + 2 Σ b_i r/(1 + r²)).
 Each line narrows the interval of one letter from those of the others; four rounds are enough.
 
-Guaranteed in floating point: covariances, T and L, U are ratios of whole numbers, divided once and widened by one step
-of the float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ each at
-most, and every such line is widened by 2⁻⁴⁹, which is sixteen of them.
+Guaranteed in floating point: m, L, U and T are ratios of whole numbers, divided once and widened by one step of the
+float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ at most in a
+line, and every line is widened by 2⁻⁴⁹, which is sixteen of them; the one difference, T ± η, by a step of the grid.
 """
 
 from __future__ import annotations
@@ -124,17 +124,15 @@ class FlippedTrio:
         top, bottom = Fraction(epsilon).as_integer_ratio()
         votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, signs, strict=True)]
         third = trio.trio * signs[1] * signs[2]
-        ends = [
-            (ratio(abs(p) * bottom - top * square, square * bottom), ratio(abs(p) * bottom + top * square, square * bottom))
-            for p in trio.pairs
-        ]  # fmt: skip
+        low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pairs]
+        high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pairs]
         return cls(
             epsilon,
             signs,
             tuple(ratio(n, q) for n in votes),
             tuple(ratio(q - n, q) for n in votes),
-            (ends[0][0][0], ends[1][0][0], ends[2][0][0]),
-            (ends[0][1][1], ends[1][1][1], ends[2][1][1]),
+            (low[0], low[1], low[2]),
+            (high[0], high[1], high[2]),
             ratio(third, q**3),
         )
 
@@ -220,7 +218,7 @@ def closed_form(case: FlippedTrio) -> Branch | None:
     >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
     >>> branch = closed_form(FlippedTrio.from_exact(trio, 0.0001))
     >>> [round(x, 3) for x in branch.prevalence[0]]
-    [0.083, 0.096]
+    [0.083, 0.095]
     """
     box = closed_box(case)
     return None if box is None else branch_of(case, box)

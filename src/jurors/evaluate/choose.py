@@ -65,12 +65,13 @@ def choose_solution(sketch: Sketch, solutions: Sequence[Solution], choice: Choic
 
 def _greatest(values: Sequence[Any]) -> tuple[int, bool]:
     best = max(values)
-    where = [k for k, value in enumerate(values) if value == best]
+    where = [k for k, value in enumerate(values) if value is best or not value < best]
     return where[0], len(where) > 1
 
 
 def _total(solution: Solution, jurors: Sequence[str]) -> Any:
-    terms = [x for j in jurors for x in solution.accuracy[j].values() if x is not None]
+    tables = [t for j, t in zip(solution.jurors, solution.confusions, strict=True) if j in jurors]
+    terms = [row[k] for table in tables for k, row in enumerate(table) if row[k] is not None]
     return sum(terms[1:], terms[0]) if terms else 0
 
 

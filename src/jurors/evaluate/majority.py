@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +26,25 @@ def evaluate_majority(sketch: Sketch) -> Solution:
     >>> mv.prevalence["A"], mv.accuracy["k"]
     (Fraction(1, 4), {'A': Fraction(0, 1), 'B': Fraction(1, 1)})
     """
-    shares, unit = _whole_shares(sketch)
-    seen = shares.sum(axis=1) > 0  # items nobody voted on belong to no label
-    counts = sketch.counts.astype(shares.dtype)
-    weight = shares[seen] * counts[seen, None]
-    total = unit * int(sketch.counts[seen].sum())
+    weight = _whole_shares(sketch) * sketch.counts[:, None]
+    by_label = weight.sum(axis=0).tolist()
+    total = sum(by_label)  # without the items nobody voted on: they belong to no label
     if not total:
         raise SketchError("there is no vote to count")
-    by_label = [int(n) for n in weight.sum(axis=0)]
-    joint = joint_counts(sketch, shares * counts[:, None])
-    return solution_from_joint(sketch, [Fraction(n, total) for n in by_label], joint)
+    return solution_from_joint(sketch, [Fraction(n, total) for n in by_label], joint_counts(sketch, weight))
 
 
 def solution_from_joint(sketch: Sketch, prevalences: list[Fraction], joint: NDArray[np.generic]) -> Solution:
     """Exact confusion matrices and scores from counts by juror, true label and label said."""
-    confusions = tuple(
-        tuple(tuple(Fraction(int(n), int(row.sum())) if row.sum() else None for n in row) for row in table)
-        for table in joint
-    )
-    scores = tuple(Fraction(int(np.trace(t)), int(t.sum())) if t.sum() else None for t in joint)
+    tables = joint.tolist()
+    confusions = tuple(tuple(_fractions(row, sum(row)) for row in table) for table in tables)
+    right = [sum(row[k] for k, row in enumerate(table)) for table in tables]
+    scores = tuple(_fractions([n], sum(map(sum, table)))[0] for n, table in zip(right, tables, strict=True))
     return Solution(sketch.jurors, sketch.labels, tuple(prevalences), confusions, scores)
+
+
+def _fractions(counts: list[int], total: int) -> tuple[Fraction | None, ...]:
+    return tuple(Fraction(n, total) if total else None for n in counts)
 
 
 def majority_shares(sketch: Sketch) -> NDArray[np.float64]:
@@ -57,8 +57,10 @@ def vote_counts(sketch: Sketch) -> NDArray[np.int64]:
     """For each decision tuple how many jurors said each label."""
     size = len(sketch.labels)
     if sketch.tuples.is_dense:
-        codes = sketch.tuples.codes
-        return np.stack([(codes == label).sum(axis=1) for label in range(size)], axis=1)
+        votes = np.empty((sketch.tuples.rows, size), dtype=np.int64)
+        for label in range(size):
+            (sketch.tuples.codes == label).sum(axis=1, out=votes[:, label])
+        return votes
     row, _, code = sketch.tuples.triples()
     return np.bincount(row * size + code, minlength=sketch.tuples.rows * size).reshape(-1, size)
 
@@ -68,7 +70,8 @@ def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.gene
     size, width = len(sketch.labels), len(sketch.jurors)
     joint = np.zeros((width, size, size), dtype=weight.dtype)
     row, col, code = sketch.tuples.triples()
-    if weight.dtype == object or weight.dtype.kind in "iu":
+    # bincount adds floats, which is exact for whole numbers up to 2^53.
+    if weight.dtype == object or (weight.dtype.kind in "iu" and int(weight.sum()) > 1 << 53):
         for label in range(size):
             np.add.at(joint[:, label, :], (col, code), weight[row, label])
         return joint
@@ -85,11 +88,11 @@ def _tops(sketch: Sketch) -> NDArray[np.int64]:
     return np.asarray((votes == best) & (best > 0), dtype=np.int64)
 
 
-def _whole_shares(sketch: Sketch) -> tuple[NDArray[np.generic], int]:
-    """Majority shares times a common unit, in integers wide enough to stay exact."""
+def _whole_shares(sketch: Sketch) -> NDArray[Any]:
+    """Majority shares times a common unit, in integers wide enough for that many items to stay exact."""
     top = _tops(sketch)
     ties = top.sum(axis=1)
-    unit = math.lcm(*(int(m) for m in np.unique(ties) if m), 1)
+    unit = math.lcm(*(m for m, rows in enumerate(np.bincount(ties).tolist()) if m and rows))
     shares = top * (unit // np.maximum(ties, 1))[:, None]
     wide = unit * max(int(sketch.counts.sum()), 1) > 1 << 62
-    return (shares.astype(object) if wide else shares), unit
+    return shares.astype(object) if wide else shares

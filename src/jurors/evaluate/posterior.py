@@ -24,16 +24,14 @@ def tuple_posterior(sketch: Sketch, solution: Solution) -> NDArray[np.float64]:
     confusion = np.array(floats.confusions, dtype=float)  # None becomes NaN
     # A label that never occurs has no accuracies and needs none.
     confusion[:, prevalence == 0, :] = 0.0
-    row, col, code = sketch.tuples.triples()
     if len(sketch.jurors) <= _FEW_JURORS and sketch.tuples.is_dense:
+        factors = np.ones((len(confusion), len(sketch.labels) + 1, len(prevalence)))  # the last, -1: no vote
+        factors[:, :-1] = confusion.swapaxes(1, 2)
         weight = np.repeat(prevalence[None, :], sketch.tuples.rows, axis=0)
-        codes = sketch.tuples.codes
-        for juror in range(len(sketch.jurors)):
-            factor = np.ones_like(weight)
-            voted = codes[:, juror] >= 0
-            factor[voted] = confusion[juror].T[codes[voted, juror]]
-            weight *= factor
+        for factor, said in zip(factors, sketch.tuples.codes.T, strict=True):
+            weight *= factor[said]
         return _normalise(weight)
+    row, col, code = sketch.tuples.triples()
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(confusion)
         total = np.repeat(np.log(prevalence)[None, :], sketch.tuples.rows, axis=0)
@@ -54,5 +52,5 @@ def decide(posterior: NDArray[np.float64], votes: NDArray[Any]) -> NDArray[np.in
     """
     known = np.isfinite(posterior).all(axis=1, keepdims=True)
     scores = np.where(known, posterior, 0.0)
-    best = np.isclose(scores, scores.max(axis=1, keepdims=True), rtol=1e-12, atol=0.0)
-    return np.asarray(np.where(best, votes, -1).argmax(axis=1))
+    top = scores.max(axis=1, keepdims=True)
+    return np.asarray(np.where(top - scores <= 1e-12 * np.abs(top), votes, -1).argmax(axis=1))

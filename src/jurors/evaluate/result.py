@@ -159,7 +159,7 @@ class Evaluation:
             "solutions": [] if self.exam else self._solution_dicts(),
             "majority": self._majority_dict(),
             "alarms": [alarm.to_dict() for alarm in self.alarms],
-            "details": json_ready(self.details),
+            "details": json_ready({k: v.to_dict() if hasattr(v, "to_dict") else v for k, v in self.details.items()}),
         }
         if self.partition is not None and not self.exam and self.partition.sketch.tuples.rows <= _MOST_TUPLES:
             document["partition"] = self.partition.to_dict()

@@ -125,12 +125,12 @@ class Solution:
         entries = [x for table in self.confusions for row in table for x in row]
         return [x for x in (*self.prevalences, *entries) if x is not None]
 
-    @property
+    @cached_property
     def is_real(self) -> bool:
         """Whether no number has an imaginary part."""
         return all(x.is_real if isinstance(x, _ROOTS) else not isinstance(x, complex) for x in self.numbers())
 
-    @property
+    @cached_property
     def is_rational(self) -> bool:
         """Whether every number is a ratio of whole numbers (floats are not counted as such)."""
         return all(x.is_rational if isinstance(x, _ROOTS) else isinstance(x, (int, Fraction)) for x in self.numbers())
@@ -142,6 +142,10 @@ class Solution:
 
     def to_float(self) -> Solution:
         """The same numbers rounded to floats (or complex)."""
+        return self._floats
+
+    @cached_property
+    def _floats(self) -> Solution:
         return Solution(
             self.jurors,
             self.labels,
@@ -169,7 +173,7 @@ def add_up(terms: Sequence[Any]) -> Number:
 
 def as_float(value: Number) -> float | complex | None:
     """A number as a float, or as a complex number where it is not real."""
-    if value is None or isinstance(value, complex):
+    if value is None or type(value) is float or isinstance(value, complex):
         return value
     if isinstance(value, _ROOTS) and not value.is_real:
         return complex(value)

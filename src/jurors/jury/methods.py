@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from jurors.doubt import (
     trio_intervals,
 )
 from jurors.doubt.alarms import pair_z
+from jurors.doubt.dependence import DependenceSpread
 from jurors.doubt.intervals import Target
 from jurors.doubt.severity import smallest_correlation
 from jurors.errors import DegenerateSketchError, SketchError
@@ -41,7 +43,10 @@ from jurors.evaluate.alarm import LEVELS
 from jurors.evaluate.all_trios import evaluate_all_trios
 from jurors.evaluate.bayesian import evaluate_bayesian
 from jurors.evaluate.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.dependence import Dependence, dependence_of
+from jurors.evaluate.factor import MOST_JURORS
 from jurors.evaluate.fit import float_solution
+from jurors.evaluate.panel import PanelFit
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.evaluate.spectral import evaluate_spectral
 from jurors.evaluate.trios import DecodedTrios, evaluate_trios
@@ -77,10 +82,9 @@ def _grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         left_out = sketch.items - whole.items
         message = f"{left_out:,} of {sketch.items:,} items lack a vote; the grades come from the {whole.items:,} others"
         found.append(Alarm("missing_votes", "note", message, float(left_out)))
-    majority = evaluate_majority(sketch)
-    empty = Evaluation(
-        items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic", solution=None,
-        majority=majority, target=request.target, level=request.level,
+    result = partial(
+        Evaluation, items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
+        majority=evaluate_majority(sketch), target=request.target, level=request.level,
     )  # fmt: skip
     try:
         solutions = evaluate_trio(whole)
@@ -88,22 +92,21 @@ def _grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         alarm = contradiction_alarm(error)
         if alarm is None:
             raise
-        return replace(empty, alarms=(alarm, *found), rule="none: there is no solution")
+        return result(solution=None, alarms=(alarm, *found), rule="none: there is no solution")
     chosen, rule, tied = choose_solution(sketch, solutions, request.choice)
     exact = solutions[chosen]
     table = whole.table()
     decoded = evaluate_trios(table)
     found += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
-    ordered = (exact, solutions[1 - chosen])
-    result = replace(
-        empty, solutions=ordered, exact=exact, rule=rule, alarms=tuple(found), details=_trio_details(whole, decoded)
-    )
+    result = partial(
+        result, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule, alarms=tuple(found),
+        details=_trio_details(whole, decoded),
+    )  # fmt: skip
     if not exact.is_real:
-        return result
+        return result(solution=None)
     floats = exact.to_float()
     ends = trio_intervals(table, decoded, mirrored=chosen == 1, target=request.target, level=request.level)
-    return replace(
-        result,
+    return result(
         solution=floats,
         interval=named_statistics(sketch, ends),
         standard_error=named_statistics(sketch, ends["errors"]),
@@ -180,17 +183,15 @@ def grade_majority(sketch: Sketch, request: Request) -> Evaluation:
 def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
     """Arrays `prevalence` (R), `accuracy` (N, R) and `score` (N), perhaps with (low, high) last, by name."""
 
-    def plain(value: Any) -> Any:
-        return tuple(value.tolist()) if np.ndim(value) else float(value)
+    def named(names: Sequence[Any], values: list[Any]) -> Named:
+        return Named((a, tuple(x) if isinstance(x, list) else x) for a, x in zip(names, values, strict=True))
 
+    prevalence, accuracy, score = (np.asarray(arrays[name]).tolist() for name in ("prevalence", "accuracy", "score"))
     labels, jurors = sketch.labels, sketch.jurors
     return Named(
-        prevalence=Named((a, plain(x)) for a, x in zip(labels, arrays["prevalence"], strict=True)),
-        accuracy=Named(
-            (j, Named((a, plain(x)) for a, x in zip(labels, row, strict=True)))
-            for j, row in zip(jurors, arrays["accuracy"], strict=True)
-        ),
-        score=Named((j, plain(x)) for j, x in zip(jurors, arrays["score"], strict=True)),
+        prevalence=named(labels, prevalence),
+        accuracy=Named((j, named(labels, row)) for j, row in zip(jurors, accuracy, strict=True)),
+        score=named(jurors, score),
     )
 
 
@@ -215,16 +216,34 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     if len(sketch.labels) > 2:
         found += agreement_alarms(sketch.jurors, agreement_test(panel.heard, panel.main_fit))
     result = replace(result, alarms=ranked(found))
-    if not request.intervals or result.rule != _FIT_RULE:
-        return result
-    ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed)
-    if ends is None:
-        return result
-    return replace(
-        result,
-        interval=named_statistics(sketch, ends),
-        standard_error=named_statistics(sketch, ends["errors"]),
-    )
+    spread = _dependence(panel, result)
+    if request.intervals and result.rule == _FIT_RULE:
+        also = None if spread is None else spread.add
+        ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
+        if ends is not None:
+            result = replace(
+                result,
+                interval=named_statistics(sketch, ends),
+                standard_error=named_statistics(sketch, ends["errors"]),
+            )
+    return result if spread is None else _with_dependence(result, spread.result(request.level))
+
+
+def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
+    """How errors go together, for two labels and four jurors or more; nothing where the mathematics is not given."""
+    sketch = panel.heard
+    if result.solution is None or len(sketch.labels) != 2 or not 4 <= len(sketch.jurors) <= MOST_JURORS:
+        return None
+    return DependenceSpread(dependence_of(sketch, result.solution), panel)
+
+
+def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
+    ends = found.interval["effective_jurors"] if found.interval else None
+    sure = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
+    worth = f"{found.effective_jurors:.1f}{sure}"
+    note = f"As far as errors go together, these {len(found.jurors)} jurors are worth {worth} independent ones."
+    notes = [*result.details.get("notes", ()), note]
+    return replace(result, details={**result.details, "notes": notes, "dependence": found})
 
 
 def _by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Sketch, Request], Evaluation]:
