@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         evaluate_trios,
         independence_invariants,
     )
-    from jurors.jury import METHODS, Comparison, Jury, agreement, compare, grade, label, score
+    from jurors.jury import METHODS, Comparison, Jury, agreement, bounds, compare, gate, grade, label, score
     from jurors.lab import load_example
     from jurors.numbers import Surd
     from jurors.sketch import Sketch, moments
@@ -60,7 +60,18 @@ _HOMES = {
         "evaluate_trios",
         "independence_invariants",
     ),
-    "jurors.jury": ("METHODS", "Comparison", "Jury", "agreement", "compare", "grade", "label", "score"),
+    "jurors.jury": (
+        "METHODS",
+        "Comparison",
+        "Jury",
+        "agreement",
+        "bounds",
+        "compare",
+        "gate",
+        "grade",
+        "label",
+        "score",
+    ),
     "jurors.lab": ("load_example",),
     "jurors.numbers": ("Surd",),
     "jurors.sketch": ("Sketch", "moments"),
@@ -86,6 +97,7 @@ __all__ = [
     "Votes",
     "VotesError",
     "agreement",
+    "bounds",
     "compare",
     "encode",
     "evaluate_all_trios",
@@ -93,6 +105,7 @@ __all__ = [
     "evaluate_trio",
     "evaluate_trio_labels",
     "evaluate_trios",
+    "gate",
     "grade",
     "independence_invariants",
     "label",

@@ -11,7 +11,7 @@ from jurors.evaluate.dependence import dependence_of, dependence_with_key
 
 def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
     """Ten jurors on 2,000 items; the members of each group follow a shared idea on half of the items."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1000 + seed)  # not the numbers that draw the panel
     panel = simulate(2000, 10, seed=seed, low=0.6, high=0.85)
     first = 0
     for size in sizes:

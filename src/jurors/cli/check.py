@@ -2,37 +2,70 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
-from jurors.cli.options import Output, Source, grading_options, json_text, output_options, votes_options
+from jurors.cli.options import (
+    Output,
+    Source,
+    grading_options,
+    json_text,
+    output_options,
+    votes_options,
+    write_whole,
+)
 
 
 @click.command()
 @votes_options
 @grading_options
+@click.option("--max-correlation", type=float, metavar="R", help="Ring if the mean error correlation is larger.")
+@click.option("--min-effective", type=float, metavar="N", help="Ring if the jurors are worth fewer independent ones.")
+@click.option(
+    "--spec", metavar="SPEC", help='Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".'
+)
+@click.option("--junit", metavar="FILE", help="Also write the verdict as a JUnit report.")
 @output_options("text", "json", "md", fail_on="alarm")
-def check(source: Source, grading: dict[str, Any], output: Output) -> None:
+def check(source: Source, grading: dict[str, Any], junit: str | None, output: Output, **limits: Any) -> None:
     """Only the alarms: can these grades be trusted? Exit status 3 when an alarm rings."""
     import jurors
     from jurors.evaluate.card import alarm_lines
 
     with output.working("checking"):
         evaluation = jurors.grade(source.read(), **grading)
-    loud = output.ringing(evaluation.alarms)
+        alarms = (*jurors.gate(evaluation, **limits), *evaluation.alarms)
+    loud = output.ringing(alarms)
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"
     what = "alarm" if output.fail_on == "alarm" else "warning or alarm"
     verdict = (
         f"ALARM: do not trust these grades ({len(loud)} rang; {about})" if loud else f"OK: no {what} rang ({about})"
     )
-    lines = alarm_lines(evaluation.alarms)
+    lines = alarm_lines(alarms)
     match output.format:
         case "json":
-            alarms = [alarm.to_dict() for alarm in evaluation.alarms]
-            output.write(json_text({"trusted": not loud, "verdict": verdict, "alarms": alarms}))
+            document = {"trusted": not loud, "verdict": verdict, "alarms": [alarm.to_dict() for alarm in alarms]}
+            output.write(json_text(document))
         case "md":
             output.write("\n".join([f"**{verdict}**", "", *(f"- {line}" for line in lines)]))
         case _:
             output.write("\n".join([verdict, *lines]))
-    output.exit(evaluation.alarms)
+    if junit:
+        write_whole(Path(junit), _junit(verdict, alarms, loud))
+    output.exit(alarms)
+
+
+def _junit(verdict: str, alarms: tuple[Any, ...], loud: list[Any]) -> str:
+    """One test case an alarm; those that fail the check are failures."""
+    suite = Element("testsuite", name="jurors check", tests=str(max(len(alarms), 1)), failures=str(len(loud)))
+    if not alarms:
+        SubElement(suite, "testcase", classname="jurors", name=verdict)
+    for alarm in alarms:
+        case = SubElement(suite, "testcase", classname="jurors", name=alarm.kind)
+        if alarm in loud:
+            SubElement(case, "failure", message=alarm.message, type=alarm.level)
+        else:
+            SubElement(case, "system-out").text = f"{alarm.level}: {alarm.message}"
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"

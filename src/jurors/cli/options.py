@@ -198,7 +198,7 @@ def grading_options(command: Command) -> Command:
 
 
 def output_options(*formats: str, fail_on: str | None = None, alarms: bool = True) -> Callable[[Command], Command]:
-    """Where the result goes; the command gets `output: Output`. Commands that ring no alarms have no options for them."""
+    """Where the result goes; the command gets `output: Output`. Without alarms there is no option about them."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)

@@ -71,4 +71,4 @@ def _covariances(data: Incidence, weights: Floats) -> Floats:
     both = seen @ voted
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = spoken @ voted / both
-        return np.nan_to_num(spoken @ said / both - mean * mean.transpose(0, 2, 1))
+        return np.asarray(np.nan_to_num(spoken @ said / both - mean * mean.transpose(0, 2, 1)))

@@ -1,11 +1,13 @@
-"""One call each: `grade`, `label`, `score`, `compare` and the scikit-learn-shaped `Jury` join all the stages."""
+"""One call each: `grade`, `label`, `score`, `compare`, `bounds` and the scikit-learn-shaped `Jury` join all the stages."""
 
 from jurors.jury.agreement import agreement
+from jurors.jury.bounds import bounds
 from jurors.jury.compare import Comparison, compare
 from jurors.jury.estimator import Jury
+from jurors.jury.gate import gate
 from jurors.jury.grade import grade
 from jurors.jury.label import label
 from jurors.jury.methods import METHODS
 from jurors.jury.score import score
 
-__all__ = ["METHODS", "Comparison", "Jury", "agreement", "compare", "grade", "label", "score"]
+__all__ = ["METHODS", "Comparison", "Jury", "agreement", "bounds", "compare", "gate", "grade", "label", "score"]

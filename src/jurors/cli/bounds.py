@@ -1,0 +1,71 @@
+"""`jurors bounds FILE`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+
+
+@click.command()
+@votes_options
+@click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
+              help="If no error correlation exceeds E (two labels); without it, what logic alone allows.")  # fmt: skip
+@click.option("--tight", is_flag=True, help="With --correlation: search for the narrowest intervals.")
+@click.option("--curve", is_flag=True, help="How the bounds widen with the correlation, as rows (two labels).")
+@click.option("--spec", metavar="SPEC", help='What is asked of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
+@click.option("--exact", is_flag=True, help="With --spec: whole items instead of shares of items.")
+@output_options("text", "json", "csv", "md")
+def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
+    """Guaranteed bounds for every prevalence and accuracy, whatever the answer key is."""
+    import jurors
+    from jurors.tables import csv_text
+
+    votes = source.read()
+    if curve:
+        output.write(_curve(votes, output))
+        return
+    with output.working("bounding") as bar:
+        found = jurors.bounds(votes, progress=None if bar is None else _mover(bar), **asked)
+    match output.format:
+        case "json":
+            output.write(json_text(found.to_dict()))
+        case "csv":
+            output.write(csv_text(*found.rows()))
+            output.warn(found.alarms)
+        case "md":
+            output.write(found.table().to_markdown())
+            output.warn(found.alarms)
+        case _:
+            output.write(str(found))
+    output.exit(found.alarms)
+
+
+def _mover(bar: Any) -> Any:
+    """Move the terminal's bar."""
+    return lambda share: bar.update(bar.task_ids[0], total=1.0, completed=share)
+
+
+def _curve(votes: Any, output: Output) -> str:
+    """The bounds over a range of correlations: CSV, JSON columns, or prevalence widths to read."""
+    from jurors.doubt.robust import correlation_curve
+    from jurors.sketch import Sketch
+    from jurors.tables import Table, csv_text
+
+    with output.working("bounding"):
+        columns = {name: values.tolist() for name, values in correlation_curve(Sketch.from_votes(votes)).items()}
+    rows = list(zip(*columns.values(), strict=True))
+    if output.format == "json":
+        return json_text({name: [None if x != x else x for x in values] for name, values in columns.items()})
+    if output.format == "csv":
+        return csv_text(tuple(columns), rows)
+    first = rows[0][4]
+    shown = tuple(
+        (f"{row[0]:.5f}", row[1], *("–" if end != end else f"{end:.1%}" for end in row[5:8]))
+        for row in rows
+        if row[2] == "prevalence" and row[4] == first
+    )
+    table = Table(("correlation", "outcome", f"least {first}", f"most {first}", "width"), shown, right=(0, 2, 3, 4))
+    return table.to_markdown() if output.format == "md" else table.to_text()

@@ -1,0 +1,47 @@
+"""`gate`: thresholds of one's own, for CI: what an evaluation must not exceed, as alarms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jurors.doubt.logical import logical_bounds
+from jurors.errors import SketchError
+from jurors.evaluate import Alarm, Evaluation
+
+
+def gate(
+    evaluation: Evaluation,
+    *,
+    max_correlation: float | None = None,
+    min_effective: float | None = None,
+    spec: Any = None,
+) -> tuple[Alarm, ...]:
+    """The alarms of every threshold that is not kept.
+
+    Parameters
+    ----------
+    evaluation
+        The result of `grade`.
+    max_correlation, min_effective
+        The largest mean error correlation, and the smallest effective number of jurors (two labels, four jurors or more).
+    spec
+        Floors for the jurors as in `bounds`: an alarm where no answer key lets all of them be kept.
+    """
+    found: list[Alarm] = []
+    if max_correlation is not None or min_effective is not None:
+        dependence = evaluation.details.get("dependence")
+        if dependence is None:
+            raise SketchError(
+                "error correlations without a key need four jurors or more and two labels; "
+                f"here are {len(evaluation.jurors)} jurors and {len(evaluation.labels)} labels"
+            )
+        mean, worth = dependence.mean_correlation, dependence.effective_jurors
+        if max_correlation is not None and mean > max_correlation:
+            message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
+            found.append(Alarm("correlation_limit", "alarm", message, mean))
+        if min_effective is not None and worth < min_effective:
+            message = f"the jurors are worth {worth:.1f} independent ones, fewer than the {min_effective:g} asked for"
+            found.append(Alarm("effective_limit", "alarm", message, worth))
+    if spec is not None and evaluation.sketch is not None:
+        found += logical_bounds(evaluation.sketch, spec).alarms
+    return tuple(found)
