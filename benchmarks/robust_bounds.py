@@ -1,7 +1,7 @@
 """Robust bounds: how fast, how narrow, and is the truth always inside?
 
-Run `make bench`, or `python benchmarks/robust_bounds.py [trios]`. Trios of three jurors on 500 to 20,000 items are drawn
-with correlated errors: some items of each label are answered together. ε is the largest error correlation the trio
+Run `make bench`, or `python benchmarks/robust_bounds.py [trios]`. Trios on 500 to 20,000 items are drawn with correlated
+errors: independent jurors, and then some share of the items moved at random. ε is the largest error correlation the trio
 really has (exactly, rounded up to a float), so the truth must lie inside. `tight` is run on a part of them. Widths by ε
 are of the prevalence; a width of 1 says nothing. Last, the census of Table 1 over ε.
 """
@@ -15,7 +15,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import inf, nextafter
 from time import perf_counter
 from typing import Any
@@ -47,7 +47,7 @@ def draw(rng: np.random.Generator) -> tuple[Sketch, Solution, float]:
         found = [x for size in (2, 3) for row in keyed.correlations(size).values() for x in row.values()]
         largest = max(abs(x) for x in found if x is not None)
         epsilon = float(largest) if largest <= float(largest) else nextafter(float(largest), inf)
-        if sum(Fraction(row[a]) for row in keyed.accuracy.values() for a in "AB") >= 3:  # type: ignore[arg-type]
+        if sum(Fraction(row[a]) for row in keyed.accuracy.values() for a in "AB") >= 3:
             return sketch, keyed.solution, epsilon
 
 
@@ -102,7 +102,7 @@ def report_coverage(trios: int) -> None:
     print(f"\nclosed form: truth inside {inside} of {trios}; {len(informative)} separated")
     print(f"{'ε':>14}{'trios':>7}{'median width of the prevalence':>32}{'of the accuracies':>20}")
     sizes = np.array([epsilon for _, _, epsilon in drawn])
-    for low, high in zip(EDGES, EDGES[1:], strict=False):
+    for low, high in pairwise(EDGES):
         among = [widths(closed[k]) for k in np.flatnonzero((sizes >= low) & (sizes < high))]
         if among:
             prevalence, accuracy = np.median([w[0] for w in among]), np.median([w[1:] for w in among])

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
@@ -315,3 +316,33 @@ def test_a_mistyped_command_or_method_is_told_the_nearest(table1: Path) -> None:
     wrong = run("compare", table1, "--methods", "algebraic, majorty")
     assert wrong.exit_code == 2
     assert "Did you mean 'majority'" in wrong.stderr
+
+
+def test_bounds_by_logic_and_by_correlation(table1: Path) -> None:
+    free = json.loads(run("bounds", table1, "--format", "json").stdout)
+    assert free["prevalence"]["A"] == [0.0, 1.0]
+    robust = json.loads(run("bounds", table1, "--correlation", "0.001", "--format", "json").stdout)
+    low, high = robust["prevalence"]["A"]
+    assert low < 0.0887 < high
+    tight = json.loads(run("bounds", table1, "--correlation", "0.001", "--tight", "--format", "json").stdout)
+    assert low <= tight["prevalence"]["A"][0]
+    assert tight["prevalence"]["A"][1] <= high
+    impossible = run("bounds", table1, "--spec", "0.9", "--fail-on", "alarm")
+    assert impossible.exit_code == 3
+    assert "No answer key" in impossible.stdout
+    curve = list(csv.DictReader(io.StringIO(run("bounds", table1, "--curve", "--format", "csv").stdout)))
+    assert {row["statistic"] for row in curve} == {"prevalence", "accuracy"}
+    wrong = run("bounds", table1, "--spec", "C>=0.5")
+    assert wrong.exit_code == 2
+
+
+def test_check_takes_thresholds_and_writes_a_junit_report(tmp_path: Path, table1: Path) -> None:
+    report = tmp_path / "report.xml"
+    result = run("check", table1, "--spec", "0.9", "--junit", report)
+    assert result.exit_code == 3
+    assert result.stdout.startswith("ALARM")
+    suite = ElementTree.fromstring(report.read_text())
+    assert suite.get("failures") == "1"
+    assert next(case.get("name") for case in suite) == "specification_impossible"
+    assert run("check", table1, "--spec", "0.5").exit_code == 0
+    assert run("check", table1, "--min-effective", "2").exit_code == 2  # three jurors cannot tell

@@ -56,9 +56,9 @@ def brute_force(sketch: Sketch, asked: Specification) -> tuple[list[Any], list[l
     codes = np.repeat(sketch.tuples.codes, sketch.counts, axis=0)
     size, items = len(sketch.labels), len(codes)
     keys = np.array(list(product(range(size), repeat=items)))
-    each = [keys == a for a in range(size)]
+    each = [(keys == a).astype(np.int64) for a in range(size)]
     q = np.stack([e.sum(axis=1) for e in each])
-    voted = np.array([[e @ (codes[:, i] >= 0) for e in each] for i in range(codes.shape[1])]).astype(np.int64)
+    voted = np.array([[e @ (codes[:, i] >= 0) for e in each] for i in range(codes.shape[1])])
     right = np.array([[e @ (codes[:, i] == a) for a, e in enumerate(each)] for i in range(codes.shape[1])])
     good = np.ones(len(keys), dtype=bool)
     for i, row in enumerate(asked.floors(sketch.jurors, sketch.labels)):

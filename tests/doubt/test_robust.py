@@ -179,7 +179,7 @@ def test_every_evaluation_that_needs_no_more_correlation_is_inside() -> None:
     for keyed in thousand()[1:16:2]:
         m, epsilon = table_moments(keyed.sketch.table()), 3 * keyed.epsilon
         base = keyed.solution.to_float()
-        p = float(base.prevalence["A"])  # type: ignore[arg-type]
+        p = float(base.prevalence["A"])
         d = np.array([row["A"] + row["B"] - 1 for row in base.accuracy.values()])
         near = np.column_stack([p + rng.normal(0, 0.03, 4_000), d + rng.normal(0, 0.03, (4_000, 3))])
         points, share = _places(near, m.single)

@@ -26,6 +26,7 @@ from jurors.sketch import Sketch
 Floats = NDArray[np.float64]
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
+_NONE = np.zeros(0, dtype=np.int64)
 _SECONDS = 5.0  # for one integer program; what is proven by then is used
 
 
@@ -110,12 +111,9 @@ class AnswerKeys:
 
     def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> Found:
         """The least Σ cost·a, among keys with Σ voted·a >= 1 if that is given."""
-        from scipy import sparse
-
         matrix, side, n = self._matrix, self._side, self.counts
         if voted is not None:
-            matrix = sparse.vstack([matrix, sparse.csr_array(-_without_last(voted)[None, :])], format="csr")
-            side = np.append(side, n @ voted[:, -1] - 1)
+            matrix, side = _with_row(matrix, -_without_last(voted)), np.append(side, n @ voted[:, -1] - 1)
         result = _solve(_without_last(cost), matrix, side, self._most, whole)
         if result.status == 2:
             return Found(np.inf, None)
@@ -140,9 +138,8 @@ class AnswerKeys:
 
         if not self.demands:
             return None
-        slack = np.zeros((self._matrix.shape[0], 1))
-        slack[: len(self.demands)] = -1
-        matrix = sparse.hstack([self._matrix, sparse.csr_array(slack)], format="csr")
+        slack = sparse.csr_array(-(np.arange(self._matrix.shape[0]) < len(self.demands)).astype(float)[:, None])
+        matrix = sparse.hstack([self._matrix, slack], format="csr")
         cost = np.append(np.zeros(self._matrix.shape[1]), 1.0)
         result = _solve(cost, matrix, self._side, np.append(self._most, np.inf), False)
         if result.x is None:
@@ -168,11 +165,12 @@ class AnswerKeys:
         """Demands x (tuples x labels), sparse."""
         from scipy import sparse
 
-        size = len(self.codes) * self.labels
-        rows = [
-            sparse.csr_array(d.shortfall(self.codes, self.labels, float(d.share)).reshape(1, -1)) for d in self.demands
-        ]
-        return sparse.vstack(rows, format="csr") if rows else sparse.csr_array((0, size))
+        rows = [d.shortfall(self.codes, self.labels, float(d.share)).ravel() for d in self.demands]
+        columns = [np.flatnonzero(row) for row in rows]
+        ends = np.cumsum([0, *map(len, columns)])
+        data = [row[where] for row, where in zip(rows, columns, strict=True)]
+        shape = (len(rows), len(self.codes) * self.labels)
+        return sparse.csr_array((np.concatenate([[], *data]), np.concatenate([_NONE, *columns]), ends), shape=shape)
 
     @cached_property
     def _matrix(self) -> Any:
@@ -180,9 +178,9 @@ class AnswerKeys:
         from scipy import sparse
 
         last = self._rows[:, self.labels - 1 :: self.labels]
-        demands = sparse.hstack([self._rows[:, a :: self.labels] - last for a in range(self.labels - 1)], format="csr")
         if self.labels == 2:
-            return demands
+            return self._rows[:, ::2] - last
+        demands = sparse.hstack([self._rows[:, a :: self.labels] - last for a in range(self.labels - 1)], format="csr")
         tuples = sparse.hstack([sparse.eye_array(len(self.codes))] * (self.labels - 1))
         return sparse.vstack([demands, tuples], format="csr")
 
@@ -210,6 +208,16 @@ def distinct(codes: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[An
 def _without_last(cost: Floats) -> Floats:
     """The cost of every label instead of the last, label by label."""
     return np.asarray((cost[:, :-1] - cost[:, -1:]).T.ravel())
+
+
+def _with_row(matrix: Any, row: Floats) -> Any:
+    """One row more; sparse.vstack takes longer than a small program."""
+    from scipy import sparse
+
+    where = np.flatnonzero(row)
+    data, columns = np.append(matrix.data, row[where]), np.append(matrix.indices, where)
+    ends = np.append(matrix.indptr, len(data))
+    return sparse.csr_array((data, columns, ends), shape=(matrix.shape[0] + 1, matrix.shape[1]))
 
 
 def _solve(cost: Floats, matrix: Any, side: Floats, most: Floats, whole: bool) -> Any:

@@ -133,7 +133,7 @@ class _Search:
         for a in range(keys.labels - (keys.labels == 2)):
             cost = np.zeros((len(keys.codes), keys.labels))
             cost[:, a] = 1
-            low, high = max(0.0, self._least(cost)), min(float(keys.items), -self._least(-cost))
+            low, high = max(0.0, self._least(cost)), min(float(keys.items), 0.0 - self._least(-cost))
             result.append((math.ceil(low - _WHOLE), math.floor(high + _WHOLE)) if self.whole else (low, high))
         result += [(keys.items - high, keys.items - low) for low, high in result] * (keys.labels == 2)
         return [(low / keys.items, high / keys.items) for low, high in result]

@@ -15,8 +15,17 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from jurors.doubt.robust_search import Progress, Separated, Unseparated, search, tight_branch, widths
-from jurors.doubt.robust_trio import Branch, ExactTrio, FlippedTrio, Interval, Outcome, branch_of, closed_box
+from jurors.doubt.robust_search import Floats, Hull, Progress, Separated, Unseparated, search
+from jurors.doubt.robust_trio import (
+    Branch,
+    ExactTrio,
+    FlippedTrio,
+    Interval,
+    Outcome,
+    branch_of,
+    closed_box,
+    complement,
+)
 from jurors.errors import SketchError
 from jurors.sketch import Sketch
 
@@ -170,6 +179,27 @@ def common(first: Interval | None, second: Interval) -> Interval | None:
     return (low, high) if low <= high else None
 
 
+def _tightened(start: Branch, hull: Hull) -> Branch | None:
+    """The intervals of a search, never wider than those it started from."""
+    if hull.ends is None:
+        return None
+    ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
+    first = _overlap(start.prevalence[0], ends[0])
+    rights = zip(start.accuracy, ends[1:4], ends[4:], strict=True)
+    accuracy = tuple((_overlap(was[0], on_a), _overlap(was[1], on_b)) for was, on_a, on_b in rights)
+    return start._replace(prevalence=(first, _overlap(start.prevalence[1], complement(first))), accuracy=accuracy)
+
+
+def _widths(branch: Branch) -> Floats:
+    """How wide the seven statistics are, in the order of a search."""
+    pairs = [branch.prevalence[0], *(on_a for on_a, _ in branch.accuracy), *(on_b for _, on_b in branch.accuracy)]
+    return np.array([high - low for low, high in pairs])
+
+
+def _overlap(first: Interval, second: Interval) -> Interval:
+    return max(first[0], second[0]), min(first[1], second[1])
+
+
 def _hull(intervals: Sequence[Interval]) -> Interval:
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
@@ -223,10 +253,10 @@ class TrioWork:
         if self.tight:
             allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
             for side in allowed if self.is_trio else (0,):
-                hull = search(Separated(case, box, side), widths(start), progress=progress)
+                hull = search(Separated(case, box, side), _widths(start), progress=progress)
                 self.boxes += hull.boxes
                 self.unfinished += not hull.finished
-                narrowed = tight_branch(start, hull)
+                narrowed = _tightened(start, hull)
                 sides = {1: narrowed, -1: narrowed} if side == 0 else sides | {side: narrowed}
         self.found.append(TrioBounds(place, case.signs, sides))
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.doubt.robust_trio import LESS, MORE, Branch, ClosedBox, ExactTrio, FlippedTrio, Interval, complement, ratio
+from jurors.doubt.robust_trio import LESS, MORE, ClosedBox, ExactTrio, FlippedTrio, Interval, ratio
 from jurors.evaluate.trios import product_of_others
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -153,14 +153,24 @@ class Separated:
         c = (np.maximum(c[0], product_of_others(b_low) * LESS), np.minimum(c[1], product_of_others(b_high) * MORE))
         r_low = np.maximum(r[0], (b_low / self.m[1]).max(axis=1, keepdims=True) * LESS)
         r_high = np.minimum(r[1], (self.n[1] / b_low).min(axis=1, keepdims=True) * MORE)
-        bottom, top = self._differences((r_low, r_high), c, (b_low, b_high))
+        tau = self._tau((r_low, r_high), c, (b_low, b_high))
+        bottom, top = _quotient(tau, c)
         r_low = np.maximum(r_low, _ratio_of(bottom) * LESS)
         r_high = np.minimum(r_high, _ratio_of(top) * MORE)
         alive = (r_low <= r_high)[:, 0] & (b_low <= b_high).all(axis=1) & (c[0] <= c[1]).all(axis=1)
         alive &= np.where(self.signs > 0, b_high, -b_low) @ np.abs(self.signs) >= -_MARGIN * b_high.sum(axis=1)
         from_, to = r_low * r_low, r_high * r_high
-        least = [from_ / (1 + from_), self.n[0] + b_low / r_high, self.m[0] + r_low * b_low]
-        most = [to / (1 + to), self.n[1] + b_high / r_low, self.m[1] + r_high * b_high]
+        few, many = product_of_others(c[0]) * LESS, product_of_others(c[1]) * MORE
+        right = (
+            np.maximum(r_low * b_low, _root(c[1], tau[0], few)),
+            np.minimum(r_high * b_high, _root(c[0], tau[1], many)),
+        )
+        wrong = (
+            np.maximum(b_low / r_high, _root(c[1], -tau[1], few)),
+            np.minimum(b_high / r_low, _root(c[0], -tau[0], many)),
+        )
+        least = [from_ / (1 + from_), self.n[0] + wrong[0] * LESS, self.m[0] + right[0] * LESS]
+        most = [to / (1 + to), self.n[1] + wrong[1] * MORE, self.m[1] + right[1] * MORE]
         return Narrowed(
             np.concatenate([r_low, c[0]], axis=1),
             np.concatenate([r_high, c[1]], axis=1),
@@ -169,9 +179,8 @@ class Separated:
             np.minimum(1.0, np.concatenate(most, axis=1) * MORE),
         )
 
-    def _differences(self, r: Ends, c: Ends, b: Ends) -> Ends:
-        """Between what r - 1/r must lie: (r - 1/r) b_1 b_2 b_3 makes up T but for what correlations can add."""
-        least, most = (np.sqrt(x.prod(axis=1, keepdims=True)) for x in c)
+    def _tau(self, r: Ends, c: Ends, b: Ends) -> Ends:
+        """Between what (r - 1/r) b_1 b_2 b_3 must lie: T but for what correlations can add."""
         middle = np.minimum(np.maximum(1.0, r[0]), r[1])
         cap = 2 * self.epsilon * middle / (1 + middle * middle)
         room_up, room_down = np.maximum(self.above - c[0], 0.0), np.maximum(c[1] - self.below, 0.0)
@@ -179,9 +188,7 @@ class Separated:
         takes = np.minimum(np.minimum(r[1] * room_down, room_up / r[0]), cap)
         adds = ((adds * b[1]).sum(axis=1, keepdims=True) + self.epsilon) * MORE
         takes = ((takes * b[1]).sum(axis=1, keepdims=True) + self.epsilon) * MORE
-        bottom, top = np.nextafter(self.third[0] - adds, -np.inf), np.nextafter(self.third[1] + takes, np.inf)
-        bottom = np.where(bottom > 0, bottom / (most * MORE) * LESS, bottom / (least * LESS) * MORE)
-        return bottom, np.where(top > 0, top / (least * LESS) * MORE, top / (most * MORE) * LESS)
+        return np.nextafter(self.third[0] - adds, -np.inf), np.nextafter(self.third[1] + takes, np.inf)
 
     def statistics(self, points: Floats) -> tuple[Flags, Floats]:
         """The inequalities at points, in plain floats."""
@@ -260,27 +267,6 @@ class Unseparated:
         return axis, (low[rows, axis] + high[rows, axis]) / 2
 
 
-def tight_branch(start: Branch, hull: Hull) -> Branch | None:
-    """The intervals of a search, never wider than those it started from."""
-    if hull.ends is None:
-        return None
-    ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-    first = _common(start.prevalence[0], ends[0])
-    rights = zip(start.accuracy, ends[1:4], ends[4:], strict=True)
-    accuracy = tuple((_common(was[0], on_a), _common(was[1], on_b)) for was, on_a, on_b in rights)
-    return start._replace(prevalence=(first, _common(start.prevalence[1], complement(first))), accuracy=accuracy)
-
-
-def widths(branch: Branch) -> Floats:
-    """How wide the seven statistics are, in the order of a search."""
-    pairs = [branch.prevalence[0], *(on_a for on_a, _ in branch.accuracy), *(on_b for _, on_b in branch.accuracy)]
-    return np.array([high - low for low, high in pairs])
-
-
-def _common(first: Interval, second: Interval) -> Interval:
-    return max(first[0], second[0]), min(first[1], second[1])
-
-
 def _ends(intervals: Sequence[Interval]) -> Ends:
     low, high = np.array(intervals).T
     return low, high
@@ -290,6 +276,19 @@ def _times(x: Ends, y: Ends) -> Ends:
     products = x[0] * y[0], x[0] * y[1], x[1] * y[0], x[1] * y[1]
     low = np.minimum(np.minimum(products[0], products[1]), np.minimum(products[2], products[3]))
     return low, np.maximum(np.maximum(products[0], products[1]), np.maximum(products[2], products[3]))
+
+
+def _quotient(tau: Ends, c: Ends) -> Ends:
+    """r - 1/r = τ/√(c_12 c_13 c_23)."""
+    least, most = np.sqrt(c[0].prod(axis=1, keepdims=True)) * LESS, np.sqrt(c[1].prod(axis=1, keepdims=True)) * MORE
+    bottom = np.where(tau[0] > 0, tau[0] / most * LESS, tau[0] / least * MORE)
+    return bottom, np.where(tau[1] > 0, tau[1] / least * MORE, tau[1] / most * LESS)
+
+
+def _root(c: Floats, tau: Floats, product: Floats) -> Floats:
+    """The positive root of c x² - τ x = product."""
+    size = np.abs(tau) + np.sqrt(tau * tau + 4 * c * product)
+    return np.asarray(np.where(tau > 0, size / (2 * c), 2 * product / size))
 
 
 def _ratio_of(difference: Floats) -> Floats:

@@ -3,7 +3,7 @@
 With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
 Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
     b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
-    |T - (r - 1/r) b_1 b_2 b_3| <= ε (1 + 2 Σ b_i r/(1 + r²)).
+    |T - τ| <= ε (1 + 2 Σ b_i r/(1 + r²)) = η,  τ = (r - 1/r) b_1 b_2 b_3.
 Each line narrows the interval of one letter from those of the others; four rounds are enough.
 
 Guaranteed in floating point: m, L, U and T are ratios of whole numbers, divided once and widened by one step of the
@@ -187,18 +187,23 @@ def _narrow_b(case: FlippedTrio, box: ClosedBox) -> None:
 
 
 def _narrow_r(case: FlippedTrio, box: ClosedBox) -> None:
-    """(r - 1/r) b_1 b_2 b_3 is within η of T."""
+    """(r - 1/r) b_1 b_2 b_3 = τ."""
     if box.r[0] > box.r[1]:
         return
     low, high = case.low, case.high
     least = max(sqrt(low[0] * low[1] * low[2]), box.low[0] * box.low[1] * box.low[2]) * LESS
     most = min(sqrt(high[0] * high[1] * high[2]), box.high[0] * box.high[1] * box.high[2]) * MORE
-    middle = min(max(1.0, box.r[0]), box.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
-    reach = case.epsilon * (1 + 2 * sum(box.high) * middle / (1 + middle * middle)) * MORE
-    bottom, top = nextafter(case.third[0] - reach, -inf), nextafter(case.third[1] + reach, inf)
+    bottom, top = _tau(case, box)
     bottom = bottom / most * LESS if bottom > 0 else bottom / least * MORE
     top = top / least * MORE if top > 0 else top / most * LESS
     box.r = max(box.r[0], _ratio_of(bottom) * LESS), min(box.r[1], _ratio_of(top) * MORE)
+
+
+def _tau(case: FlippedTrio, box: ClosedBox) -> Interval:
+    """τ = T but for the η that correlations can add."""
+    middle = min(max(1.0, box.r[0]), box.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
+    reach = case.epsilon * (1 + 2 * sum(box.high) * middle / (1 + middle * middle)) * MORE
+    return nextafter(case.third[0] - reach, -inf), nextafter(case.third[1] + reach, inf)
 
 
 def _ratio_of(difference: float) -> float:
@@ -232,11 +237,37 @@ def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
         (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
         (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
     )
-    accuracy = tuple(
+    rights = [
         (
-            ((a[0] + b_low / to) * LESS, min(1.0, (a[1] + b_high / from_) * MORE)),
-            ((b[0] + from_ * b_low) * LESS, min(1.0, (b[1] + to * b_high) * MORE)),
+            _share(a, (b_low / to, b_high / from_), wrong),
+            _share(b, (from_ * b_low, to * b_high), right),
         )
-        for a, b, b_low, b_high in zip(case.said_a, case.said_b, box.low, box.high, strict=True)
-    )
-    return Branch(case.signs, prevalence, accuracy, tuple(zip(box.low, box.high, strict=True)))
+        for a, b, b_low, b_high, (right, wrong) in zip(
+            case.said_a, case.said_b, box.low, box.high, _products(case, box), strict=True
+        )
+    ]
+    return Branch(case.signs, prevalence, tuple(rights), tuple(zip(box.low, box.high, strict=True)))
+
+
+def _share(base: Interval, first: Interval, second: Interval) -> Interval:
+    low, high = max(first[0], second[0]), min(first[1], second[1])
+    return (base[0] + low) * LESS, min(1.0, (base[1] + high) * MORE)
+
+
+def _products(case: FlippedTrio, box: ClosedBox) -> list[tuple[Interval, Interval]]:
+    """r b_i and b_i/r of each juror: with x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ."""
+    low, high = case.low, case.high
+    bottom, top = _tau(case, box)
+    found = []
+    for i, (j, k) in enumerate(_OTHERS):
+        least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
+        right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
+        wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
+        found.append((right, wrong))
+    return found
+
+
+def _root(c: float, tau: float, product: float) -> float:
+    """The positive root of c x² - τ x = product: it grows with τ and the product, and falls with c."""
+    size = abs(tau) + sqrt(tau * tau + 4 * c * product)
+    return size / (2 * c) if tau > 0 else 2 * product / size

@@ -1,4 +1,4 @@
-"""One call each: `grade`, `label`, `score`, `compare`, `bounds` and the scikit-learn-shaped `Jury` join all the stages."""
+"""One call each: `grade`, `label`, `score`, `compare`, `bounds` and the scikit-learn-shaped `Jury`."""
 
 from jurors.jury.agreement import agreement
 from jurors.jury.bounds import bounds

@@ -23,7 +23,7 @@ def gate(
     evaluation
         The result of `grade`.
     max_correlation, min_effective
-        The largest mean error correlation, and the smallest effective number of jurors (two labels, four jurors or more).
+        The largest mean error correlation, and the smallest effective number of jurors (two labels, four jurors on).
     spec
         Floors for the jurors as in `bounds`: an alarm where no answer key lets all of them be kept.
     """

@@ -1,0 +1,41 @@
+"""How often the graded alarm of a panel rings: on independent jurors (false alarms), and on jurors who err together.
+
+Run: python benchmarks/false_alarms.py [panels a setting, default 200]
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from simulated_panels import simulate
+
+import jurors
+
+
+def rates(kind: str, width: int, items: int, panels: int) -> tuple[float, float]:
+    """Share of panels in which `correlated_errors` rang at all, and at level alarm."""
+    rng = np.random.default_rng([panels, width, items, len(kind)])
+    rang, loud = 0, 0
+    for _ in range(panels):
+        votes, _, _ = simulate(kind, width, items, rng)
+        sketch = jurors.Sketch.from_votes(jurors.Votes.from_matrix(votes, labels=(0, 1)))
+        levels = [a.level for a in jurors.label(sketch).alarms if a.kind == "correlated_errors"]
+        rang, loud = rang + bool(levels), loud + ("alarm" in levels)
+    return rang / panels, loud / panels
+
+
+def main() -> None:
+    """Print the table."""
+    panels = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    print("| panels | rang | at level alarm |\n| --- | ---: | ---: |")
+    for kind, width, items in (
+        ("indep", 4, 2000), ("indep", 5, 500), ("indep", 5, 2000), ("indep", 10, 2000), ("indep", 30, 2000),
+        ("pairs", 5, 2000), ("pairs", 10, 2000), ("common", 5, 2000), ("common", 10, 2000),
+    ):  # fmt: skip
+        rang, loud = rates(kind, width, items, panels)
+        print(f"| {kind} N={width} Q={items} | {rang:.1%} | {loud:.1%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
