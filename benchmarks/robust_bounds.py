@@ -1,9 +1,9 @@
 """Robust bounds: how fast, how narrow, and is the truth always inside?
 
-Run `make bench`, or `python benchmarks/robust_bounds.py [trios]`. Trios on 500 to 20,000 items are drawn with correlated
-errors: independent jurors, and then some share of the items moved at random. ε is the largest error correlation the trio
-really has (exactly, rounded up to a float), so the truth must lie inside. `tight` is run on a part of them. Widths by ε
-are of the prevalence; a width of 1 says nothing. Last, the census of Table 1 over ε.
+Run `make bench`, or `python benchmarks/robust_bounds.py [trios]`. Trios on 500 to 20,000 items are drawn, their errors
+correlated: independent jurors, then random changes to how often each tuple is given. ε is the largest error correlation
+that a trio really has (exactly, rounded up to a float), so the truth must lie inside. `tight` is run on some of them.
+Widths by ε; a width of 1 says nothing. Last, the census of Table 1 over ε.
 """
 
 from __future__ import annotations

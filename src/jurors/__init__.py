@@ -22,12 +22,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jurors.decide import Labelling
+    from jurors.doubt import Bounds, correlation_curve, goodness_of_fit, highest_floor, sensitivities
     from jurors.errors import DegenerateSketchError, JurorsError, SketchError, VotesError
     from jurors.evaluate import (
         Alarm,
+        Dependence,
         Evaluation,
         KeyedEvaluation,
         Solution,
+        dependence_with_key,
         encode,
         evaluate_all_trios,
         evaluate_majority,
@@ -46,12 +49,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "jurors.decide": ("Labelling",),
+    "jurors.doubt": ("Bounds", "correlation_curve", "goodness_of_fit", "highest_floor", "sensitivities"),
     "jurors.errors": ("DegenerateSketchError", "JurorsError", "SketchError", "VotesError"),
     "jurors.evaluate": (
         "Alarm",
+        "Dependence",
         "Evaluation",
         "KeyedEvaluation",
         "Solution",
+        "dependence_with_key",
         "encode",
         "evaluate_all_trios",
         "evaluate_majority",
@@ -82,8 +88,10 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "METHODS",
     "Alarm",
+    "Bounds",
     "Comparison",
     "DegenerateSketchError",
+    "Dependence",
     "Evaluation",
     "JurorsError",
     "Jury",
@@ -99,6 +107,8 @@ __all__ = [
     "agreement",
     "bounds",
     "compare",
+    "correlation_curve",
+    "dependence_with_key",
     "encode",
     "evaluate_all_trios",
     "evaluate_majority",
@@ -106,7 +116,9 @@ __all__ = [
     "evaluate_trio_labels",
     "evaluate_trios",
     "gate",
+    "goodness_of_fit",
     "grade",
+    "highest_floor",
     "independence_invariants",
     "label",
     "load_example",
@@ -114,6 +126,7 @@ __all__ = [
     "read_key",
     "read_votes",
     "score",
+    "sensitivities",
 ]
 
 

@@ -172,7 +172,8 @@ def least_of_label_a(keys: AnswerKeys, sign: int) -> float:
 def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
     alone = sketch.take(sketch.jurors[:1])
-    simple = Specification(asked.floor, asked.labels, {}, asked.prevalence)
+    limits = asked.prevalence if sketch.is_complete else {}
+    simple = Specification(asked.floor, asked.labels, {}, limits)
     closed, found = single_juror_bounds(alone, simple), logical_bounds(alone, simple)
     assert found.is_possible == all(low <= high for low, high in closed.values())
     if found.prevalence is not None:

@@ -279,7 +279,9 @@ def test_both_solutions_are_kept_where_the_orientation_is_not_settled() -> None:
     from_a, from_b = (np.where(said(k), *np.array([(r[k], 1 - r[k]) for r in right]).T).prod(axis=1) for k in (0, 1))
     sketch = sketch_of(np.rint(20_000 * from_a + 40_000 * from_b).astype(int))
     for tight in (False, True):
-        bounds = robust_bounds(sketch, 0.003, tight=tight)
+        done: list[float] = []
+        bounds = robust_bounds(sketch, 0.003, tight=tight, progress=done.append)
+        assert done == sorted(done)
         assert bounds.details["mirror_kept"]
         low, high = shares(bounds)["A"]
         assert low < 1 / 3 < 2 / 3 < high

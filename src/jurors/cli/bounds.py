@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+from jurors.errors import SketchError
 
 
 @click.command()
 @votes_options
 @click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
-              help="If no error correlation exceeds E (two labels); without it, what logic alone allows.")  # fmt: skip
+              help="If no error correlation (a covariance, at most 0.25) exceeds E; else logic alone.")  # fmt: skip
 @click.option("--tight", is_flag=True, help="With --correlation: search for the narrowest intervals.")
 @click.option("--curve", is_flag=True, help="How the bounds widen with the correlation, as rows (two labels).")
 @click.option("--spec", metavar="SPEC", help='What is asked of the jurors: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".')
@@ -23,6 +24,8 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
     import jurors
     from jurors.tables import csv_text
 
+    if curve and any(value for value in asked.values()):
+        raise SketchError("--curve tries every correlation by itself; leave the other bounds options out")
     votes = source.read()
     if curve:
         output.write(_curve(votes, output))

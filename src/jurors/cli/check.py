@@ -22,8 +22,18 @@ from jurors.cli.options import (
 @click.command()
 @votes_options
 @grading_options
-@click.option("--max-correlation", type=float, metavar="R", help="Ring if the mean error correlation is larger.")
-@click.option("--min-effective", type=float, metavar="N", help="Ring if the jurors are worth fewer independent ones.")
+@click.option(
+    "--max-correlation",
+    type=click.FloatRange(-1, 1),
+    metavar="R",
+    help="Ring if the mean correlation of errors (from -1 to 1) is larger.",
+)
+@click.option(
+    "--min-effective",
+    type=click.FloatRange(min=1),
+    metavar="N",
+    help="Ring if the jurors are worth fewer independent ones.",
+)
 @click.option(
     "--spec", metavar="SPEC", help='Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".'
 )
@@ -44,6 +54,8 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
         f"ALARM: do not trust these grades ({len(loud)} rang; {about})" if loud else f"OK: no {what} rang ({about})"
     )
     lines = alarm_lines(alarms)
+    if junit:  # before the verdict: where it cannot be written, nothing is printed
+        write_whole(Path(junit), _junit(verdict, alarms, loud))
     match output.format:
         case "json":
             document = {"trusted": not loud, "verdict": verdict, "alarms": [alarm.to_dict() for alarm in alarms]}
@@ -52,8 +64,6 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
             output.write("\n".join([f"**{verdict}**", "", *(f"- {line}" for line in lines)]))
         case _:
             output.write("\n".join([verdict, *lines]))
-    if junit:
-        write_whole(Path(junit), _junit(verdict, alarms, loud))
     output.exit(alarms)
 
 

@@ -121,8 +121,8 @@ class AnswerKeys:
             return Found(-np.inf, None)
         key = self._full(result.x)
         if whole:
-            offset = float(n @ cost[:, -1])
-            bound = -np.inf if result.mip_dual_bound is None else result.mip_dual_bound + offset
+            proven = result.get("mip_dual_bound", result.fun if result.status == 0 else None)
+            bound = -np.inf if proven is None else proven + float(n @ cost[:, -1])
             return Found(min(bound, float((cost * np.round(key)).sum())), np.round(key))
         weights = np.maximum(0.0, -result.ineqlin.marginals)
         extra = 0.0 if voted is None else weights[-1]

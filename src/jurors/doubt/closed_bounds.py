@@ -1,7 +1,7 @@
 """Logical bounds that need no program: one juror alone, a known prevalence, a pair, or no specification at all.
 
-One juror i alone, n_il votes for l and u_i items without a vote: R_il <= n_il and M_il >= Q_l - u_i give
-    x_il (Q_l - u_i) <= n_il,  so  Q_l <= n_il / x_il + u_i,  and  Q_l >= Q - Σ_{m≠l} (the same for m).
+One juror i alone, V_i votes, n_il of them for l, u_i items without a vote: x_il M_il <= R_il <= n_il, and so
+    M_il <= n_il / x_il,  Q_l <= n_il / x_il + u_i,  Q_l >= M_il >= V_i - Σ_{m≠l} n_im / x_im.
 Two labels, one floor x, complete votes: P_A in [(φ_i - (1-x))/x, φ_i/x], φ_i = n_iA / Q.
 """
 
@@ -28,7 +28,8 @@ def single_juror_bounds(
 ) -> Named:
     """Label -> (low, high): what one juror's vote counts and floors alone say of the prevalences; exact.
 
-    For one juror these are the best bounds. Without a juror named they are those of all jurors together, and a
+    For one juror these are the best bounds (with votes missing, three labels and limits to prevalences they may be too
+    wide). Without a juror named they are those of all jurors together, and a
     low above its high is the single-juror alarm: the floors are impossible, and the votes' totals already show it.
 
     Examples
@@ -45,13 +46,20 @@ def single_juror_bounds(
         range(len(sketch.jurors)) if juror is None else [sketch.jurors.index(nearest(juror, sketch.jurors, "juror"))]
     )
     items = Fraction(sketch.items)
-    limits = asked.limits(sketch.labels)
-    most = [high * items for _, high in limits]
+    least, most = (
+        list(ends) for ends in zip(*((p * items, q * items) for p, q in asked.limits(sketch.labels)), strict=True)
+    )
     for i in chosen:
-        votes = [int(sketch.counts[sketch.tuples.codes[:, i] == a].sum()) for a in range(len(limits))]
-        unseen = sketch.items - sum(votes)
-        most = [min(u, n / x + unseen) if x else u for u, n, x in zip(most, votes, floors[i], strict=True)]
-    least = [max(low * items, items - (sum(most) - u)) for u, (low, _) in zip(most, limits, strict=True)]
+        votes = [int(sketch.counts[sketch.tuples.codes[:, i] == a].sum()) for a in range(len(least))]
+        seen = sum(votes)
+        cap = [n / x if x else Fraction(seen) for n, x in zip(votes, floors[i], strict=True)]
+        most = [min(high, c + items - seen) for high, c in zip(most, cap, strict=True)]
+        least = [max(low, seen - (sum(cap) - c)) for low, c in zip(least, cap, strict=True)]
+    all_least, all_most = sum(least), sum(most)  # the prevalences add up to 1
+    least, most = (
+        [max(low, items - (all_most - high)) for low, high in zip(least, most, strict=True)],
+        [min(high, items - (all_least - low)) for low, high in zip(least, most, strict=True)],
+    )
     return Named((a, (low / items, high / items)) for a, low, high in zip(sketch.labels, least, most, strict=True))
 
 
@@ -96,15 +104,6 @@ def free_accuracies(keys: AnswerKeys) -> list[list[Interval]]:
         said = [bool((keys.codes[:, i] == a).any()) for a in range(keys.labels)]
         rows.append([(float(sum(said) == yes), float(yes)) if any(said) else (math.nan,) * 2 for yes in said])
     return rows
-
-
-def same_label_floor(keys: AnswerKeys) -> float:
-    """The best floor if one label is true of every item."""
-    shares = []
-    for a in range(keys.labels):
-        right, votes = keys.counts @ (keys.codes == a), keys.counts @ (keys.codes >= 0)
-        shares.append(float((right[votes > 0] / votes[votes > 0]).min(initial=1.0)))
-    return max(shares)
 
 
 def pair_bound(sketch: Sketch) -> float:

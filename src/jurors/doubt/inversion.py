@@ -89,7 +89,7 @@ class TrioEquations:
 
     def _deviations(self, estimate: Floats) -> Floats:
         """The e of each accuracy."""
-        return (estimate[..., 4:].reshape(self.base.shape) - self.base) * _SIGMA
+        return np.asarray((estimate[..., 4:].reshape(self.base.shape) - self.base) * _SIGMA)
 
     def _linear_roots(self, own: Floats, z: float) -> Floats:
         """Where ((2y - 1) s - goal)² meets z² times its variance: a quadratic a u² - 2 b u + c in u = 2y - 1."""
@@ -114,7 +114,7 @@ class TrioEquations:
         fixed = (q[..., None] * q[..., None, :] - z**2 * shared).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
         steep = (slope[..., None] * slope[..., None, :]).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
         found = real_roots(fixed[..., None, :] + (z**2 * own)[..., None] * steep[..., None, :])
-        return found * _SIGMA[:, None] + self.base[..., None]
+        return np.asarray(found * _SIGMA[:, None] + self.base[..., None])
 
 
 def real_roots(coefficients: Floats) -> Floats:

@@ -19,7 +19,7 @@ import numpy as np
 
 from jurors.doubt.answer_keys import AnswerKeys, Floats
 from jurors.doubt.bounds import Bounds
-from jurors.doubt.closed_bounds import Interval, free_accuracies, pair_bound, same_label_floor, single_juror_bounds
+from jurors.doubt.closed_bounds import Interval, free_accuracies, pair_bound
 from jurors.doubt.contradiction import Contradiction, find_contradiction
 from jurors.doubt.specification import Share, Specification
 from jurors.evaluate.solution import Named
@@ -28,7 +28,7 @@ from jurors.votes import Label
 
 _CLOSE = 1e-9
 _WHOLE = 1e-6  # an integer program's rounding; whole items differ by far more
-_STEPS = 40
+_STEPS = 80
 _MOST_WHOLE_CELLS = 64  # tuples x labels up to which integer programs also for the accuracies are affordable
 
 
@@ -105,14 +105,36 @@ def highest_floor(sketch: Sketch) -> float:
     >>> round(highest_floor(sketch), 4)
     0.9
     """
-    keys = AnswerKeys.from_sketch(sketch, Specification())
-    low, high = same_label_floor(keys), min(1.0, pair_bound(sketch) + _CLOSE)
-    if _is_possible(sketch, high):
-        return min(high, pair_bound(sketch))
-    while high - low > _CLOSE:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _is_possible(sketch, middle) else (low, middle)
+    low, high = 0.0, pair_bound(sketch)
+    for step in range(_STEPS):
+        guess = (low + high) / 2 if step % 2 else high  # what was proven last may be x* itself
+        keys = AnswerKeys.from_sketch(sketch, Specification(floor=guess))
+        weights = keys.contradiction()
+        if weights is None:
+            low = guess
+        else:
+            high = min(guess, _proven_floor(keys, weights, guess))
+        if high - low <= _CLOSE:
+            break
     return low
+
+
+def _proven_floor(keys: AnswerKeys, weights: Floats, above: float) -> float:
+    """No higher floor is possible, by these weights: Σ_t n[t] min_l (x Σ_i λ_il [voted] - Σ_i λ_il [t_i = l]) > 0.
+
+    That grows with x; the floor where it is 0 is the next to try.
+    """
+    by_label = weights.reshape(-1, keys.labels)
+    voted = (keys.codes >= 0) @ by_label
+    right = np.column_stack([(keys.codes == a) @ by_label[:, a] for a in range(keys.labels)])
+    low, high = 0.0, above
+    while high - low > 1e-15:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        impossible = keys.counts @ (middle * voted - right).min(axis=1) > 0
+        low, high = (low, middle) if impossible else (middle, high)
+    return high
 
 
 # -- linear programs ------------------------------------------------------------------------------------------------
@@ -188,12 +210,6 @@ def _common(first: list[Interval], second: list[Interval]) -> list[Interval]:
 
 
 # -- results --------------------------------------------------------------------------------------------------------
-
-
-def _is_possible(sketch: Sketch, floor: float) -> bool:
-    if any(low > high for low, high in single_juror_bounds(sketch, floor).values()):
-        return False  # the single-juror alarm
-    return AnswerKeys.from_sketch(sketch, Specification(floor=floor)).contradiction() is None
 
 
 def _bounds(

@@ -27,8 +27,9 @@ def residual_alarms(
         message += "; with four jurors nobody can tell which of them share an error, and the grades may be upside down"
         level = "alarm"
     if groups:
-        message += f". {len(groups)} such {'group explains' if len(groups) == 1 else 'groups explain'} all of it "
-        message += "and were heard as one voice each"
+        one = len(groups) == 1
+        message += f". {len(groups)} such {'group explains' if one else 'groups explain'} all of it and "
+        message += "was heard as one voice" if one else "were heard as one voice each"
     return [Alarm("correlated_errors", level, message, test.share, concerned)]
 
 

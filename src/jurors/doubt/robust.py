@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt.bounds import Bounds
-from jurors.doubt.robust_panel import ALL, SEED, Place, Together, TrioWork, chosen_trios, trio_counts
+from jurors.doubt.robust_panel import ALL, SEED, Place, Together, TrioWork, chosen_trios, part, trio_counts
 from jurors.doubt.robust_search import Progress
 from jurors.doubt.robust_trio import complement
 from jurors.doubt.severity import smallest_correlation
@@ -46,7 +46,8 @@ def robust_bounds(
     correlation
         ε: the largest |Γ| to be feared.
     tight
-        Search for the narrowest intervals (up to a second a trio) instead of the closed form; never wider.
+        Search for the narrowest intervals (up to a second a trio) instead of the closed form; never wider. Of three
+        jurors also where ε is too large for the closed form, which then bounds nothing.
     progress
         Called with the share of the work that is done.
 
@@ -70,11 +71,11 @@ def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress |
     places, total = chosen_trios(len(sketch.jurors))
     work = TrioWork(sketch, _at_least(correlation), tight)
     for done, place in enumerate(places):
-        work.add(place, _part(progress, done, len(places)))
+        work.add(place, part(progress, done, len(places)))
+        if progress is not None:
+            progress((done + 1) / len(places))
         if work.impossible is not None:
             break
-    if progress is not None:
-        progress(1.0)
     result = work.together()
     details = {"correlation": work.epsilon, "tight": tight, "trios": len(places), "all_trios": total}
     details |= {"separated_trios": len(work.found), "open_trios": len(work.open)}
@@ -97,10 +98,6 @@ def _at_least(correlation: float) -> float:
     """The correlation as a float, not below it where it is given as a fraction."""
     value = float(correlation)
     return value if value >= correlation else nextafter(value, inf)
-
-
-def _part(progress: Progress | None, done: int, count: int) -> Progress | None:
-    return None if progress is None else lambda share: progress((done + share) / count)
 
 
 def _bounds(work: TrioWork, result: Together | None, alarms: tuple[Alarm, ...], details: dict[str, Any]) -> Bounds:
@@ -158,8 +155,8 @@ def _alarms(work: TrioWork, result: Together | None, *, advise: bool) -> tuple[A
     left = tuple(j for k, j in enumerate(jurors) if result is not None and k not in result.accuracy)
     if left:
         message = (
-            f"an error correlation of {work.epsilon:g} could explain all that {', '.join(map(repr, left))} have in "
-            "common with others: nothing bounds their accuracies. Assume less correlation"
+            f"if errors may correlate by {work.epsilon:g}, no trio with {', '.join(map(repr, left))} says anything: "
+            "what they have in common with others may be nothing but that. Assume less correlation"
         )
         return (Alarm("epsilon_too_large", "warning", message, work.epsilon, left),)
     return ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from math import comb, fsum, inf, nextafter
 from typing import NamedTuple, TypeAlias
@@ -28,6 +29,7 @@ from jurors.doubt.robust_trio import (
 )
 from jurors.errors import SketchError
 from jurors.sketch import Sketch
+from jurors.votes.table import Codes
 
 Place: TypeAlias = tuple[int, ...]
 Accuracies: TypeAlias = dict[int, tuple[Interval, Interval]]
@@ -60,7 +62,7 @@ class Contradiction(NamedTuple):
 
 
 def chosen_trios(width: int) -> tuple[list[Place], int]:
-    """All trios, or a seeded draw of MOST_TRIOS of them; and how many there are.
+    """All trios, or neighbours and a seeded draw, MOST_TRIOS in all; and how many there are.
 
     Examples
     --------
@@ -71,15 +73,15 @@ def chosen_trios(width: int) -> tuple[list[Place], int]:
     if total <= MOST_TRIOS:
         return list(combinations(range(width), 3)), total
     rng = np.random.default_rng(SEED)
-    drawn: set[Place] = set()
+    drawn: set[Place] = {tuple(sorted((k, (k + 1) % width, (k + 2) % width))) for k in range(min(width, MOST_TRIOS))}
     while len(drawn) < MOST_TRIOS:
         drawn.add(tuple(sorted(rng.choice(width, 3, replace=False).tolist())))
     return sorted(drawn), total
 
 
-def trio_counts(sketch: Sketch, place: Sequence[int]) -> list[int]:
-    """The eight counts of three jurors on the items that all three answered."""
-    codes = sketch.tuples.codes[:, list(place)].astype(np.int64)
+def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None) -> list[int]:
+    """The eight counts of three jurors on the items that all three answered; `codes` where they are at hand."""
+    codes = (sketch.tuples.codes if codes is None else codes)[:, list(place)].astype(np.int64)
     kept = (codes >= 0).all(axis=1)
     counts = np.zeros(8, dtype=np.int64)
     np.add.at(counts, codes[kept] @ np.array([4, 2, 1]), sketch.counts[kept])
@@ -204,6 +206,11 @@ def _hull(intervals: Sequence[Interval]) -> Interval:
     return min(low for low, _ in intervals), max(high for _, high in intervals)
 
 
+def part(progress: Progress | None, done: int, count: int) -> Progress | None:
+    """How to report the share of one step of several."""
+    return None if progress is None else lambda share: progress((done + share) / count)
+
+
 @dataclass
 class TrioWork:
     """The trios seen so far, and what they say one by one."""
@@ -219,6 +226,11 @@ class TrioWork:
     boxes: int = 0
     unfinished: int = 0
 
+    @cached_property
+    def codes(self) -> Codes:
+        """The decision tuples, made into a matrix once."""
+        return self.sketch.tuples.codes
+
     @property
     def is_trio(self) -> bool:
         """Three jurors, so that the orientation is this trio's own."""
@@ -226,7 +238,7 @@ class TrioWork:
 
     def add(self, place: Place, progress: Progress | None) -> None:
         """One more trio."""
-        counts = trio_counts(self.sketch, place)
+        counts = trio_counts(self.sketch, place, self.codes)
         self.items = sum(counts)
         if not self.items:
             if self.is_trio:
@@ -252,8 +264,9 @@ class TrioWork:
         sides: dict[int, Branch | None] = {1: start, -1: start}
         if self.tight:
             allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
-            for side in allowed if self.is_trio else (0,):
-                hull = search(Separated(case, box, side), _widths(start), progress=progress)
+            chosen = allowed if self.is_trio else [0]
+            for done, side in enumerate(chosen):
+                hull = search(Separated(case, box, side), _widths(start), progress=part(progress, done, len(chosen)))
                 self.boxes += hull.boxes
                 self.unfinished += not hull.finished
                 narrowed = _tightened(start, hull)

@@ -4,6 +4,7 @@ from jurors.evaluate.alarm import Alarm, Level, loudest
 from jurors.evaluate.all_trios import PanelTrios, evaluate_all_trios
 from jurors.evaluate.answer_key import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.choose import Choice, choose_solution
+from jurors.evaluate.dependence import Dependence, dependence_with_key
 from jurors.evaluate.encode import encode
 from jurors.evaluate.fit import Fit
 from jurors.evaluate.invariants import independence_invariants
@@ -18,6 +19,7 @@ from jurors.evaluate.trios import evaluate_trios
 __all__ = [
     "Alarm",
     "Choice",
+    "Dependence",
     "Evaluation",
     "Fit",
     "KeyedEvaluation",
@@ -28,6 +30,7 @@ __all__ = [
     "Partition",
     "Solution",
     "choose_solution",
+    "dependence_with_key",
     "encode",
     "evaluate_all_trios",
     "evaluate_majority",

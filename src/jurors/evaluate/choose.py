@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.posterior import tuple_posterior
-from jurors.evaluate.solution import Solution
+from jurors.evaluate.solution import Solution, add_up
 from jurors.sketch import Sketch
 from jurors.votes import Label
 from jurors.votes.table import nearest
@@ -71,8 +71,8 @@ def _greatest(values: Sequence[Any]) -> tuple[int, bool]:
 
 def _total(solution: Solution, jurors: Sequence[str]) -> Any:
     tables = [t for j, t in zip(solution.jurors, solution.confusions, strict=True) if j in jurors]
-    terms = [row[k] for table in tables for k, row in enumerate(table) if row[k] is not None]
-    return sum(terms[1:], terms[0]) if terms else 0
+    terms: list[Any] = [row[k] for table in tables for k, row in enumerate(table) if row[k] is not None]
+    return add_up(terms)
 
 
 def _gold_right(sketch: Sketch, solution: Solution, gold: NDArray[np.int64]) -> float:

@@ -95,4 +95,4 @@ def _whole_shares(sketch: Sketch) -> NDArray[Any]:
     unit = math.lcm(*(m for m, rows in enumerate(np.bincount(ties).tolist()) if m and rows))
     shares = top * (unit // np.maximum(ties, 1))[:, None]
     wide = unit * max(int(sketch.counts.sum()), 1) > 1 << 62
-    return shares.astype(object) if wide else shares
+    return np.asarray(shares.astype(object) if wide else shares)

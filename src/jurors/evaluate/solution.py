@@ -6,6 +6,7 @@ statistic does not exist at all (the accuracy on a label that never occurred).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -181,13 +182,13 @@ def as_float(value: Number) -> float | complex | None:
 
 
 def json_ready(value: Any) -> Any:
-    """Mappings with text keys; NaN and None as null; complex numbers as two parts."""
+    """Mappings with text keys; NaN, infinities and None as null; complex numbers as two parts."""
     if isinstance(value, Mapping):
         return {str(k): json_ready(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [json_ready(v) for v in value]
     if isinstance(value, complex):
         return {"real": value.real, "imaginary": value.imag}
-    if isinstance(value, float) and value != value:
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

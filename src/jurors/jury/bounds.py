@@ -53,6 +53,8 @@ def bounds(
     """
     if correlation is not None and (spec is not None or exact):
         raise SketchError("give either a correlation or a specification, not both: they are different assumptions")
+    if exact and spec is None:
+        raise SketchError("exact bounds need a specification: without one logic allows everything")
     if correlation is None and tight:
         raise SketchError("tight bounds need a correlation")
     votes = as_votes(source, **reading)

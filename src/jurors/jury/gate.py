@@ -32,10 +32,11 @@ def gate(
         dependence = evaluation.details.get("dependence")
         if dependence is None:
             raise SketchError(
-                "error correlations without a key need four jurors or more and two labels; "
-                f"here are {len(evaluation.jurors)} jurors and {len(evaluation.labels)} labels"
+                "error correlations without a key need four jurors or more, two labels and the default method; "
+                f"here are {len(evaluation.jurors)} jurors, {len(evaluation.labels)} labels, method {evaluation.method}"
             )
-        mean, worth = dependence.mean_correlation, dependence.effective_jurors
+        # Chance can make errors avoid each other a little; nobody is worth more jurors than there are.
+        mean, worth = dependence.mean_correlation, min(dependence.effective_jurors, len(evaluation.jurors))
         if max_correlation is not None and mean > max_correlation:
             message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
             found.append(Alarm("correlation_limit", "alarm", message, mean))

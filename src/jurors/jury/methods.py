@@ -241,7 +241,7 @@ def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
     ends = found.interval["effective_jurors"] if found.interval else None
     sure = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
     worth = f"{found.effective_jurors:.1f}{sure}"
-    note = f"As far as errors go together, these {len(found.jurors)} jurors are worth {worth} independent ones."
+    note = f"As far as errors go together, these {len(found.jurors)} jurors are worth at most {worth} independent ones."
     notes = [*result.details.get("notes", ()), note]
     return replace(result, details={**result.details, "notes": notes, "dependence": found})
 
