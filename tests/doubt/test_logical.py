@@ -86,7 +86,7 @@ def numbers(bounds: Bounds) -> np.ndarray[Any, Any]:
 # -- against all answer keys ----------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=45, deadline=None)
 @given(cases())
 def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -98,9 +98,9 @@ def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specifica
         np.testing.assert_allclose(numbers(found), np.array(flat, dtype=float), atol=TIES)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(cases())
-def test_linear_bounds_contain_the_exact_ones_and_are_close(case: tuple[Sketch, Specification]) -> None:
+def test_linear_bounds_contain_the_exact_ones(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
     loose, exact = logical_bounds(sketch, asked), logical_bounds(sketch, asked, exact=True)
     if not exact.is_possible:
@@ -122,7 +122,7 @@ def test_a_real_size_test_loses_less_than_an_item_to_splitting() -> None:
         assert np.abs(np.subtract(loose.prevalence[a], exact.prevalence[a])).max() <= 1 / sketch.items
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(cases())
 def test_a_higher_floor_never_widens_the_bounds(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -181,7 +181,7 @@ def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case
             assert (low, high) == pytest.approx((float(closed[a][0]), float(closed[a][1])), abs=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(small_tests(missing=True), st.data())
 def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObject) -> None:
     label = data.draw(st.sampled_from(sketch.labels))
@@ -237,7 +237,7 @@ def check_certificate(document: dict[str, Any], sketch: Sketch) -> None:
         assert gain * share + loss * (1 - share) == pytest.approx(0, abs=1e-9 * abs(gain - loss))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(cases())
 def test_a_certificate_adds_up_and_is_itself_impossible(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -286,7 +286,7 @@ def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
 # -- the highest floor --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(small_tests(missing=True))
 def test_the_highest_floor_is_possible_and_nothing_above_it(sketch: Sketch) -> None:
     best = highest_floor(sketch)
@@ -389,7 +389,7 @@ def test_a_label_that_cannot_occur_has_no_accuracy() -> None:
     assert found.accuracy["bob"]["A"] == pytest.approx((0.6, 0.6))
 
 
-def test_twins_in_a_sparse_sketch_are_counted_once() -> None:
+def test_doubling_every_count_hardly_moves_the_bounds() -> None:
     sketch = simulated(items=300, jurors=3)
     doubled = sketch + sketch
     keys = AnswerKeys.from_sketch(doubled, Specification())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jurors.evaluate import Alarm, Named
+from jurors.evaluate.card import percent
 from jurors.evaluate.solution import json_ready
 from jurors.tables import Table
 from jurors.votes import Label

@@ -12,7 +12,8 @@ from jurors.doubt import check_gold
 from jurors.doubt.intervals import Target
 from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation
-from jurors.jury.methods import METHODS, Request, default_method, ranked
+from jurors.jury.methods import METHODS, default_method
+from jurors.jury.request import Request, ranked
 from jurors.jury.source import as_votes, check_gradable, label_alarms
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch, count_votes

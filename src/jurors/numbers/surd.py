@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import flint
@@ -245,7 +245,7 @@ class Surd:
 
     def _ball(self, bits: int) -> flint.arb:
         with flint.ctx.workprec(bits):
-            return flint.arb(self._x) + flint.arb(self._y) * flint.arb(self._d).sqrt()
+            return flint.arb(self._x) + flint.arb(self._y) * _root(self._d, bits)
 
     def __str__(self) -> str:
         if not self._y:
@@ -281,6 +281,13 @@ class Surd:
     def _key(self) -> tuple[Fraction, Fraction]:
         """The same for equal numbers however their square factors are split: x and ±y²d."""
         return _fraction(self._x), _fraction(self._y * self._y * self._d * _sign(self._y))
+
+
+@lru_cache(maxsize=256)
+def _root(d: int, bits: int) -> flint.arb:
+    """√d as a ball; the grades of one jury share it."""
+    with flint.ctx.workprec(bits):
+        return flint.arb(d).sqrt()
 
 
 def _rational(value: Exact) -> fmpq:

@@ -138,13 +138,17 @@ class Sketch:
 
     def table(self) -> NDArray[np.int64]:
         """The counts as an array with one axis a juror; every juror must have voted on every item."""
+        return self._table.copy()
+
+    @cached_property
+    def _table(self) -> NDArray[np.int64]:
         if not self.is_complete:
             raise SketchError("some votes are missing; count the complete items only with sketch.complete()")
         size, width = len(self.labels), len(self.jurors)
         if size**width > 1 << 26:
             raise SketchError(f"{size}^{width} cells are too many for a table")
         table = np.zeros(size**width, dtype=np.int64)
-        table[_horner(self.tuples.codes, size)] = self.counts
+        np.add.at(table, _horner(self.tuples.codes, size), self.counts)  # a sparse sketch may repeat a tuple
         return table.reshape((size,) * width)
 
     # -- other shapes -----------------------------------------------------------------------------------

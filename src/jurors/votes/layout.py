@@ -186,7 +186,7 @@ def _wide_item(names: Sequence[str], taken: set[int]) -> int | None:
             f"columns {one!r} and {two!r} both look like the item; choose with item= (--item {one}) "
             f"and leave the other out with ignore= (--ignore {two})"
         )
-    if not found and 0 not in taken and _word(names[0]) in ("", "unnamed0", "index"):
+    if not found and 0 not in taken and (not names[0].strip() or _word(names[0]) in ("unnamed0", "index")):
         return 0  # the index a dataframe writes in front
     return found[0] if found else None
 

@@ -1,0 +1,68 @@
+"""Any panel: the estimate, its intervals and alarms, and how errors go together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from jurors.doubt import agreement_alarms, juror_alarms, panel_intervals, residual_alarms
+from jurors.doubt.dependence import DependenceSpread
+from jurors.evaluate import Evaluation, evaluate_panel
+from jurors.evaluate.agreement_residual import agreement_test
+from jurors.evaluate.dependence import Dependence, dependence_of
+from jurors.evaluate.factor import MOST_JURORS
+from jurors.evaluate.panel import PanelFit
+from jurors.jury.groups import grade_groups
+from jurors.jury.request import FIT_RULE, Request, named_statistics, oriented, ranked
+from jurors.jury.trio_labels import estimate_alarms
+from jurors.sketch import Sketch
+
+
+def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
+    """Any panel: jurors independent given label and difficulty, the model weighed by hidden votes.
+
+    Jurors who share no item with the others are graded apart.
+    """
+    if request.gold is not None:  # gold items are counted by the whole sketch's tuples, and they tie groups together
+        return _grade_connected(sketch, request)
+    return grade_groups(sketch, lambda part: _grade_connected(part, request))
+
+
+def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
+    panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
+    result = oriented("latent", sketch, panel.fit, request)
+    found = list(result.alarms)
+    if panel.fit.posterior is not None:
+        found += juror_alarms(sketch, panel.fit.posterior)
+    found += estimate_alarms(sketch)
+    found += residual_alarms(sketch.jurors, panel.test, panel.coupling.groups if panel.coupling else [])
+    if len(sketch.labels) > 2:
+        found += agreement_alarms(sketch.jurors, agreement_test(panel.heard, panel.main_fit))
+    result = replace(result, alarms=ranked(found))
+    spread = _dependence(panel, result)
+    if request.intervals and result.rule == FIT_RULE:
+        also = None if spread is None else spread.add
+        ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
+        if ends is not None:
+            result = replace(
+                result,
+                interval=named_statistics(sketch, ends),
+                standard_error=named_statistics(sketch, ends["errors"]),
+            )
+    return result if spread is None else _with_dependence(result, spread.result(request.level))
+
+
+def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
+    """How errors go together, for two labels and four jurors or more; nothing where the mathematics is not given."""
+    sketch = panel.heard
+    if result.solution is None or len(sketch.labels) != 2 or not 4 <= len(sketch.jurors) <= MOST_JURORS:
+        return None
+    return DependenceSpread(dependence_of(sketch, result.solution), panel)
+
+
+def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
+    ends = found.interval["effective_jurors"] if found.interval else None
+    sure = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
+    worth = f"{found.effective_jurors:.1f}{sure}"
+    note = f"As far as errors go together, these {len(found.jurors)} jurors are worth at most {worth} independent ones."
+    notes = [*result.details.get("notes", ()), note]
+    return replace(result, details={**result.details, "notes": notes, "dependence": found})
