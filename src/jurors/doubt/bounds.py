@@ -46,8 +46,8 @@ class Bounds:
         shown = tuple(
             (
                 f"prevalence of {a}" if j is None else f"accuracy of {j} on {a}",
-                f"{low * 100:.1f}%",
-                f"{high * 100:.1f}%",
+                percent(low),
+                percent(high),
             )
             for _, j, a, low, high in rows
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.choose import DEFAULT_RULE
+from jurors.evaluate.majority import evaluate_majority
 from jurors.evaluate.solution import Named, Solution, json_ready
 from jurors.sketch import Sketch
 from jurors.votes import Label
@@ -97,7 +98,6 @@ class Evaluation:
     standard_error: Named | None = None  #: the same shape, standard errors
     target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
     level: float = 0.95  #: how sure the intervals are
-    majority: Solution | None = None  #: what majority vote would have said
     partition: Partition | None = None
     alarms: tuple[Alarm, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)  #: what the method adds: iterations, the model chosen, …
@@ -105,6 +105,11 @@ class Evaluation:
     exam: bool = False  #: labels mean nothing across items: only the scores do
 
     # -- the numbers --------------------------------------------------------------------------------------
+
+    @cached_property
+    def majority(self) -> Solution | None:
+        """What majority vote would have said, exactly; None for an evaluation that was not made from a sketch."""
+        return None if self.sketch is None else evaluate_majority(self.sketch)
 
     @cached_property
     def prevalence(self) -> Named:

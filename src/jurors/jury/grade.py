@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation
 from jurors.jury.methods import METHODS, default_method
 from jurors.jury.request import Request, ranked
-from jurors.jury.source import as_votes, check_gradable, label_alarms
+from jurors.jury.source import FEWEST_JURORS, as_votes, check_gradable, label_alarms
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes, as_key
@@ -96,7 +97,8 @@ def grade_votes(
     if name not in METHODS:
         nearest(method, ["auto", *METHODS], "method")
     request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
-    with one_thread():
+    is_small = name == "algebraic" and len(sketch.jurors) == FEWEST_JURORS  # no product worth a thread in there
+    with nullcontext() if is_small else one_thread():
         result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
     if similar := label_alarms(votes):
         result = replace(result, alarms=ranked([*result.alarms, *similar]))

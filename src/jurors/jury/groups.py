@@ -11,7 +11,7 @@ import numpy as np
 from jurors.decide import partition_by_label
 from jurors.doubt import interval_around
 from jurors.errors import SketchError
-from jurors.evaluate import Alarm, Evaluation, Named, Solution, evaluate_majority
+from jurors.evaluate import Alarm, Evaluation, Named, Solution
 from jurors.evaluate.groups import juror_groups, part_of
 from jurors.sketch import Sketch
 
@@ -56,7 +56,7 @@ def _join(sketch: Sketch, parts: list[Any], cards: list[Evaluation], alarm: Alar
     first = cards[0]
     result = replace(
         first, items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, solution=solution,
-        solutions=(solution,), majority=evaluate_majority(sketch), interval=None, standard_error=None,
+        solutions=(solution,), interval=None, standard_error=None,
         partition=partition_by_label(sketch, solution, np.nan_to_num(posterior)),
         alarms=(alarm, *(a for card in cards for a in card.alarms)),
         details={"groups": [_summary(card) for card in cards]},

@@ -59,7 +59,7 @@ def grade_majority(sketch: Sketch, request: Request) -> Evaluation:
     return Evaluation(
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="majority",
         solution=exact.to_float(), exact=exact, solutions=(exact,), rule="the majority is right",
-        majority=exact, partition=majority_partition(sketch), target=request.target, level=request.level,
+        partition=majority_partition(sketch), target=request.target, level=request.level,
     )  # fmt: skip
 
 

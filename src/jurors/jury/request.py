@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from jurors.decide import partition_by_label
 from jurors.doubt.intervals import Target
 from jurors.errors import SketchError
-from jurors.evaluate import Alarm, Choice, Evaluation, Fit, Named, Solution, choose_solution, evaluate_majority
+from jurors.evaluate import Alarm, Choice, Evaluation, Fit, Named, Solution, choose_solution
 from jurors.evaluate.alarm import LEVELS
 from jurors.sketch import Sketch
 
@@ -44,7 +44,7 @@ def oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluatio
         raise SketchError("a trusted juror or a common label settles panels of two labels only; give gold items")
     return Evaluation(
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name, solution=fit.solution,
-        solutions=solutions, rule=rule, majority=evaluate_majority(sketch),
+        solutions=solutions, rule=rule,
         partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
         alarms=ranked(fit.alarms), target=request.target, level=request.level,
         details={**fit.details, "iterations": fit.iterations, "converged": fit.converged},

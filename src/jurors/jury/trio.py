@@ -12,7 +12,7 @@ from jurors.doubt import contradiction_alarm, trio_alarms, trio_intervals
 from jurors.doubt.alarms import pair_z
 from jurors.doubt.severity import smallest_correlation
 from jurors.errors import DegenerateSketchError
-from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_majority, evaluate_trio
+from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_trio
 from jurors.evaluate.trios import DecodedTrios, evaluate_trios
 from jurors.jury.request import Request, named_statistics, ranked
 from jurors.jury.trio_labels import exact_intervals, exact_trio
@@ -29,7 +29,7 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         found.append(Alarm("missing_votes", "note", message, float(left_out)))
     result = partial(
         Evaluation, items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
-        majority=evaluate_majority(sketch), target=request.target, level=request.level,
+        target=request.target, level=request.level,
     )  # fmt: skip
     try:
         solutions = evaluate_trio(whole)
@@ -71,7 +71,7 @@ def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
     return Evaluation(
         items=sketch.complete().items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
         solution=floats, exact=found.solution, solutions=found.solutions, rule=found.decode.rule or "",
-        majority=evaluate_majority(sketch), partition=partition_by_label(sketch, floats),
+        partition=partition_by_label(sketch, floats),
         alarms=ranked(found.alarms), target=request.target, level=request.level,
         interval=None if ends is None else named_statistics(sketch, ends),
         standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
