@@ -23,7 +23,7 @@ from jurors.evaluate.panel import PanelFit
 
 Floats: TypeAlias = NDArray[np.float64]
 
-REPLICATES = 100
+REPLICATES = 60
 _MOST_CELLS = 3_000_000  # replicates x classes x tuples held at once
 _MOST_WORK = 4e9  # votes x replicates x classes beyond which no replicate is drawn
 _LIGHT = 0.05  # models of less weight are left out
@@ -113,7 +113,7 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
     problem = pose(data, model, panel.strength, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)
-    at, _, _ = climb(problem, at, 1e-3 * at.flat.shape[1], _STEPS)
+    at, _, _ = climb(problem, at, 3e-3 * at.flat.shape[1], _STEPS)
     classes, _ = expect(problem, at)
     return np.asarray(classes.reshape(len(drawn), -1, data.labels, data.rows).sum(axis=1))
 

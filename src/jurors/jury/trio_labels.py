@@ -30,10 +30,9 @@ class ExactTrio:
 
 def is_exact(sketch: Sketch) -> bool:
     """Whether three jurors' counts obey the theorem for three labels or more: almost only made-up counts do."""
-    whole = sketch.complete()
-    if len(sketch.jurors) != 3 or len(sketch.labels) < 3 or not whole.items:
+    if len(sketch.jurors) != 3 or len(sketch.labels) < 3 or not sketch.complete().items:
         return False
-    solution = evaluate_trio_labels(whole).solution
+    solution = evaluate_trio_labels(sketch.complete()).solution
     return solution is not None and solution.is_real
 
 
@@ -49,9 +48,9 @@ def exact_trio(sketch: Sketch, choice: Choice) -> ExactTrio:
 
 def estimate_alarms(sketch: Sketch) -> list[Alarm]:
     """What the exact theorem and the goodness of fit say of three jurors who were graded by estimation."""
-    whole = sketch.complete()
-    if len(sketch.jurors) != 3 or len(sketch.labels) < 3 or not whole.items:
+    if len(sketch.jurors) != 3 or len(sketch.labels) < 3 or not sketch.complete().items:
         return []
+    whole = sketch.complete()
     return [*outcome_alarms(evaluate_trio_labels(whole)), *goodness_alarms(whole)]
 
 

@@ -161,11 +161,14 @@ class Sketch:
         """Only the items on which every juror voted."""
         if self.is_complete:
             return self
-        codes = self.tuples.codes
-        kept = (codes >= 0).all(axis=1)
-        return Sketch(
-            replace(self.tuples, rows=int(kept.sum()), counts=self.counts[kept], _dense=codes[kept], _sparse=None)
-        )
+        row, col, code = self.tuples.triples()
+        width = len(self.jurors)
+        full = np.bincount(row, minlength=self.tuples.rows) == width
+        kept = full[row]
+        codes = np.empty((int(full.sum()), width), dtype=code.dtype)
+        codes[np.cumsum(full)[row[kept]] - 1, col[kept]] = code[kept]
+        rows = replace(self.tuples, rows=len(codes), counts=self.counts[full], _dense=codes, _sparse=None)
+        return Sketch(rows)
 
     def relabel(self, names: Mapping[Label, Label]) -> Sketch:
         """The same counts with labels renamed; a label not named stays."""
