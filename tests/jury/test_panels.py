@@ -225,3 +225,37 @@ def test_permuting_three_jurors_keeps_the_exact_theorem() -> None:
     assert len({r.exact.prevalence[0] for r in results if r.exact}) == 1
     assert results[0].details["smallest_correlation"] == 0
     assert "Weakest pair" in str(results[0])
+
+
+@pytest.mark.parametrize("density", [1.0, 0.6])
+def test_accurate_independent_jurors_ring_no_alarm_even_with_votes_missing(density: float) -> None:
+    for seed in range(12):
+        panel = simulate(400, 8, seed=seed, low=0.85, high=0.98, density=density)
+        assert "correlated_errors" not in kinds(jurors.grade(panel.votes))
+
+
+def test_a_juror_who_never_voted_is_left_out_and_named() -> None:
+    panel = simulate(300, 5, seed=16)
+    panel.votes[:, 4] = -1
+    result = jurors.grade(panel.votes)
+    assert result.jurors == ("1", "2", "3", "4")
+    assert kinds(result)["no_votes"] == ("5",)
+    assert len(jurors.label(panel.votes)) == 300
+    assert jurors.compare(panel.votes).evaluations
+
+
+def test_a_gold_label_nobody_voted_is_taken_for_a_slip() -> None:
+    panel = simulate(100, 4, seed=17)
+    text = np.where(panel.votes == 0, "A", "B")
+    with pytest.raises(VotesError, match="'a'.*Did you mean 'A'"):
+        jurors.grade(text, gold={0: "a", 1: "B"})
+
+
+def test_most_of_a_panel_sharing_a_blind_spot_does_not_stay_silent() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 2000)
+    shared = rng.random(2000) < 0.3
+    for k in (3, 4):  # the first panel only moves the generator on
+        wrong = [(shared if i < k else rng.random(2000) < 0.3) ^ (rng.random(2000) < 0.05) for i in range(6)]
+    votes = np.stack([np.where(w, 1 - truth, truth) for w in wrong], axis=1)
+    assert "correlated_errors" in kinds(jurors.grade(votes))

@@ -9,7 +9,7 @@ from jurors.cli.options import Output, Source, json_text, output_options, votes_
 
 @click.command()
 @votes_options
-@output_options("text", "json", "csv", alarms=False)
+@output_options("text", "json", "csv", "md", alarms=False)
 def agreement(source: Source, output: Output) -> None:
     """How much the jurors of FILE agree: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1."""
     import jurors
@@ -22,5 +22,7 @@ def agreement(source: Source, output: Output) -> None:
             output.write(json_text(found.to_dict()))
         case "csv":
             output.write(csv_text(("first", "second", "items", "agreement", "cohen_kappa"), found.pairs()))
+        case "md":
+            output.write("\n\n".join(table.to_markdown() for table in found.tables()))
         case _:
             output.write(str(found))

@@ -11,7 +11,9 @@ from jurors.cli.options import Key, Output, Source, json_text, key_options, outp
 @votes_options
 @key_options(required=False)
 @click.option("--methods", metavar="A,B", help="Only these methods, in this order.")
-@click.option("--seed", type=int, default=0, show_default=True, help="For methods that draw random numbers.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For methods that draw random numbers."
+)
 @output_options("text", "json", "csv", "md")
 def compare(source: Source, key: Key, methods: str | None, seed: int, output: Output) -> None:
     """All methods side by side, beside the truth where there is a key."""

@@ -182,7 +182,9 @@ def grading_options(command: Command) -> Command:
     @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
                   help="What intervals are about: these items, or where they came from.")  # fmt: skip
     @click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
-    @click.option("--seed", type=int, default=0, show_default=True, help="For methods that draw random numbers.")
+    @click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For methods that draw random numbers."
+    )
     @functools.wraps(command)
     def wrapped(
         method: str, trust: str | None, common: str | None, gold: str | None, target: str, level: float, seed: int,

@@ -30,7 +30,7 @@ def contradiction_alarm(error: DegenerateSketchError) -> Alarm | None:
     """The alarm of counts that no independent trio can give; None where the counts merely fix no answer."""
     if error.outcome not in CONTRADICTIONS:
         return None
-    return Alarm(error.outcome, "alarm", f"{error}. The errors are strongly correlated.", None, error.jurors)
+    return Alarm(error.outcome, "alarm", f"{error}; the errors are strongly correlated", None, error.jurors)
 
 
 def trio_alarms(

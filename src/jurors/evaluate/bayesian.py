@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
-from jurors.evaluate.dawid_skene import check_panel, expected_counts, few_jurors_alarm, iteration_limit, vote_shares
+from jurors.evaluate.dawid_skene import (
+    check_panel,
+    expected_counts,
+    few_jurors_alarm,
+    has_settled,
+    iteration_limit,
+    vote_shares,
+)
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.incidence import Incidence
 from jurors.evaluate.latent import juror_scores
@@ -75,7 +82,7 @@ def evaluate_bayesian(
         posterior, evidence = _expect(data, items + by_label, rows + joint)
         new = evidence - _divergence(items + by_label, items) - _divergence(rows + joint, rows)
         steps += 1
-        converged = bool(new - bound <= tolerance * abs(new))
+        converged = has_settled(new - bound, new, tolerance)
         bound = new
     by_label, joint = expected_counts(data, posterior)
     alarms = [] if converged else [convergence_alarm("variational Bayes", steps)]

@@ -45,7 +45,7 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
     max_iterations
         When to give up; by default 10,000, and fewer (never below 200) on large panels.
     tolerance
-        Converged: a step changes the log-likelihood by less than this share of itself.
+        Converged: a step changes the log-likelihood by less than this share of itself, and by less than 1e-6.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
         prevalence, confusion = _maximise(data, posterior)
         posterior, new = _expect(data, prevalence, confusion)
         steps += 1
-        converged = bool(new - height <= tolerance * abs(new))
+        converged = has_settled(new - height, new, tolerance)
         height = new
     prevalence, confusion = _maximise(data, posterior)
     alarms = [] if converged else [convergence_alarm("Dawid-Skene", steps)]
@@ -75,6 +75,14 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
         details={"log_likelihood": height},
         alarms=(*alarms, *few_jurors_alarm(sketch, "Dawid-Skene")),
     )
+
+
+def has_settled(gain: float, height: float, tolerance: float) -> bool:
+    """Whether a step gained next to nothing: less than a share of the height, and on large tests less than 1e-6.
+
+    Below 4e-15 of the height a gain is rounding.
+    """
+    return gain <= max(min(tolerance * abs(height), 1e-6), 4e-15 * abs(height))
 
 
 def check_panel(sketch: Sketch, name: str) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.answer_key import KeyedEvaluation
-from jurors.evaluate.factor import pair_moments
+from jurors.evaluate.factor import pair_moments, residual_errors
 from jurors.evaluate.solution import Solution
 from jurors.sketch import Sketch
 from jurors.tables import Table
@@ -26,7 +26,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _SHOWN = 20
 _BEYOND = 0.1  # correlation beyond the typical pair's from which two jurors count as moving together,
-_CLEARLY = 4.0  # if it is so many standard errors
+_CLEARLY = 4.5  # if it is so many standard errors
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,13 +36,15 @@ class Dependence:
     jurors: tuple[str, ...]
     correlation: Floats  #: (N, N) ρ_ij, NaN on the diagonal and where a pair shares no item
     items: Floats  #: (N, N) the items each pair shares
+    error: Floats  #: (N, N) the standard error of each correlation under independence
     groups: tuple[tuple[str, ...], ...] = ()  #: jurors who move together beyond what all share
     interval: dict[str, tuple[float, float]] | None = None  #: of `mean_correlation` and `effective_jurors`
 
     @property
     def z(self) -> Floats:
-        """(N, N) the correlations in standard errors: under independence each has variance 1/items."""
-        return np.asarray(self.correlation * np.sqrt(self.items))
+        """(N, N) the correlations in standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.correlation / self.error)
 
     @property
     def mean_correlation(self) -> float:
@@ -119,9 +121,14 @@ def residual_correlations(covariance: Floats, met: NDArray[np.bool_], prevalence
     p, q = prevalence[..., :1, None], prevalence[..., 1:, None]
     d = accuracy.sum(axis=-1) - 1
     left = covariance - p * q * d[..., :, None] * d[..., None, :]
-    inside = np.clip(accuracy, 0.005, 0.995)  # a spread cannot be zero; the grades themselves are not touched
-    spread = np.sqrt((inside * (1 - inside) * prevalence[..., None, :]).sum(axis=-1))
+    spread = _spread(prevalence, accuracy)
     return np.asarray(np.where(met, left / (spread[..., :, None] * spread[..., None, :]), np.nan))
+
+
+def _spread(prevalence: Floats, accuracy: Floats) -> Floats:
+    """The standard deviation of each juror's errors, given the label."""
+    inside = np.clip(accuracy, 0.005, 0.995)  # a spread cannot be zero; the grades themselves are not touched
+    return np.asarray(np.sqrt((inside * (1 - inside) * prevalence[..., None, :]).sum(axis=-1)))
 
 
 def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
@@ -137,18 +144,20 @@ def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
     accuracy = np.where(np.isfinite(accuracy), accuracy, 0.5)
     met = pairs.items > 0
     correlation = residual_correlations(pairs.covariance, met, prevalence, accuracy)
-    groups = _groups(sketch.jurors, correlation, pairs.items)
-    return Dependence(jurors=sketch.jurors, correlation=correlation, items=pairs.items, groups=groups)
+    spread = _spread(prevalence, accuracy)
+    error = residual_errors(pairs, sketch.items, float(prevalence[0]), accuracy) / np.outer(spread, spread)
+    groups = _groups(sketch.jurors, correlation, error)
+    return Dependence(jurors=sketch.jurors, correlation=correlation, items=pairs.items, error=error, groups=groups)
 
 
-def _groups(jurors: tuple[str, ...], correlation: Floats, items: Floats) -> tuple[tuple[str, ...], ...]:
+def _groups(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tuple[tuple[str, ...], ...]:
     """Jurors linked by pairs clearly more correlated than the typical pair."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     typical = max(float(np.nanmedian(correlation)), 0.0) if np.isfinite(correlation).any() else 0.0
     beyond = np.nan_to_num(correlation - typical)
-    i, j = np.nonzero(np.triu((beyond > _BEYOND) & (beyond * np.sqrt(items) > _CLEARLY), 1))
+    i, j = np.nonzero(np.triu((beyond > _BEYOND) & (beyond > _CLEARLY * error), 1))
     size = len(jurors)
     _, label = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(size, size)), directed=False)
     members = [np.flatnonzero(label == k) for k in range(int(label.max()) + 1)]
@@ -175,4 +184,6 @@ def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
     scale = np.sqrt(np.maximum(spread, 1e-12))
     met = (items > 0) & ~np.eye(width, dtype=bool)
     correlation = np.where(met, covariance / np.outer(scale, scale), np.nan)
-    return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(met, items, 0.0))
+    with np.errstate(divide="ignore"):
+        error = 1 / np.sqrt(items)
+    return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(met, items, 0.0), error=error)

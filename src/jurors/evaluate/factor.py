@@ -96,7 +96,12 @@ def fit_factor(sketch: Sketch, left_out: NDArray[np.bool_] | None = None) -> Fac
     accuracy = np.stack([1 - share + loading / ratio, share + ratio * loading], axis=1)
     residual = np.where(pairs.items > 0, pairs.covariance - np.outer(loading, loading), 0.0)
     return FactorFit(
-        float(prevalence), accuracy, loading, pairs, residual, _standard_errors(pairs, prevalence, accuracy)
+        float(prevalence),
+        accuracy,
+        loading,
+        pairs,
+        residual,
+        residual_errors(pairs, sketch.items, float(prevalence), accuracy),
     )
 
 
@@ -145,10 +150,18 @@ def _elementary(row: NDArray[np.int64], values: Floats, rows: int) -> Floats:
     return np.asarray((p1**3 - 3 * p1 * p2 + 2 * p3) / 6)
 
 
-def _standard_errors(pairs: PairMoments, prevalence: float, accuracy: Floats) -> Floats:
-    """se² = (P_A vA_i vA_j + P_B vB_i vB_j) / n_ij with v = accuracy (1 - accuracy)."""
+def residual_errors(pairs: PairMoments, items: int, prevalence: float, accuracy: Floats) -> Floats:
+    """The standard error of each residual under independence; 0 where a pair shares no item.
+
+    On items that everybody answered only the errors are random, n se² = P_A vA_i vA_j + P_B vB_i vB_j with
+    v = accuracy (1 - accuracy). A pair that shares a part of the items is also off because that part is not the whole:
+    of what else a covariance varies by, the share of the items it lacks counts.
+    """
     inside = np.clip(accuracy, 0.005, 0.995)  # a variance cannot be negative; the grades themselves are not touched
     v = inside * (1 - inside)
     total = prevalence * np.outer(v[:, 0], v[:, 0]) + (1 - prevalence) * np.outer(v[:, 1], v[:, 1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(pairs.items > 0, np.sqrt(total / pairs.items), 0.0))
+    met = pairs.items > 0
+    n = np.where(met, pairs.items, 1.0)
+    of_errors = total / n
+    rest = np.maximum(np.where(met, pairs.standard_errors(), 0.0) ** 2 - of_errors, 0.0)
+    return np.asarray(np.where(met, np.sqrt(of_errors + (1 - n / max(items, 1)) * rest), 0.0))

@@ -37,8 +37,10 @@ class ResidualTest:
 
     @property
     def is_significant(self) -> bool:
-        """Whether chance does not explain what is left over."""
-        return self.p_value < SIGNIFICANT
+        """Whether chance does not explain what is left over: of all pairs together, or of one that sticks out."""
+        largest = float(np.abs(self.factor.z[self.counted]).max(initial=0.0))
+        one_pair = NormalDist().inv_cdf(1 - SIGNIFICANT / (2 * max(int(self.counted.sum()), 1)))
+        return self.p_value < SIGNIFICANT or largest > one_pair
 
     @property
     def share(self) -> float:

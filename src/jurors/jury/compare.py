@@ -14,7 +14,7 @@ from jurors.evaluate.card import percent
 from jurors.evaluate.solution import json_ready
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods import METHODS, default_method
-from jurors.jury.source import as_votes, check_gradable
+from jurors.jury.source import as_votes, check_gradable, without_silent
 from jurors.sketch import count_votes
 from jurors.tables import Table
 from jurors.votes import as_key
@@ -129,6 +129,7 @@ def compare(
     ['algebraic', 'majority']
     """
     votes = as_votes(source, **reading)
+    votes, _ = without_silent(votes)
     check_gradable(votes)
     truth = None
     if key is not None:

@@ -15,7 +15,7 @@ from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation
 from jurors.jury.methods import METHODS, default_method
 from jurors.jury.request import Request, ranked
-from jurors.jury.source import FEWEST_JURORS, as_votes, check_gradable, label_alarms
+from jurors.jury.source import FEWEST_JURORS, as_votes, check_gradable, label_alarms, without_silent
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes, as_key
@@ -87,10 +87,13 @@ def grade_votes(
         raise SketchError(f"target must be 'test' or 'population', got {target!r}")
     if not 0 < level < 1:
         raise SketchError(f"level must lie between 0 and 1, got {level}")
+    if seed < 0:
+        raise SketchError(f"seed must not be negative, got {seed}")
+    votes, silent = without_silent(votes)
     check_gradable(votes)
     known = None
     if gold is not None:
-        votes, known = as_key(gold).align(votes)
+        votes, known = _align_gold(gold, votes)
     sketch, inverse = count_votes(votes)
     counted = None if known is None else count_truth(votes, inverse, known, sketch)
     name = default_method(sketch) if method == "auto" else method
@@ -100,8 +103,8 @@ def grade_votes(
     is_small = name == "algebraic" and len(sketch.jurors) == FEWEST_JURORS  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():
         result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
-    if similar := label_alarms(votes):
-        result = replace(result, alarms=ranked([*result.alarms, *similar]))
+    if about_votes := [*silent, *label_alarms(votes)]:
+        result = replace(result, alarms=ranked([*result.alarms, *about_votes]))
     if counted is not None and result.partition is not None:
         # The items that test the grades must not have taken part in them.
         blind = (
@@ -111,6 +114,15 @@ def grade_votes(
         alarms = ranked([*surprise, *result.alarms])
         result = replace(result, details={**result.details, "gold": tested}, alarms=alarms)
     return result, votes, inverse, known
+
+
+def _align_gold(gold: Any, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
+    """The gold label of each row; VotesError where one was never voted: more likely a slip than a new label."""
+    aligned, known = as_key(gold).align(votes)
+    for label in aligned.labels:
+        if label not in votes.labels:
+            nearest(label, votes.labels, "label among the votes that is called")
+    return aligned, known
 
 
 def count_truth(votes: Votes, inverse: NDArray[np.int64], truth: NDArray[Any], sketch: Sketch) -> NDArray[np.int64]:

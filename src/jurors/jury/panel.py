@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from jurors.doubt import agreement_alarms, juror_alarms, panel_intervals, residual_alarms
 from jurors.doubt.dependence import DependenceSpread
-from jurors.evaluate import Evaluation, evaluate_panel
+from jurors.evaluate import Alarm, Evaluation, evaluate_panel
 from jurors.evaluate.agreement_residual import agreement_test
 from jurors.evaluate.dependence import Dependence, dependence_of
 from jurors.evaluate.factor import MOST_JURORS
@@ -65,4 +65,10 @@ def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
     worth = f"{found.effective_jurors:.1f}{sure}"
     note = f"As far as errors go together, these {len(found.jurors)} jurors are worth at most {worth} independent ones."
     notes = [*result.details.get("notes", ()), note]
-    return replace(result, details={**result.details, "notes": notes, "dependence": found})
+    alarms = result.alarms
+    if found.groups and not any(alarm.kind == "correlated_errors" for alarm in alarms):
+        who = "; ".join(" + ".join(group) for group in found.groups)
+        message = f"errors go together beyond chance in groups: {who}"
+        together = tuple(name for group in found.groups for name in group)
+        alarms = ranked([*alarms, Alarm("correlated_errors", "warning", message, found.mean_correlation, together)])
+    return replace(result, alarms=alarms, details={**result.details, "notes": notes, "dependence": found})

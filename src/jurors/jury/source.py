@@ -46,11 +46,11 @@ def check_gradable(votes: Votes, *, fewest: int = FEWEST_JURORS) -> None:
         raise SketchError(f"grading needs at least two labels, {shown}; add the items where somebody disagrees")
     most = max(2, votes.total // 2)
     if len(votes.labels) > most:
-        if similar := label_alarms(votes):
-            raise SketchError(f"{similar[0].message}; make them one before grading")
+        similar = "".join(f" ({alarm.message})" for alarm in label_alarms(votes))
         raise SketchError(
             f"{len(votes.labels):,} labels are more than {votes.total:,} items can support (at most {most:,}): are "
             "these scores or free text? Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)"
+            f"{similar}"
         )
 
 
@@ -64,3 +64,17 @@ def label_alarms(votes: Votes) -> list[Alarm]:
         return []
     message = f"labels differ only by case or blanks, and count as different ones: {'; '.join(alike)}"
     return [Alarm("similar_labels", "warning", message, float(len(alike)))]
+
+
+def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
+    """The votes of those who voted at all, and a warning that names the others: there is nothing to grade them by."""
+    col = votes.triples()[1] if not votes.is_dense else np.flatnonzero((votes.codes >= 0).any(axis=0))
+    heard = np.unique(col)
+    if len(heard) == len(votes.jurors):
+        return votes, []
+    silent = tuple(name for k, name in enumerate(votes.jurors) if k not in set(heard.tolist()))
+    shown = ", ".join(map(repr, silent[:8])) + (f" and {len(silent) - 8} more" if len(silent) > 8 else "")
+    message = f"{shown} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
+    return votes.take([votes.jurors[k] for k in heard]), [
+        Alarm("no_votes", "warning", message, float(len(silent)), silent)
+    ]

@@ -26,7 +26,9 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
     if whole.items < sketch.items:
         left_out = sketch.items - whole.items
         message = f"{left_out:,} of {sketch.items:,} items lack a vote; the grades come from the {whole.items:,} others"
-        found.append(Alarm("missing_votes", "note", message, float(left_out)))
+        many = 4 * left_out > sketch.items
+        message += "; the method 'latent' uses all of them" if many else ""
+        found.append(Alarm("missing_votes", "warning" if many else "note", message, float(left_out)))
     result = partial(
         Evaluation, items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
         target=request.target, level=request.level,
