@@ -247,7 +247,7 @@ def test_a_juror_who_never_voted_is_left_out_and_named() -> None:
 def test_a_gold_label_nobody_voted_is_taken_for_a_slip() -> None:
     panel = simulate(100, 4, seed=17)
     text = np.where(panel.votes == 0, "A", "B")
-    with pytest.raises(VotesError, match="'a'.*Did you mean 'A'"):
+    with pytest.raises(VotesError, match=r"'a'.*Did you mean 'A'"):
         jurors.grade(text, gold={0: "a", 1: "B"})
 
 

@@ -68,13 +68,14 @@ def label_alarms(votes: Votes) -> list[Alarm]:
 
 def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
     """The votes of those who voted at all, and a warning that names the others: there is nothing to grade them by."""
-    col = votes.triples()[1] if not votes.is_dense else np.flatnonzero((votes.codes >= 0).any(axis=0))
-    heard = np.unique(col)
-    if len(heard) == len(votes.jurors):
+    if votes.is_dense:
+        heard = (votes.codes >= 0).any(axis=0)
+    else:
+        heard = np.bincount(votes.triples()[1], minlength=len(votes.jurors)) > 0
+    if heard.all():
         return votes, []
-    silent = tuple(name for k, name in enumerate(votes.jurors) if k not in set(heard.tolist()))
+    silent = tuple(name for name, voted in zip(votes.jurors, heard, strict=True) if not voted)
     shown = ", ".join(map(repr, silent[:8])) + (f" and {len(silent) - 8} more" if len(silent) > 8 else "")
     message = f"{shown} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
-    return votes.take([votes.jurors[k] for k in heard]), [
-        Alarm("no_votes", "warning", message, float(len(silent)), silent)
-    ]
+    spoke = [name for name in votes.jurors if name not in set(silent)]
+    return votes.take(spoke), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]
