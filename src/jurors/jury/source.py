@@ -69,9 +69,9 @@ def label_alarms(votes: Votes) -> list[Alarm]:
 def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
     """The votes of those who voted at all, and a warning that names the others: there is nothing to grade them by."""
     if votes.is_dense:
-        heard = (votes.codes >= 0).any(axis=0)
+        heard = np.asarray((votes.codes >= 0).any(axis=0))
     else:
-        heard = np.bincount(votes.triples()[1], minlength=len(votes.jurors)) > 0
+        heard = np.asarray(np.bincount(votes.triples()[1], minlength=len(votes.jurors)) > 0)
     if heard.all():
         return votes, []
     silent = tuple(name for name, voted in zip(votes.jurors, heard, strict=True) if not voted)
