@@ -35,6 +35,7 @@ def test_negative_correlation_gives_complex_roots_and_an_alarm() -> None:
     assert len(result.solutions) == 2
     assert not result.solutions[0].is_real
     assert result.alarms[0].kind == "complex"
+    assert result.alarms[0].value == result.details["smallest_correlation"] > 0.05
     assert result.alarms[0].level == "alarm"
     document = result.to_dict()
     assert document["prevalence"] is None

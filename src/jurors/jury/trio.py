@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -39,15 +40,18 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         alarm = contradiction_alarm(error)
         if alarm is None:
             raise
-        return result(solution=None, alarms=(alarm, *found), rule="none: there is no solution")
+        details = _trio_details(whole, evaluate_trios(whole.table()))
+        alarms = _with_severity([alarm, *found], details)
+        return result(solution=None, alarms=alarms, details=details, rule="none: there is no solution")
     chosen, rule, tied = choose_solution(sketch, solutions, request.choice)
     exact = solutions[chosen]
     table = whole.table()
     decoded = evaluate_trios(table)
     found += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
+    details = _trio_details(whole, decoded)
     result = partial(
-        result, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule, alarms=tuple(found),
-        details=_trio_details(whole, decoded),
+        result, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule,
+        alarms=_with_severity(found, details), details=details,
     )  # fmt: skip
     if not exact.is_real:
         return result(solution=None)
@@ -79,6 +83,12 @@ def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
         standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
         details={"relabelings": found.decode.relabelings, "gap": found.decode.gap},
     )  # fmt: skip
+
+
+def _with_severity(alarms: list[Alarm], details: dict[str, Any]) -> tuple[Alarm, ...]:
+    """Alarms without a number of their own get ε*: how correlated the errors must be, at the least."""
+    least = details["smallest_correlation"]
+    return tuple(replace(a, value=least) if a.level == "alarm" and a.value is None else a for a in alarms)
 
 
 def _trio_details(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
