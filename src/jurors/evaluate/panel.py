@@ -19,7 +19,7 @@ from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.hidden_votes import ModelChoice, choose_latent
 from jurors.evaluate.incidence import Incidence
 from jurors.evaluate.latent import LatentFit
-from jurors.evaluate.pairs import Pairs
+from jurors.evaluate.pairs import Pairs, incidence_of
 from jurors.evaluate.residual import ResidualTest, explaining_groups, residual_test
 from jurors.sketch import Sketch
 from jurors.votes import Votes
@@ -50,15 +50,6 @@ class PanelFit:
     def main_fit(self) -> LatentFit:
         """The fit of the model with most weight."""
         return self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
-
-
-def incidence_of(votes: Votes) -> Incidence:
-    """The decision tuples as the models want them."""
-    weights = np.ones(votes.rows) if votes.counts is None else votes.counts
-    if votes.is_dense:
-        return Incidence.from_codes(votes.codes, weights, labels=len(votes.labels))
-    row, col, code = votes.triples()
-    return Incidence.from_triples(row, col, code, weights, jurors=len(votes.jurors), labels=len(votes.labels))
 
 
 def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
@@ -103,7 +94,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
 
 
 def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:
-    data = incidence_of(votes)
+    data = incidence_of(Sketch(votes))
     return choose_latent(data, gold=key, seed=seed, strength=STRENGTH), data
 
 
