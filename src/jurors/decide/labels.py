@@ -68,9 +68,11 @@ class Labelling:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        return (
-            f"Labelling({len(self.codes):,} items, method {self.method!r}, {self.expected_errors:,.1f} errors expected)"
+        rows = "items" if self.counts is None else "tuples"
+        errors = (
+            f", {self.expected_errors:,.1f} errors expected" if self.expected_errors == self.expected_errors else ""
         )
+        return f"Labelling({len(self.codes):,} {rows}, method {self.method!r}{errors})"
 
     def _repr_html_(self) -> str:
         from jurors.tables import Table

@@ -34,4 +34,4 @@ def partition_by_label(sketch: Sketch, solution: Solution, posterior: NDArray[np
 def majority_partition(sketch: Sketch) -> Partition:
     """The same table as majority vote fills it: every item of a tuple goes to the majority's label."""
     shares = majority_shares(sketch)
-    return Partition(sketch, shares * sketch.counts[:, None], np.asarray(shares.argmax(axis=1)))
+    return Partition(sketch, shares * sketch.counts[:, None], np.asarray(shares.argmax(axis=1)), is_sure_of_itself=True)

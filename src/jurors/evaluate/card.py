@@ -97,7 +97,8 @@ def footnotes(e: Evaluation) -> list[str]:
     if e.partition is not None and e.solution is not None and not e.exam:
         errors = e.partition.expected_errors
         total = e.partition.sketch.items
-        lines.append(f"Best labels: {errors:,.0f} of {total:,} expected to be wrong ({errors / total:.1%}).")
+        if errors == errors:
+            lines.append(f"Best labels: {errors:,.0f} of {total:,} expected to be wrong ({errors / total:.1%}).")
     if e.exam:
         lines.append("Exam: choices mean nothing across questions, so only scores are shown; they hold if the choices")
         lines.append("of every question were shuffled.")

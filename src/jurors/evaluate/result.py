@@ -27,18 +27,23 @@ class Partition:
     sketch: Sketch
     by_true_label: NDArray[np.float64]  #: tuples x labels, estimated items; adds up to the tuple's count
     chosen: NDArray[np.int64]  #: the label (position) of each tuple
+    is_sure_of_itself: bool = False  #: majority vote takes itself for the truth: it earned no probability and no error
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """The probability that each tuple's label is right."""
+        """The probability that each tuple's label is right; NaN where the method cannot doubt itself."""
         counts = self.sketch.counts
+        if self.is_sure_of_itself:
+            return np.full(len(counts), np.nan)
         right = self.by_true_label[np.arange(len(counts)), self.chosen]
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(counts > 0, right / counts, np.nan))
 
     @property
     def expected_errors(self) -> float:
-        """The evaluation's own estimate of how many items this labelling has wrong."""
+        """The evaluation's own estimate of how many items this labelling has wrong; NaN where it has none."""
+        if self.is_sure_of_itself:
+            return float("nan")
         right = self.by_true_label[np.arange(len(self.chosen)), self.chosen]
         return float(np.nansum(self.sketch.counts - right))
 
@@ -168,7 +173,7 @@ class Evaluation:
         }
         if self.partition is not None and not self.exam and self.partition.sketch.tuples.rows <= _MOST_TUPLES:
             document["partition"] = self.partition.to_dict()
-            document["expected_errors"] = self.partition.expected_errors
+            document["expected_errors"] = json_ready(self.partition.expected_errors)
         return document
 
     def _shown_intervals(self) -> Named | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from jurors.evaluate.card import percent
 from jurors.evaluate.solution import json_ready
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods import METHODS, default_method
+from jurors.jury.request import ranked
 from jurors.jury.source import as_votes, check_gradable, without_silent
 from jurors.sketch import count_votes
 from jurors.tables import Table
@@ -129,7 +130,7 @@ def compare(
     ['algebraic', 'majority']
     """
     votes = as_votes(source, **reading)
-    votes, _ = without_silent(votes)
+    votes, silent = without_silent(votes)
     check_gradable(votes)
     truth = None
     if key is not None:
@@ -143,7 +144,8 @@ def compare(
     evaluations, refused = [], {}
     for name in [first, *(m for m in METHODS if m != first)] if methods is None else methods:
         try:
-            evaluations.append(grade_votes(sketch.tuples, method=name, seed=seed, intervals=False)[0])
+            graded = grade_votes(sketch.tuples, method=name, seed=seed, intervals=False)[0]
+            evaluations.append(replace(graded, alarms=ranked([*graded.alarms, *silent])))
         except SketchError as error:
             refused[name] = str(error)
     if not evaluations:

@@ -71,10 +71,9 @@ def _by_majority(votes: Votes, evaluation: Evaluation) -> Labelling:
         "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their errors",
     )
     sketch, inverse = count_votes(votes)
-    labelled = label_rows(
+    return label_rows(
         votes, inverse, majority_partition(sketch), method="majority", alarms=(*evaluation.alarms, fallback)
     )
-    return replace(labelled, probability=np.full(len(labelled), np.nan))
 
 
 def _with_key(labelled: Labelling, known: NDArray[np.int64]) -> Labelling:
