@@ -241,7 +241,7 @@ def test_a_juror_who_never_voted_is_left_out_and_named() -> None:
     assert result.jurors == ("1", "2", "3", "4")
     assert kinds(result)["no_votes"] == ("5",)
     assert len(jurors.label(panel.votes)) == 300
-    assert jurors.compare(panel.votes).evaluations
+    assert all("no_votes" in kinds(evaluation) for evaluation in jurors.compare(panel.votes).evaluations)
 
 
 def test_a_gold_label_nobody_voted_is_taken_for_a_slip() -> None:
@@ -259,3 +259,12 @@ def test_most_of_a_panel_sharing_a_blind_spot_does_not_stay_silent() -> None:
         wrong = [(shared if i < k else rng.random(2000) < 0.3) ^ (rng.random(2000) < 0.05) for i in range(6)]
     votes = np.stack([np.where(w, 1 - truth, truth) for w in wrong], axis=1)
     assert "correlated_errors" in kinds(jurors.grade(votes))
+
+
+def test_majority_vote_earns_no_probability_and_no_error_estimate() -> None:
+    panel = simulate(200, 4, seed=18)
+    labels = jurors.label(panel.votes, method="majority")
+    assert np.isnan(labels.probability).all()
+    result = jurors.grade(panel.votes, method="majority")
+    assert result.to_dict()["expected_errors"] is None
+    assert "expected to be wrong" not in str(result)
