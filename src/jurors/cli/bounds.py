@@ -26,12 +26,12 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
 
     if curve and any(value for value in asked.values()):
         raise SketchError("--curve tries every correlation by itself; leave the other bounds options out")
-    votes = source.read()
+    sketch = source.count()
     if curve:
-        output.write(_curve(votes, output))
+        output.write(_curve(sketch, output))
         return
     with output.working("bounding") as bar:
-        found = jurors.bounds(votes, progress=None if bar is None else _mover(bar), **asked)
+        found = jurors.bounds(sketch, progress=None if bar is None else _mover(bar), **asked)
     match output.format:
         case "json":
             output.write(json_text(found.to_dict()))
@@ -51,14 +51,13 @@ def _mover(bar: Any) -> Any:
     return lambda share: bar.update(bar.task_ids[0], total=1.0, completed=share)
 
 
-def _curve(votes: Any, output: Output) -> str:
+def _curve(sketch: Any, output: Output) -> str:
     """The bounds over a range of correlations: CSV, JSON columns, or prevalence widths to read."""
     from jurors.doubt.robust import correlation_curve
-    from jurors.sketch import Sketch
     from jurors.tables import Table, csv_text
 
     with output.working("bounding"):
-        columns = {name: values.tolist() for name, values in correlation_curve(Sketch.from_votes(votes)).items()}
+        columns = {name: values.tolist() for name, values in correlation_curve(sketch).items()}
     rows = list(zip(*columns.values(), strict=True))
     if output.format == "json":
         return json_text({name: [None if x != x else x for x in values] for name, values in columns.items()})

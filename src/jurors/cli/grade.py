@@ -21,7 +21,7 @@ def grade(source: Source, grading: dict[str, Any], exam: bool, output: Output) -
     from jurors.tables import csv_text
 
     with output.working("grading"):
-        evaluation = jurors.grade(source.read(), exam=exam, **grading)
+        evaluation = jurors.grade(source.read() if grading["gold"] else source.count(), exam=exam, **grading)
     match output.format:
         case "json":
             output.write(json_text(evaluation.to_dict()))

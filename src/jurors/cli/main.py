@@ -20,6 +20,15 @@ COMMANDS = {
     "compare": "All methods side by side, beside the truth where there is a key.",
     "bounds": "Guaranteed bounds: by logic alone, or if no error correlation exceeds a limit.",
     "agreement": "How much the jurors agree: alpha, kappas, AC1. Not how good they are.",
+    "report": "One self-contained HTML page with charts: who is good, and can I trust it.",
+    "plot": "One chart as PNG, SVG or HTML.",
+    "inspect": "What FILE holds, and which commands would work next; grades nothing.",
+    "convert": "Votes from one layout or format to another.",
+    "sketch": "Count the votes of FILE into a small sketch file.",
+    "merge": "Merge sketch files that were counted apart.",
+    "simulate": "Votes of a jury with chosen accuracies and error correlations, truth beside.",
+    "plan": "How many items and jurors until accuracies are known well enough.",
+    "experiment": "Repeat the paper's experiment on census data.",
     "demo": "Grade two real juries that come with the package.",
 }
 

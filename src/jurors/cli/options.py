@@ -34,6 +34,12 @@ class Source:
 
         return read_votes(self.path, **self.options)
 
+    def count(self) -> Any:
+        """The sketch of FILE, for commands that need not know which item is which."""
+        from jurors.sketch import read_sketch
+
+        return read_sketch(self.path, **self.options)
+
     def read_with_key(self, key: Key) -> tuple[Any, Any]:
         """The votes of FILE and its key: another file, or a column of FILE itself."""
         from jurors.votes import read_key, read_votes_with_key

@@ -20,6 +20,6 @@ def agreement(source: Any, **reading: Any) -> AgreementStatistics:
     >>> found.agreement, found.krippendorff_alpha
     (Fraction(2, 3), Fraction(4, 9))
     """
-    votes = as_votes(source, **reading)
+    votes = as_votes(source, by_item=False, **reading)
     check_gradable(votes, fewest=2)
     return agreement_statistics(Sketch.from_votes(votes))

@@ -57,7 +57,7 @@ def bounds(
         raise SketchError("exact bounds need a specification: without one logic allows everything")
     if correlation is None and tight:
         raise SketchError("tight bounds need a correlation")
-    votes = as_votes(source, **reading)
+    votes = as_votes(source, by_item=False, **reading)
     check_gradable(votes, fewest=1 if correlation is None else 3)
     sketch = Sketch.from_votes(votes)
     with one_thread():

@@ -129,7 +129,7 @@ def compare(
     >>> [e.method for e in compare(sketch, methods=["algebraic", "majority"]).evaluations]
     ['algebraic', 'majority']
     """
-    votes = as_votes(source, **reading)
+    votes = as_votes(source, by_item=key is not None, **reading)
     votes, silent = without_silent(votes)
     check_gradable(votes)
     truth = None

@@ -63,7 +63,7 @@ def grade(
     >>> [alarm.kind for alarm in result.alarms]
     ['irrational']
     """
-    votes = as_votes(source, **reading)
+    votes = as_votes(source, by_item=gold is not None, **reading)
     return grade_votes(
         votes, method=method, trust=trust, common=common, gold=gold, target=target, level=level, seed=seed, exam=exam
     )[0]

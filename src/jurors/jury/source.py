@@ -9,24 +9,27 @@ import numpy as np
 
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Alarm
-from jurors.sketch import Sketch
+from jurors.sketch import Sketch, read_sketch
 from jurors.votes import Votes, read_votes
 
 FEWEST_JURORS = 3
 
 
-def as_votes(source: Any, **reading: Any) -> Votes:
-    """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options."""
+def as_votes(source: Any, *, by_item: bool = True, **reading: Any) -> Votes:
+    """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options.
+
+    Where nobody needs to know which item is which, `by_item=False` leaves the counting to the engine that holds them.
+    """
     if isinstance(source, Sketch):
         return source.tuples
     if isinstance(source, Votes):
         return source
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        return read_votes(source, **reading)
+        return read_votes(source, **reading) if by_item else read_sketch(source, **reading).tuples
     if isinstance(source, (np.ndarray, list, tuple)):
         return Votes.from_matrix(source, **reading)
     if hasattr(source, "columns") or hasattr(source, "schema") or hasattr(source, "__arrow_c_stream__"):
-        return Votes.from_frame(source, **reading)
+        return Votes.from_frame(source, **reading) if by_item else Sketch.from_frame(source, **reading).tuples
     raise VotesError(
         f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
     )

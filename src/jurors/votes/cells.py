@@ -46,6 +46,7 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Options
     """Votes from the item, the juror and the label column, each as (distinct values, code of each row)."""
     items, item = _named(*columns[0], names[0], "item")
     jurors, juror = _named(*columns[1], names[1], "juror")
+    jurors, juror = in_natural_order(jurors, juror)
     values = tidy(columns[2][0], options.missing, column=names[2])
     if all(value is None for value in values):
         raise VotesError(f"every vote in column {names[2]!r} is missing")
@@ -87,6 +88,14 @@ def wide_votes(
     return Votes.from_codes(
         items=item_array(names), jurors=jurors, values=kinds, labels=kinds, duplicates=rule, **columns
     )
+
+
+def in_natural_order(names: Sequence[Any] | NDArray[Any], code: NDArray[Any]) -> tuple[Sequence[Any], NDArray[Any]]:
+    """Jurors by name, whatever the order of the rows: most engines have none, and all must give the same sketch."""
+    found = names.tolist() if isinstance(names, np.ndarray) else names
+    ordered = ordered_labels(found)
+    place = {name: k for k, name in enumerate(ordered)}
+    return ordered, np.array([place[name] for name in found], dtype=np.int64)[code]
 
 
 def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,70 @@
+"""What other tools wrote: each reader is one small file that recognises its tool's output and finds the votes in it.
+
+A reader is a module with
+
+    TITLE                   what `jurors inspect` calls it: "Inspect AI log"
+    recognises(files)       whether these files are its tool's, told from names and first bytes, never by a full parse
+    read(files)             Records (one vote a position), or Votes where the tool wrote counts; VotesError in one line
+
+and a line in `READERS`, whose order is the order in which they are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from jurors.errors import VotesError
+from jurors.votes.readers.files import Files
+from jurors.votes.table import Votes, nearest
+
+#: `--from NAME` -> the module, in the order in which they are asked.
+READERS: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Records:
+    """Votes as a tool wrote them: three columns of one length; a vote that is None was not given."""
+
+    item: Sequence[Any]
+    juror: Sequence[str]
+    label: Sequence[Any]
+
+
+class Reader(Protocol):
+    """What a reader's module must have."""
+
+    TITLE: str
+
+    def recognises(self, files: Files) -> bool:
+        """Whether this tool wrote the files."""
+
+    def read(self, files: Files) -> Records | Votes:
+        """The votes in them."""
+
+
+def find_reader(paths: Sequence[Path], root: Path, name: str | None = None) -> tuple[str, Reader] | None:
+    """The reader called `name`, or the one that recognises these files; None where they are plain tables."""
+    if name is not None:
+        if name not in READERS:
+            nearest(name, tuple(READERS), "reader")
+        return name, _load(name)
+    files = Files(tuple(paths), root)
+    if not files.may_be_a_log:
+        return None
+    return next(((name, reader) for name in READERS if (reader := _load(name)).recognises(files)), None)
+
+
+def read_records(paths: Sequence[Path], root: Path, reader: Reader) -> Records | Votes:
+    """What a reader finds in these files; a log without any vote is an error."""
+    found = reader.read(Files(tuple(paths), root))
+    if isinstance(found, Records) and not any(vote is not None for vote in found.label):
+        raise VotesError(f"this {reader.TITLE} holds no votes")
+    return found
+
+
+def _load(name: str) -> Reader:
+    return cast(Reader, import_module(f"jurors.votes.readers.{READERS[name]}"))

@@ -1,0 +1,99 @@
+"""The files a reader looks at: their first bytes to recognise them, their JSON to read them, faults as one line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jurors.errors import VotesError
+
+HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
+_GZIP = b"\x1f\x8b"
+_LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY")
+
+
+@dataclass(frozen=True)
+class Files:
+    """Some files and the folder the user named (or that holds the file the user named)."""
+
+    paths: tuple[Path, ...]
+    root: Path
+    _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
+    _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def may_be_a_log(self) -> bool:
+        """Whether it is worth asking the readers: a table of text or Parquet is none of theirs."""
+        return any(self.head(path).lstrip().startswith(_LOG_STARTS) for path in self.paths[:100])
+
+    def head(self, path: Path | None = None) -> bytes:
+        """The first bytes of a file (default: of the first), unpacked and without a byte order mark."""
+        path = self.paths[0] if path is None else path
+        if path not in self._heads:
+            try:
+                with _opened(path) as file:
+                    self._heads[path] = file.read(HEAD).removeprefix(b"\xef\xbb\xbf")
+            except (OSError, EOFError, zlib.error) as error:
+                raise VotesError(f"{self.name(path)}cannot be read: {error}") from None
+        return self._heads[path]
+
+    def document(self, path: Path | None = None) -> Any:
+        """A whole file as JSON, parsed once; bare NaN and Infinity, which logs hold, are floats."""
+        path = self.paths[0] if path is None else path
+        if path not in self._documents:
+            try:
+                with _opened(path) as file:
+                    text = file.read().removeprefix(b"\xef\xbb\xbf")
+                self._documents[path] = json.loads(text)
+            except json.JSONDecodeError as error:
+                raise VotesError(
+                    f"{self.name(path)}the JSON is broken or cut short in line {error.lineno} ({error.msg}); "
+                    "write or fetch the file again"
+                ) from None
+            except UnicodeDecodeError:
+                raise VotesError(f"{self.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
+            except (OSError, EOFError, zlib.error) as error:
+                raise VotesError(f"{self.name(path)}cannot be read: {error}") from None
+            except RecursionError:
+                raise VotesError(f"{self.name(path)}the JSON is nested too deeply to be a log") from None
+        return self._documents[path]
+
+    def lines(self, path: Path | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Each line of a JSON lines file as its number and its record."""
+        path = self.paths[0] if path is None else path
+        try:
+            with _opened(path) as file:
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        yield number, self._record(path, number, line)
+        except (OSError, EOFError, zlib.error) as error:
+            raise VotesError(f"{self.name(path)}cannot be read: {error}") from None
+
+    def _record(self, path: Path, number: int, line: bytes) -> dict[str, Any]:
+        try:
+            record = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error))
+            raise VotesError(
+                f"{self.name(path)}line {number} is broken or cut short ({reason}); write or fetch the file again"
+            ) from None
+        if not isinstance(record, dict):
+            raise VotesError(f"{self.name(path)}line {number} is {str(record)[:30]!r}, not a JSON record")
+        return record
+
+    def name(self, path: Path) -> str:
+        """ "a/b.json: " for a message, where there are several files; the message names a single one already."""
+        if len(self.paths) == 1:
+            return ""
+        return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
+
+
+def _opened(path: Path) -> Any:
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    return gzip.open(path) if packed else path.open("rb")
