@@ -6,22 +6,30 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Output, Source, grading_options, json_text, output_options, votes_options
+from jurors.cli.options import Output, Source, by_option, grading_options, json_text, output_options, votes_options
 
 
 @click.command()
 @votes_options
 @grading_options
 @click.option("--exam", is_flag=True, help="Choices mean nothing across questions: report scores only.")
+@by_option
 @output_options("text", "json", "csv", "md")
-def grade(source: Source, grading: dict[str, Any], exam: bool, output: Output) -> None:
+def grade(source: Source, grading: dict[str, Any], exam: bool, by: str | None, output: Output) -> None:
     """Grade the jurors of FILE without an answer key."""
     import jurors
     from jurors.evaluate.card import csv_rows, markdown_card, text_card
     from jurors.tables import csv_text
 
-    with output.working("grading"):
-        evaluation = jurors.grade(source.read() if grading["gold"] else source.count(), exam=exam, **grading)
+    if by is not None:
+        with output.working("grading") as bar:
+            votes, groups = source.read_with_groups(by, bar)
+            found = jurors.grade_by(votes, groups, column=by, exam=exam, **grading)
+        write_groups(found, output)
+        output.exit(found.alarms)
+        return
+    with output.working("grading") as bar:
+        evaluation = jurors.grade(source.read(bar) if grading["gold"] else source.count(bar), exam=exam, **grading)
     match output.format:
         case "json":
             output.write(json_text(evaluation.to_dict()))
@@ -33,3 +41,20 @@ def grade(source: Source, grading: dict[str, Any], exam: bool, output: Output) -
         case _:
             output.write(text_card(evaluation))
     output.exit(evaluation.alarms)
+
+
+def write_groups(found: Any, output: Output) -> None:
+    """Grades by group, in the format asked for."""
+    from jurors.jury.by_group_card import markdown_card
+    from jurors.tables import csv_text
+
+    match output.format:
+        case "json":
+            output.write(json_text(found.to_dict()))
+        case "csv":
+            output.write(csv_text(*found.rows()))
+            output.warn(found.alarms)
+        case "md":
+            output.write(markdown_card(found))
+        case _:
+            output.write(str(found))

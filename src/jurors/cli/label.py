@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Output, Source, grading_options, json_text, output_options, votes_options
+from jurors.cli.options import Output, Source, by_option, grading_options, json_text, output_options, votes_options
 
 
 @click.command()
@@ -14,25 +14,39 @@ from jurors.cli.options import Output, Source, grading_options, json_text, outpu
 @grading_options
 @click.option("--review", type=click.IntRange(min=1), metavar="N",
               help="Only the N items where a person's look helps most, least certain first.")  # fmt: skip
+@by_option
 @output_options("text", "json", "csv", "md")
-def label(source: Source, grading: dict[str, Any], review: int | None, output: Output) -> None:
+def label(source: Source, grading: dict[str, Any], review: int | None, by: str | None, output: Output) -> None:
     """One label per item of FILE, with the probability that it is right."""
     import jurors
     from jurors.tables import Table, csv_text
 
-    with output.working("labelling"):
-        labelling = jurors.label(source.read(), **grading)
-    columns = ("item", "label", "probability")
-    rows = labelling.rows(None if review is None else labelling.review(review))
+    with output.working("labelling") as bar:
+        if by is None:
+            labelling = jurors.label(source.read(bar), **grading)
+        else:
+            votes, named = source.read_with_groups(by, bar)
+            labelling, groups, _ = jurors.label_by(votes, named, column=by, **grading)
+    columns: tuple[str, ...] = ("item", "label", "probability")
+    which = None if review is None else labelling.review(review)
+    rows: list[tuple[Any, ...]] = list(labelling.rows(which))
+    if by is not None:
+        columns = (*columns, "group")
+        rows = [(*row, group) for row, group in zip(rows, groups if which is None else groups[which], strict=True)]
     match output.format:
         case "json":
             document = labelling.to_dict()
-            document["items"] = [dict(zip(columns, (i, a, None if p != p else p), strict=True)) for i, a, p in rows]
+            document["items"] = [
+                dict(zip(columns, (i, a, None if p != p else p, *group), strict=True)) for i, a, p, *group in rows
+            ]
             output.write(json_text(document))
         case "csv":
             output.write(csv_text(columns, rows))
         case kind:
-            shown = tuple((str(i), str(a), None if p != p else f"{p:.4f}") for i, a, p in rows)
+            shown = tuple(
+                (str(i), str(a), None if p != p else f"{p:.4f}", *("–" if g is None else str(g) for g in group))
+                for i, a, p, *group in rows
+            )
             table = Table(columns, shown, right=(2,))
             output.write(table.to_markdown() if kind == "md" else table.to_text())
     output.warn(labelling.alarms)

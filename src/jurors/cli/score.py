@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from jurors.cli.options import Key, Output, Source, json_text, key_options, output_options, votes_options
+from jurors.cli.options import Key, Output, Source, by_option, json_text, key_options, output_options, votes_options
 
 
 @click.command()
 @votes_options
 @key_options(required=True)
+@by_option
 @output_options("text", "json", "csv", "md", alarms=False)
-def score(source: Source, key: Key, output: Output) -> None:
+def score(source: Source, key: Key, by: str | None, output: Output) -> None:
     """Grade the jurors of FILE against an answer key, with their error correlations."""
     import jurors
+    from jurors.cli.grade import write_groups
     from jurors.evaluate.key_card import score_rows, score_tables
     from jurors.tables import csv_text
 
-    with output.working("scoring"):
-        votes, truth = source.read_with_key(key)
+    if by is not None:
+        with output.working("scoring") as bar:
+            votes, truth = source.without(by).read_with_key(key, bar)
+            is_column = not Path(str(key.path)).exists()
+            _, groups = (source.without(str(key.path)) if is_column else source).read_with_groups(by, bar)
+            found = jurors.score_by(votes, truth, groups, column=by)
+        write_groups(found, output)
+        return
+    with output.working("scoring") as bar:
+        votes, truth = source.read_with_key(key, bar)
         keyed = jurors.score(votes, truth)
     match output.format:
         case "json":

@@ -2,6 +2,7 @@
 
 from jurors.jury.agreement import agreement
 from jurors.jury.bounds import bounds
+from jurors.jury.by_group import ByGroup, grade_by, label_by, score_by
 from jurors.jury.compare import Comparison, compare
 from jurors.jury.estimator import Jury
 from jurors.jury.gate import gate
@@ -10,4 +11,19 @@ from jurors.jury.label import label
 from jurors.jury.methods import METHODS
 from jurors.jury.score import score
 
-__all__ = ["METHODS", "Comparison", "Jury", "agreement", "bounds", "compare", "gate", "grade", "label", "score"]
+__all__ = [
+    "METHODS",
+    "ByGroup",
+    "Comparison",
+    "Jury",
+    "agreement",
+    "bounds",
+    "compare",
+    "gate",
+    "grade",
+    "grade_by",
+    "label",
+    "label_by",
+    "score",
+    "score_by",
+]

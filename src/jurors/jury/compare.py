@@ -11,6 +11,7 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.card import percent
+from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.solution import json_ready
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods import METHODS, default_method
@@ -23,7 +24,7 @@ from jurors.votes.table import nearest
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Drawable):
     """Evaluations of one sketch by several methods; `refused` says why a method could not be used."""
 
     evaluations: tuple[Evaluation, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,10 @@ class Jury:
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v not in (None, "auto", 0))
         return f"Jury({shown})"
+
+    def _repr_html_(self) -> str:
+        fitted = getattr(self, "evaluation_", None)
+        return f"<p>{escape(repr(self))}</p>{'' if fitted is None else fitted._repr_html_()}"
 
 
 def _positions_of(cells: NDArray[Any], labels: tuple[Label, ...]) -> NDArray[np.int64]:

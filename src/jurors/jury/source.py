@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Alarm
 from jurors.sketch import Sketch, read_sketch
-from jurors.votes import Votes, read_votes
+from jurors.votes import Key, Votes, read_votes, read_votes_with_key
+from jurors.votes.frame import eager, is_frame
+from jurors.votes.layout import Options, find_column, find_layout
 
 FEWEST_JURORS = 3
 
@@ -24,15 +27,34 @@ def as_votes(source: Any, *, by_item: bool = True, **reading: Any) -> Votes:
         return source.tuples
     if isinstance(source, Votes):
         return source
-    if isinstance(source, (str, Path)) or hasattr(source, "read"):
+    if isinstance(source, (list, tuple)) and source and all(isinstance(one, (str, Path)) for one in source):
         return read_votes(source, **reading) if by_item else read_sketch(source, **reading).tuples
     if isinstance(source, (np.ndarray, list, tuple)):
         return Votes.from_matrix(source, **reading)
-    if hasattr(source, "columns") or hasattr(source, "schema") or hasattr(source, "__arrow_c_stream__"):
+    if not isinstance(source, (str, Path)) and is_frame(source):  # before files: `read` may be one of its columns
         return Votes.from_frame(source, **reading) if by_item else Sketch.from_frame(source, **reading).tuples
+    if isinstance(source, (str, Path)) or hasattr(source, "read"):
+        return read_votes(source, **reading) if by_item else read_sketch(source, **reading).tuples
     raise VotesError(
         f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
     )
+
+
+def votes_and_column(source: Any, column: str, **reading: Any) -> tuple[Votes, NDArray[Any]]:
+    """Votes, and for each row what another column of the same file or dataframe says of it (a group)."""
+    if isinstance(source, (str, Path)) or hasattr(source, "read"):
+        votes, named = read_votes_with_key(source, column, what="group", **reading)
+        return votes, named.by_row(votes)
+    table = eager(source)
+    names = [str(name) for name in table.columns]
+    place = find_column(names, column)
+    options = Options(**reading).without(names[place])
+    votes = Votes.from_frame(source, **{**reading, "ignore": options.ignore})
+    layout = find_layout(names, options, lambda k: bool(table[:, k].dtype.is_numeric()))
+    values = table[:, place].to_list()
+    if layout.item is None or layout.kind == "counts":
+        return votes, Key.from_array(values).by_row(votes)
+    return votes, Key.from_columns(table[:, layout.item].to_list(), values, what="group").by_row(votes)
 
 
 def check_gradable(votes: Votes, *, fewest: int = FEWEST_JURORS) -> None:

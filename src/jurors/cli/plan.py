@@ -1,0 +1,47 @@
+"""`jurors plan`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from jurors.cli.options import Output, json_text, output_options
+from jurors.cli.simulate import jury_options, whole_numbers
+
+
+@click.command()
+@click.option("--width", type=float, default=0.05, show_default=True, help="Accuracies are to be known to ± this.")
+@click.option("--jurors", default="3,5,7", show_default=True, metavar="N,M", help="Sizes of the jury to compare.")
+@jury_options
+@click.option("--missing", default="0", show_default=True, metavar="SHARE", help="The chance that a vote is missing.")
+@click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
+              help="What intervals are about: the test's items, or where they come from.")  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
+@click.option("--chart", metavar="FILE", help="Also draw how the widths shrink: .png, .svg, .html or .json.")
+@output_options("text", "json", "csv", "md", alarms=False)
+def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **asked: Any) -> None:
+    """How many items and jurors until every accuracy is known to ± width.
+
+    From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
+    """
+    from jurors.lab.plan import plan as make_plan
+    from jurors.tables import csv_text
+
+    with output.working("planning"):
+        found = make_plan(jurors=whole_numbers(jurors, "--jurors"), **jury, **asked)
+    if chart is not None:
+        from jurors.cli.plot import save_chart
+        from jurors.plot import plan as draw
+
+        save_chart(draw(found), chart)
+    match output.format:
+        case "json":
+            output.write(json_text(found.to_dict()))
+        case "csv":
+            names = ("jurors", "items", "items_for_prevalence", "correlation", "breaking_point")
+            output.write(csv_text(names, [[getattr(row, name) for name in names] for row in found.rows]))
+        case "md":
+            output.write(found.table().to_markdown())
+        case _:
+            output.write(str(found))

@@ -1,0 +1,105 @@
+"""The search for independent jurors tries what it says, ranks by noise beside signal, and returns a working jury."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jurors import score
+from jurors.errors import SketchError
+from jurors.lab.independence import _all_partitions, _partitions, count_partitions, find_independent_jury
+
+sklearn = pytest.importorskip("sklearn")
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2), st.booleans())
+def test_all_ways_are_listed_once(jurors: int, each: int, spare: int, ordered: bool) -> None:
+    columns = jurors * each + spare
+    if count_partitions(columns, jurors, each, ordered=ordered) > 3_000:
+        return
+    listed = list(_all_partitions(tuple(range(columns)), jurors, each, ordered=ordered))
+    distinct = {p if ordered else tuple(sorted(p)) for p in listed}
+    assert len(listed) == len(distinct) == count_partitions(columns, jurors, each, ordered=ordered)
+    assert all(len({c for own in p for c in own}) == jurors * each for p in listed)
+
+
+def test_the_paper_has_200200_ways_and_a_random_search_repeats_none() -> None:
+    assert count_partitions(13, 4, 3) == 200_200
+    drawn = list(_partitions(13, 4, 3, 500, np.random.default_rng(0), ordered=False))
+    assert len(drawn) == len(set(drawn)) == 500
+
+
+def data(shared: float = 0.0, items: int = 3_000) -> tuple[Any, Any]:
+    """Six features with noise of their own; the first two also share noise: jurors who split them err together."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, items)
+    noise = rng.normal(size=(items, 6)) * 1.3
+    noise[:, 1] = shared * noise[:, 0] + (1 - shared) * noise[:, 1]
+    return y[:, None] + noise, y
+
+
+def test_jurors_who_would_share_noise_are_not_set_apart() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = data(shared=1.0)
+    found = find_independent_jury(X, y, LogisticRegression(), jurors=3, tries=20)
+    together = [any({0, 1} <= set(own) for own in trial.features) for trial in found.trials]
+    assert found.possible == len(found.trials) == 15
+    assert all(together[:3])
+    assert not any(together[3:])
+    assert found.best.correlation < 0.05 < found.trials[-1].correlation
+
+
+def test_the_best_jury_is_the_one_that_was_measured() -> None:
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = data()
+    found = find_independent_jury(X, y, [GaussianNB(), DecisionTreeClassifier(max_depth=3), GaussianNB()], tries=8)
+    keyed = score(found.jury.votes(X[found.held_out]), y[found.held_out].tolist())
+    largest = max(abs(float(keyed.correlation(a, p) or 0)) for a in keyed.labels for p in combinations(keyed.jurors, 2))
+    assert found.best.correlation == pytest.approx(largest)
+    assert found.possible == 90  # the algorithms differ, so it matters who gets which features
+    assert [t.ratio for t in found.trials] == sorted(t.ratio for t in found.trials)
+    assert len(found.jury.predict(X)) == len(X)
+    assert "8 of 90 ways tried" in str(found)
+
+
+def test_it_works_on_a_dataframe_of_a_bundled_data_set() -> None:
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.tree import DecisionTreeClassifier
+
+    bunch = load_breast_cancer(as_frame=True)
+    done: list[float] = []
+    found = find_independent_jury(
+        bunch.data, bunch.target, DecisionTreeClassifier(max_depth=2), jurors=3, features_each=4, tries=5,
+        progress=done.append,
+    )  # fmt: skip
+    assert done == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
+    assert all(name in bunch.data.columns for own in found.best.features for name in own)
+    assert min(found.best.scores) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"jurors": 2}, "three jurors or more, got 2"),
+        ({"jurors": 4, "features_each": 2}, "6 features are too few for 4 jurors with 2 features each"),
+        ({"tries": 0}, "at least one way must be tried"),
+        ({"held_out": 1.0}, "held_out must lie between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_searched_is_said_in_one_line(options: dict[str, Any], message: str) -> None:
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = data(items=60)
+    with pytest.raises(SketchError, match=message):
+        find_independent_jury(X, y, GaussianNB(), **{"jurors": 3, **options})
+    with pytest.raises(SketchError, match="two labels, the target has 1"):
+        find_independent_jury(X, y * 0, GaussianNB(), jurors=3)

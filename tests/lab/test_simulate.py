@@ -1,0 +1,146 @@
+"""Simulated juries have the statistics and the error correlations that were asked for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+
+from jurors.errors import SketchError
+from jurors.lab.jury_model import JuryModel, jury_model
+from jurors.lab.simulate import Simulation, exact_test, simulate
+
+fifths = st.integers(2, 8).map(lambda k: Fraction(k, 10))
+
+
+@st.composite
+def correlated_juries(draw: st.DrawFn) -> JuryModel:
+    """Four jurors in correlated pairs or groups, all sharing a difficulty."""
+    accuracy = [(draw(fifths), draw(fifths)) for _ in range(4)]
+    shape = draw(st.sampled_from(["pairs", "group", "none"]))
+    gamma = draw(st.sampled_from([Fraction(1, 100), Fraction(3, 200), Fraction(1, 50)]))
+    sign = draw(st.sampled_from([1, -1])) if shape == "pairs" else 1
+    try:
+        return jury_model(
+            jurors=4,
+            accuracy=accuracy,
+            prevalence=draw(fifths),
+            pairs=gamma * sign if shape == "pairs" else 0,
+            groups={("2", "3", "4"): gamma} if shape == "group" else None,
+            difficulty=draw(st.sampled_from([0, Fraction(1, 200)])),
+        )
+    except SketchError:  # jurors who are nearly perfect have no room for so much
+        reject()
+
+
+@settings(max_examples=25)
+@given(correlated_juries())
+def test_an_exact_test_has_exactly_the_statistics_and_correlations_of_its_jury(model: JuryModel) -> None:
+    measured = exact_test(model).score
+    assert tuple(measured.prevalence.values()) == model.prevalence
+    for i, name in enumerate(model.jurors):
+        for a, label in enumerate(model.labels):
+            assert measured.accuracy[name][label] == model.confusion[i][a][a]
+    for label in model.labels:
+        for size in (2, 3):
+            for names in combinations(model.jurors, size):
+                assert measured.correlation(label, names) == model.correlation(label, names)
+
+
+@settings(max_examples=15)
+@given(correlated_juries(), st.integers(0, 2**31))
+def test_a_drawn_test_has_them_within_sampling_error(model: JuryModel, seed: int) -> None:
+    drawn = _drawn(model, 40_000, seed)
+    for label in model.labels:
+        for pair in combinations(model.jurors, 2):
+            measured = drawn.score.correlation(label, pair)
+            assert measured is not None
+            # a covariance of two indicators varies by at most 1/4 an item, and a label has 8,000 items or more
+            assert abs(float(measured - model.correlation(label, pair))) < 6 * 0.25 / 8_000**0.5
+
+
+def _drawn(model: JuryModel, items: int, seed: int) -> Simulation:
+    from jurors.lab.simulate import _draw
+    from jurors.votes import Votes
+
+    codes, truth = _draw(model, model, items, np.random.default_rng(seed))
+    return Simulation(model, Votes.from_matrix(codes, jurors=model.jurors, labels=model.labels), truth)
+
+
+@given(st.lists(fifths, min_size=2, max_size=3), st.integers(2, 3))
+@settings(max_examples=15)
+def test_exact_tests_without_correlation_are_error_independent_with_many_labels(
+    accuracy: list[Fraction], size: int
+) -> None:
+    test = simulate(exact=True, jurors=len(accuracy), accuracy=accuracy, labels=tuple("ABC"[:size]))
+    for label in test.votes.labels:
+        assert test.score.correlation(label, test.votes.jurors) == 0
+
+
+def test_an_exact_jury_is_graded_exactly() -> None:
+    from jurors import grade
+
+    test = simulate(exact=True, accuracy=["0.8", "0.7", "0.9"], prevalence="0.3")
+    found = grade(test.sketch).exact
+    assert found is not None
+    assert str(found.prevalence["A"]) == "3/10"
+    assert [str(found.accuracy[j]["B"]) for j in test.votes.jurors] == ["4/5", "7/10", "9/10"]
+
+
+def test_a_confusion_matrix_says_where_errors_fall() -> None:
+    matrix = [["0.7", "0.3", "0"], ["0", "0.8", "0.2"], ["0.1", "0", "0.9"]]
+    test = simulate(60_000, labels=("x", "y", "z"), accuracy={"1": matrix, "2": "0.6", "3": ("0.5", "0.6", "0.7")})
+    assert test.score.confusion["1"]["x"]["z"] == 0
+    assert float(test.score.confusion["1"]["x"]["y"]) == pytest.approx(0.3, abs=0.02)
+    assert float(test.score.confusion["2"]["z"]["x"]) == pytest.approx(0.2, abs=0.02)
+
+
+def test_drift_moves_evenly_from_the_first_item_to_the_last() -> None:
+    test = simulate(100_000, accuracy="0.6", prevalence="0.2", drift={"accuracy": "0.9", "prevalence": "0.8"})
+    right = test.votes.codes == test.truth[:, None]
+    early, late = slice(0, 10_000), slice(90_000, None)
+    assert right[early].mean() == pytest.approx(0.615, abs=0.01)
+    assert right[late].mean() == pytest.approx(0.885, abs=0.01)
+    assert (test.truth[early] == 0).mean() == pytest.approx(0.23, abs=0.02)
+    assert (test.truth[late] == 0).mean() == pytest.approx(0.77, abs=0.02)
+
+
+def test_votes_go_missing_as_often_as_asked() -> None:
+    test = simulate(50_000, jurors=3, missing=[0, "0.5", "0.1"])
+    assert (test.votes.codes < 0).mean(axis=0) == pytest.approx([0, 0.5, 0.1], abs=0.01)
+    sparse = simulate(1_000, jurors=10, votes_per_item=3)
+    assert ((sparse.votes.codes >= 0).sum(axis=1) == 3).all()
+
+
+def test_equal_seeds_give_equal_votes_and_others_do_not() -> None:
+    one, same, other = (simulate(1_000, difficulty="0.02", seed=seed) for seed in (5, 5, 6))
+    assert (one.votes.codes == same.votes.codes).all()
+    assert (one.votes.codes != other.votes.codes).any()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"accuracy": "0.95", "pairs": "0.2"}, r"cannot share an error correlation of 0\.2 .* at most 0\.0475"),
+        ({"prevalence": ["0.5", "0.6"]}, r"must add up to 1, got 0\.5, 0\.6"),
+        ({"accuracy": "1.5"}, r"between 0 and 1, got 1\.5"),
+        ({"accuracy": "high"}, r"must be a number such as 0\.8 or 4/5, got 'high'"),
+        ({"accuracy": ["0.8", "0.7"]}, r"3 jurors need 3 accuracies, got 2"),
+        ({"groups": {("1", "9"): "0.01"}}, r"a group names the juror '9'; there are: 1, 2, 3"),
+        ({"groups": {("1", "2"): "0.01", ("2", "3"): "0.01"}}, r"in no other group"),
+        ({"difficulty": "-0.01"}, r"only two jurors can share a negative correlation"),
+        ({"missing": "2"}, r"missing must lie between 0 and 1"),
+        ({"votes_per_item": 4}, r"between 1 and 3, the number of jurors; got 4"),
+        ({"labels": ("A",)}, r"two different labels or more, got A"),
+        ({"drift": {"jurors": 4}}, r"prevalence and accuracy can drift, not 'jurors'"),
+        ({"exact": True}, r"whole counts only on multiples of 250 items, got 100"),
+        ({"exact": True, "missing": "0.1"}, r"an exact test has every vote"),
+    ],
+)
+def test_what_cannot_be_simulated_is_said_in_one_line(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(SketchError, match=message):
+        simulate(100, **asked)  # type: ignore[arg-type]
