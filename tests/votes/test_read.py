@@ -273,7 +273,7 @@ def test_the_index_a_dataframe_writes_in_front_is_the_item() -> None:
         ("half.csv", b"item,worker,opinion\nq1,ann,yes\n", ["'worker'", "label="]),
         ("both.csv", b"id,question,a,b,c\n1,why,x,y,z\n", ["'id' and 'question'", "item="]),
         ("count.csv", b"item,juror,label,count\nq,ann,yes,3\n", ["'count'", "ignore="]),
-        ("object.json", b'{"votes": {"a": 1}}', ["'votes'", "not a single value"]),
+        ("object.json", b'{"ann": 1, "votes": {"a": 1}}', ["column 'votes'", "not a single value"]),
         ("pretty.json", b'{\n "a": 1\n}', ["line 1 is not a JSON record"]),
         ("numbers.json", b"[1, 2]", ["row 1 of the JSON array is '1'"]),
         ("nothing.json", b"[]", ["no records"]),
@@ -314,20 +314,34 @@ def test_whatever_the_bytes_only_votes_or_a_votes_error_come_out(kind: str, nois
         assert read_votes(tmp_path / f"noise.{kind}").n_votes > 0
 
 
-@pytest.mark.parametrize("count", ["-2", "1.5", "many", "", "1e3", "9223372036854775808", "NaN"])
-def test_a_count_that_is_none_is_named_by_row_and_column(count: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("count", "why"),
+    [
+        *((count, "a whole number") for count in ("-2", "1.5", "many", "", "NaN")),
+        *((count, "written in digits") for count in ("1e3", "1e12")),
+        *((count, "9,223,372,036,854,775,807 at most") for count in ("9223372036854775808", "1e30")),
+    ],
+)
+def test_a_count_that_is_none_is_named_by_row_and_column(count: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
     path.write_text(f"a,b,count\nx,y,7\ny,x,{count}\n")
     message = fails(path)
     assert message.startswith(f"{path}: row 2, column 'count':")
     assert (count or "nothing") in message
+    assert why in message
+
+
+def test_counts_that_add_up_to_too_much_are_refused() -> None:
+    text = "a,b,count\nx,y,9223372036854775807\ny,x,1\n"
+    assert "add up to more than 9,223,372,036,854,775,807" in fails(io.StringIO(text))
 
 
 def test_a_file_that_is_not_there_suggests_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("a\n")
     assert f"did you mean '{tmp_path / 'votes.csv'}'" in fails(tmp_path / "vote.csv")
     assert "no such file" in fails(tmp_path / "nowhere" / "vote.csv")
-    assert "folder" in fails(tmp_path)
+    (tmp_path / "void").mkdir()
+    assert "this folder holds no file of votes" in fails(tmp_path / "void")
     assert "cannot be read" in fails("x" * 9_000)
     assert "io.StringIO" in fails("item,juror,label\nq1,ann,yes\n")
 

@@ -11,8 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.votes.faults import RowError
 from jurors.votes.layout import Options, shown, texts
 from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
+
+_NESTED = (list, tuple, dict, set, np.ndarray)
+LARGEST_COUNT = (1 << 63) - 1
 
 Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  # distinct values, and the code of each row
 
@@ -32,7 +36,7 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
         cells: list[Any] = list(map(str.strip, values))
         return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]
     cells = [None if is_missing(v) else v.strip() if isinstance(v, str) else plain(v) for v in values]
-    if nested := [v for v in cells if isinstance(v, (list, tuple, dict, set, np.ndarray))]:
+    if nested := [v for v in cells if isinstance(v, _NESTED)]:
         raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value")
     floats = [v for v in cells if isinstance(v, float)]
     if floats and all(v.is_integer() for v in floats):
@@ -72,6 +76,7 @@ def wide_votes(
     options: Options,
 ) -> Votes:
     """Votes from rows x jurors codes (-1: no vote) of `values`; an item on two rows must not hold two votes of one."""
+    _refuse_nested(values, grid, jurors)
     cells = [*tidy(values, options.missing, column=shown(jurors)), None]  # code -1 is the last
     if all(cell is None for cell in cells):
         raise VotesError(f"every vote in the columns {shown(jurors)} is missing")
@@ -88,6 +93,13 @@ def wide_votes(
     return Votes.from_codes(
         items=item_array(names), jurors=jurors, values=kinds, labels=kinds, duplicates=rule, **columns
     )
+
+
+def _refuse_nested(values: Sequence[Any] | NDArray[Any], grid: NDArray[Any], jurors: Sequence[str]) -> None:
+    """VotesError names the column that holds a list or a record."""
+    for code, value in enumerate(values):
+        if isinstance(value, _NESTED):
+            tidy([value], column=jurors[int(np.argmax((grid == code).any(axis=0)))])
 
 
 def in_natural_order(names: Sequence[Any] | NDArray[Any], code: NDArray[Any]) -> tuple[Sequence[Any], NDArray[Any]]:
@@ -117,7 +129,7 @@ def _named(
         return names, code
     if None in names:
         gaps = np.array([name is None for name in names])[code]
-        raise VotesError(f"row {int(np.argmax(gaps)) + 1}, column {column!r}: the {what} is empty; give it a name")
+        raise RowError(int(np.argmax(gaps)) + 1, f"column {column!r}: the {what} is empty; give it a name")
     distinct, again = factorize(names)
     return distinct, again[code]
 
@@ -128,12 +140,30 @@ def whole_counts(values: Sequence[Any], column: str) -> NDArray[np.int64]:
     >>> whole_counts(["553", 2.0, "12345678901234567"], "count").tolist()
     [553, 2, 12345678901234567]
     """
-    counts = [_whole(value) for value in values]
-    if None in counts:
-        at = counts.index(None)
-        found = "nothing" if is_missing(values[at]) else repr(values[at])
-        raise VotesError(f"row {at + 1}, column {column!r}: a count must be a whole number, 0 or more; found {found}")
+    counts = []
+    for row, value in enumerate(values, 1):
+        if (count := _whole(value)) is None:
+            raise RowError(row, f"column {column!r}: {_no_count(value)}")
+        counts.append(count)
+    if sum(counts) > LARGEST_COUNT:
+        raise VotesError(
+            f"column {column!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
+        )
     return np.array(counts, dtype=np.int64)
+
+
+def _no_count(value: Any) -> str:
+    """Why this is no count."""
+    found = "nothing" if is_missing(value) else repr(plain(value))
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = -1.0
+    if number > LARGEST_COUNT:
+        return f"a count can be {LARGEST_COUNT:,} at most; found {found}"
+    if isinstance(value, str) and number >= 0 and number.is_integer():
+        return f"a count must be written in digits only; found {found}"
+    return f"a count must be a whole number, 0 or more; found {found}"
 
 
 def _whole(value: Any) -> int | None:
@@ -144,4 +174,4 @@ def _whole(value: Any) -> int | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         return None
-    return int(value) if 0 <= value < 1 << 63 else None
+    return int(value) if 0 <= value <= LARGEST_COUNT else None

@@ -1,23 +1,20 @@
-"""The bytes of a source, wherever they come from, as a local file of known format.
+"""One file of a source as a file DuckDB can read in parallel, of known format.
 
-Gzip, a stream, a byte order mark and mixed line ends go through a temporary copy; all else is read where it lies.
+Gzip, a byte order mark and mixed line ends go through a temporary copy; all else is read where it lies.
 """
 
 from __future__ import annotations
 
 import gzip
-import os
 import re
 import shutil
-import sys
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TextIO, TypeAlias
+from typing import Literal, TypeAlias
 
 from jurors.errors import VotesError
 
 Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet"]
-Source: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
 
 _EXTENSIONS: dict[str, Format] = {
     ".csv": "csv",
@@ -34,51 +31,22 @@ _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
 
-def local_copy(source: Source, folder: Path, format: Format | None) -> tuple[Path, Format]:
-    """A file DuckDB can read in parallel, and its format."""
+def local_copy(path: Path, folder: Path, format: Format | None) -> tuple[Path, Format]:
+    """A file DuckDB can read in parallel, and its format; `folder` is for the copies of this file alone."""
     try:
-        if isinstance(source, (str, os.PathLike)) and source != "-":
-            path = Path(source).absolute()
-            _check_exists(path)
-        else:
-            path = _spool(sys.stdin.buffer if source == "-" else source, folder / "stream")
         unzipped = path.with_suffix("") if path.suffix.lower() == ".gz" else path
         hint = format or _EXTENSIONS.get(unzipped.suffix.lower())
         path = _unpacked(path, folder / "unpacked")
         with path.open("rb") as file:
             head = file.read(HEAD)
+        kind = _format_of(head, hint)
+        if kind in ("json", "jsonl") and head.startswith(BOM):
+            path = _copy(path, folder / "bare", skip=len(BOM))
+        if kind in ("csv", "tsv") and _mixes_newlines(path):
+            path = _copy(path, folder / "even", drop=b"\r")
+        return _without_wildcards(path, folder / "file"), kind
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
-    kind = _format_of(head, hint)
-    if kind in ("json", "jsonl") and head.startswith(BOM):
-        path = _copy(path, folder / "bare", skip=len(BOM))
-    if kind in ("csv", "tsv") and _mixes_newlines(path):
-        path = _copy(path, folder / "even", drop=b"\r")
-    return _without_wildcards(path, folder / "file"), kind
-
-
-def _check_exists(path: Path) -> None:
-    import difflib
-
-    if "\n" in str(path) or "\0" in str(path):
-        raise VotesError("this is no path; wrap text in io.StringIO(text) to read votes from it")
-    if path.is_dir():
-        raise VotesError("this is a folder, not a file of votes; name a file in it")
-    if path.exists():
-        return
-    siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.7)
-    hint = f"; did you mean {str(path.parent / close[0])!r}?" if close else ""
-    raise VotesError(f"there is no such file{hint}")
-
-
-def _spool(stream: Any, target: Path) -> Path:
-    with target.open("wb") as file:
-        first = stream.read(HEAD)
-        while first:
-            file.write(first.encode("utf-8", "surrogateescape") if isinstance(first, str) else first)
-            first = stream.read(HEAD)
-    return target
 
 
 def _unpacked(path: Path, target: Path) -> Path:

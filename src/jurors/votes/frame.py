@@ -1,18 +1,23 @@
-"""Votes from any dataframe narwhals knows (pandas, polars, pyarrow …), and results back into one."""
+"""Votes from any dataframe narwhals knows (pandas, polars, DuckDB, Dask, Spark …), and results back into one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from importlib import import_module
 from importlib.util import find_spec
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
 from jurors.errors import VotesError
 from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
-from jurors.votes.layout import LayoutName, Options, find_layout
+from jurors.votes.layout import Layout, LayoutName, Options, find_layout
 from jurors.votes.table import Duplicates, Label, Votes, factorize
+
+_IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")
 
 
 def votes_from_frame(
@@ -30,6 +35,8 @@ def votes_from_frame(
 ) -> Votes:
     """Votes from a dataframe, long, wide or counts; the options are those of `read_votes`.
 
+    The columns that are needed are collected if the frame is lazy; `Sketch.from_frame` brings only counts back.
+
     Examples
     --------
     >>> import polars
@@ -41,52 +48,238 @@ def votes_from_frame(
         layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
         duplicates=duplicates, ignore=ignore,
     )  # fmt: skip
-    table = eager(frame)
-    names = [str(name) for name in table.columns]
-    if not len(table):
-        raise VotesError(f"the dataframe has columns ({', '.join(names[:12])}) but no rows")
-    found = find_layout(names, options, lambda k: bool(table[:, k].dtype.is_numeric()))
-    if found.kind == "long":
-        return long_votes([column(table, k) for k in found.used], [names[k] for k in found.used], options)
-    grid, values = _grid([column(table, k) for k in found.votes])
-    return wide_votes(
-        grid,
-        values,
-        jurors=[names[k] for k in found.votes],
-        items=None if found.item is None else (names[found.item], column(table, found.item)),
-        counts=None if found.count is None else whole_counts(table[:, found.count].to_list(), names[found.count]),
-        options=options,
-    )
+    opened = open_frame(frame)
+    if (votes := traces_votes(opened, options)) is not None:
+        return votes
+    found = opened.layout(options)
+    return kept_votes(opened, opened.keep(found), found, options)
+
+
+def traces_votes(frame: Frame, options: Options) -> Votes | None:
+    """The votes in what `mlflow.search_traces()` returned (`label` names the assessment); None for other frames."""
+    if not {"trace_id", "assessments"} <= set(frame.names):
+        return None
+    from jurors.votes.readers.mlflow import records_from_frame
+
+    found = records_from_frame(frame.table, options.label)
+    columns = [factorize(column) for column in (found.item, found.juror, found.label)]
+    return long_votes(columns, ("trace_id", "assessment", "value"), options)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A dataframe as narwhals sees it: eager, or lazy in the engine that holds it."""
+
+    table: Any
+    names: tuple[str, ...]
+    kinds: tuple[Any, ...]  #: narwhals' type of each column
+    stream: Any = None  #: the DuckDB connection that reads an Arrow stream, which can be read only once
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether the rows are in memory already."""
+        return not hasattr(self.table, "collect")
+
+    @property
+    def has_order(self) -> bool:
+        """Whether the engine knows which row comes first."""
+        return self.stream is not None or self.engine in _IN_ORDER
+
+    @property
+    def engine(self) -> str:
+        """The engine's name, as narwhals gives it."""
+        return str(self.table.implementation)
+
+    def layout(self, options: Options) -> Layout:
+        """What each column is; VotesError where rows would be needed that are not there, or have no order."""
+        if self.is_eager and not len(self.table):
+            raise self.no_rows()
+        if options.duplicates != "error" and not self.has_order:
+            raise VotesError(
+                f"duplicates={options.duplicates!r} needs rows in a fixed order, and {self.engine} keeps none; remove "
+                "the duplicates there, or give a pandas, polars or pyarrow frame"
+            )
+        return find_layout(self.names, options, self.is_number)
+
+    def is_number(self, k: int) -> bool:
+        """Whether column k holds numbers, by its type; where that does not say, by its cells."""
+        import narwhals as nw
+
+        if self.is_eager and self.kinds[k] in (nw.Object, nw.Categorical):
+            return any(isinstance(v, Number) and not isinstance(v, bool) for v in self.table[:, k].to_list())
+        return bool(self.kinds[k].is_numeric())
+
+    def no_rows(self) -> VotesError:
+        """What to say of a frame without rows."""
+        return VotesError(f"the dataframe has columns ({', '.join(self.names[:12])}) but no rows")
+
+    def keep(self, found: Layout) -> Any:
+        """The columns that are read, column k called "ck": no engine's rules for names apply, and a stream stays."""
+        for k in found.used:
+            if self.kinds[k].is_nested():
+                raise not_labels(self.names[k], self.kinds[k])
+        table = self.table
+        if self.is_eager:
+            table = table.select(*(_decoded(table[:, k]).alias(f"c{k}") for k in found.used))
+        else:
+            table = _numbered(table, found.used)
+        said = [k for k in (found.juror, found.label, *found.votes) if k is not None]
+        wide = {f"c{k}": kind for k in said if (kind := _narrower(self.kinds[k])) is not None}
+        if wide:
+            import narwhals as nw
+
+            table = table.with_columns(*(nw.col(name).cast(kind) for name, kind in wide.items()))
+        return table if self.stream is None else _stored(table, self.stream)
+
+
+def open_frame(frame: Any) -> Frame:
+    """The dataframe as narwhals sees it, nothing computed; VotesError if it is none."""
+    import narwhals as nw
+
+    stream = None
+    try:
+        table = nw.from_native(frame, pass_through=True)
+        if table is frame and hasattr(type(frame), "__arrow_c_stream__"):
+            table, stream = _stream(frame)
+        table = nw.from_native(table)
+    except (TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise VotesError(f"cannot read votes from {type(frame).__name__}: {reason}") from None
+    if isinstance(table, nw.LazyFrame):
+        schema = table.collect_schema()
+        return Frame(table, tuple(map(str, schema)), tuple(schema.values()), stream)
+    kinds = tuple(table[:, k].dtype for k in range(table.shape[1]))  # by position: pandas' names may be numbers
+    return Frame(table, tuple(map(str, table.columns)), kinds)
+
+
+def is_frame(source: Any) -> bool:
+    """Whether this is a dataframe of some engine, or a stream of one; nothing is computed to tell."""
+    import narwhals as nw
+
+    try:
+        known = nw.from_native(source, pass_through=True) is not source
+    except ValueError:  # two columns of one name: a frame, if a bad one
+        return True
+    return known or hasattr(type(source), "__arrow_c_stream__")
 
 
 def eager(frame: Any) -> Any:
     """The dataframe as narwhals sees it, collected if it was lazy; VotesError if it is none."""
-    import narwhals as nw
-
-    try:
-        table = nw.from_native(frame)
-    except (TypeError, ValueError) as error:
-        reason = str(error).split("\n")[0]
-        raise VotesError(f"cannot read votes from {type(frame).__name__}: {reason}") from None
-    return table.collect() if isinstance(table, nw.LazyFrame) else table
+    return collected(open_frame(frame).table)
 
 
-def column(table: Any, k: int) -> Column:
-    """Column k as distinct values by first appearance, and the code of each row; null and NaN are one value, None."""
-    series = table[:, k]
+def collected(table: Any) -> Any:
+    """The table itself, or what a lazy one comes to."""
+    return table.collect() if hasattr(table, "collect") else table
+
+
+def kept_votes(frame: Frame, kept: Any, found: Layout, options: Options) -> Votes:
+    """The votes in the columns that were kept of a frame, collected."""
+    table, names = collected(kept), frame.names
+    if not len(table):
+        raise frame.no_rows()
+    columns = {k: column(table[f"c{k}"], names[k]) for k in found.used if k != found.count}
+    if found.kind == "long":
+        return long_votes([columns[k] for k in found.used], [names[k] for k in found.used], options)
+    grid, values = grid_of([columns[k] for k in found.votes])
+    counts = None if found.count is None else whole_counts(count_cells(table[f"c{found.count}"]), names[found.count])
+    return wide_votes(
+        grid,
+        values,
+        jurors=[names[k] for k in found.votes],
+        items=None if found.item is None else (names[found.item], columns[found.item]),
+        counts=counts,
+        options=options,
+    )
+
+
+def column(series: Any, name: str) -> Column:
+    """A column as distinct values by first appearance, and the code of each row; null and NaN are one value, None."""
     whole = series.dtype.is_integer() and not series.is_null().any()
     try:
         return factorize(series.to_numpy() if whole else series.to_list())
     except TypeError:
-        raise VotesError(f"column {table.columns[k]!r} holds {series.dtype} values, not labels or names") from None
+        raise not_labels(name, series.dtype) from None
 
 
-def _grid(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[Any]]:
+def not_labels(name: str, kind: Any) -> VotesError:
+    """What to say of a column of lists and the like."""
+    return VotesError(f"column {name!r} holds {kind} values, not labels or names")
+
+
+def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[Any]]:
     """Columns as rows x columns codes of the distinct values of them all."""
     values, where = factorize([value for distinct, _ in columns for value in distinct])
     ends = np.cumsum([len(distinct) for distinct, _ in columns])
     parts = [where[end - len(distinct) : end] for (distinct, _), end in zip(columns, ends, strict=True)]
     return np.column_stack([part[code] for part, (_, code) in zip(parts, columns, strict=True)]), values
+
+
+def count_cells(series: Any) -> list[Any]:
+    """The cells of a column of counts; a sum that an engine made a decimal is a whole number again."""
+    return [int(v) if isinstance(v, Decimal) and v == v.to_integral_value() else v for v in series.to_list()]
+
+
+# -- engines' own ways ------------------------------------------------------------------------------------
+
+
+def _numbered(table: Any, columns: Sequence[int]) -> Any:
+    """These columns of a lazy frame, column k called "ck"."""
+    import narwhals as nw
+
+    names = list(table.collect_schema())
+    if table.implementation.is_spark_like():  # Spark takes a dot in a name for a field
+        numbered = nw.from_native(table.to_native().toDF(*(f"c{k}" for k in range(len(names)))))
+        return numbered.select(*(f"c{k}" for k in columns))
+    return table.select(*(nw.col(names[k]).alias(f"c{k}") for k in columns))
+
+
+def _decoded(series: Any) -> Any:
+    """A series of plain values where Arrow kept a dictionary: its kernels do not group those."""
+    native = series.to_native()
+    kind = getattr(getattr(native, "type", None), "value_type", None)
+    if not series.implementation.is_pyarrow() or not str(native.type).startswith("dictionary"):
+        return series
+    import narwhals as nw
+
+    return nw.from_native(native.cast(kind), series_only=True)
+
+
+def _narrower(kind: Any) -> Any:
+    """The type in which labels and names of a type that Python has no number for are compared; None for the others."""
+    import narwhals as nw
+
+    if kind in (nw.Int128, nw.UInt128):
+        return nw.Int64
+    return nw.Float64 if kind == nw.Decimal else None
+
+
+def _stream(source: Any) -> tuple[Any, Any]:
+    """A DuckDB relation over an Arrow stream, and its connection; nothing is read yet."""
+    import os
+    import tempfile
+
+    import duckdb
+
+    try:
+        import pyarrow
+    except ImportError:
+        raise TypeError("an Arrow stream needs pyarrow; pip install pyarrow") from None
+    try:
+        reader = pyarrow.RecordBatchReader.from_stream(source)  # asks for the stream once; DuckDB would ask again
+    except pyarrow.ArrowException as error:
+        raise TypeError(str(error)) from None
+    spill = os.path.join(tempfile.gettempdir(), f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
+    connection = duckdb.connect(config={"temp_directory": spill})
+    return connection.from_arrow(reader), connection
+
+
+def _stored(table: Any, connection: Any) -> Any:
+    """A lazy DuckDB table's rows, stored where DuckDB may spill them, to be asked more than once."""
+    import narwhals as nw
+
+    table.to_native().create("kept")
+    return nw.from_native(connection.table("kept"))
 
 
 def data_frame(columns: Mapping[str, Any]) -> Any:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.tables import Table
 from jurors.votes.cells import item_array, tidy
-from jurors.votes.fetch import Format, Source
+from jurors.votes.fetch import Format
 from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, Options, find_column, guess_column, shown
-from jurors.votes.read import cells, laid_out, votes_of
-from jurors.votes.source import open_table
+from jurors.votes.locate import Source
+from jurors.votes.read import cells, laid_out, relabelled, votes_of
+from jurors.votes.source import Progress, open_table
 from jurors.votes.table import NO_VOTE, Label, Votes, ordered_labels, recode
 
 
@@ -35,6 +37,11 @@ class Key:
     labels: NDArray[Any]  #: the true labels, None where unknown
     items: NDArray[Any] | None = None  #: whose they are; None: one for each row of the votes
 
+    def _repr_html_(self) -> str:
+        names = np.arange(len(self.labels)) if self.items is None else self.items
+        rows = tuple((str(i), None if a is None else str(a)) for i, a in zip(names[:10], self.labels[:10], strict=True))
+        return Table(("item", "true label"), rows, title=f"{len(self.labels):,} true labels").to_html()
+
     @classmethod
     def from_mapping(cls, labels: Mapping[Any, Label | None]) -> Key:
         """True labels by item."""
@@ -47,24 +54,26 @@ class Key:
         return cls._checked(None, listed)
 
     @classmethod
-    def from_columns(cls, item: Sequence[Any], label: Sequence[Any], *, missing: Sequence[Any] = ()) -> Key:
-        """True labels beside their items; an item may come again, but not with another label."""
+    def from_columns(
+        cls, item: Sequence[Any], label: Sequence[Any], *, missing: Sequence[Any] = (), what: str = "true label"
+    ) -> Key:
+        """True labels (or `what` else is known) beside their items; an item may come again, but not with another."""
         values = tidy(label, missing, column="label")
         known: dict[Any, Any] = {}
         for row, (name, value) in enumerate(zip(tidy(item, column="item"), values, strict=True)):
             if value is None:
                 continue
             if name is None:
-                raise VotesError(f"row {row + 1} has the true label {value!r}, but no item")
+                raise VotesError(f"row {row + 1} has the {what} {value!r}, but no item")
             if known.setdefault(name, value) != value:
-                raise VotesError(f"item {name!r} has two true labels, {known[name]!r} and {value!r} (row {row + 1})")
-        return cls._checked(list(known), list(known.values()))
+                raise VotesError(f"item {name!r} has two {what}s, {known[name]!r} and {value!r} (row {row + 1})")
+        return cls._checked(list(known), list(known.values()), what)
 
     @classmethod
-    def _checked(cls, items: list[Any] | None, labels: list[Any]) -> Key:
+    def _checked(cls, items: list[Any] | None, labels: list[Any], what: str = "true label") -> Key:
         values = tidy(labels, column="label")
         if all(value is None for value in values):
-            raise VotesError("the answer key holds no true label")
+            raise VotesError("the answer key holds no true label" if what == "true label" else f"no row has a {what}")
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return cls(labels=array, items=None if items is None else item_array(items))
@@ -81,6 +90,13 @@ class Key:
         codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
         codes[row[found]] = code[found]
         return votes, codes
+
+    def by_row(self, votes: Votes) -> NDArray[Any]:
+        """What is known of each row of the votes, None where nothing is."""
+        row = self._rows(votes)
+        found = np.full(votes.rows, None, dtype=object)
+        found[row[row >= 0]] = self.labels[row >= 0]
+        return found
 
     def _check_labels(self, votes: Votes) -> None:
         """VotesError where no label of the key is one of the votes': then it is the key of something else."""
@@ -132,15 +148,6 @@ def _with_labels(votes: Votes, truths: NDArray[Any]) -> tuple[Votes, NDArray[Any
     return relabelled(votes, labels), recode(truths.tolist(), labels)
 
 
-def relabelled(votes: Votes, labels: tuple[Label, ...]) -> Votes:
-    """The same votes with their codes as positions in `labels`, which has every label of theirs."""
-    place = recode([*votes.labels, None], labels)  # code -1 is the last
-    if votes.is_dense:
-        return replace(votes, labels=labels, _dense=place[votes.codes])
-    row, col, code = votes.triples()
-    return replace(votes, labels=labels, _sparse=(row, col, place[code]))
-
-
 def read_key(
     source: Source,
     *,
@@ -158,7 +165,7 @@ def read_key(
     ['yes', 'no']
 
     """
-    with open_table(source, format) as table:
+    with open_table(source, format, logs=False) as table:
         columns = key_columns(table.names, item, label)
         kept = table.keep(columns)
         return Key.from_columns(*(cells(kept, k) for k in columns), missing=missing)
@@ -181,9 +188,17 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
 
 
 def read_votes_with_key(
-    source: Source, column: str, *, format: Format | None = None, **options: Any
+    source: Source,
+    column: str,
+    *,
+    format: Format | None = None,
+    tool: str | None = None,
+    memory: str | None = None,
+    progress: Progress | None = None,
+    what: str = "true label",
+    **options: Any,
 ) -> tuple[Votes, Key]:
-    r"""Read votes and, from the same file, the column that holds the true label of each row.
+    r"""Read votes and, from the same file (or files), the column that holds the true label (or `what`) of each row.
 
     Examples
     --------
@@ -193,7 +208,7 @@ def read_votes_with_key(
     (('ann', 'bob'), [1, 0])
 
     """
-    with open_table(source, format) as table:
+    with open_table(source, format, tool=tool, memory=memory, progress=progress) as table:
         truth = find_column(table.names, column)
         chosen = Options(**options).without(table.names[truth])
         table, layout = laid_out(table, chosen)
@@ -203,7 +218,7 @@ def read_votes_with_key(
         labels = cells(table, truth)
         if layout.item is None or layout.kind == "counts":
             return votes, Key.from_array(tidy(labels, chosen.missing, column=column))
-        return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing)
+        return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing, what=what)
 
 
 def as_key(key: Any) -> Key:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
-from jurors.votes.fetch import Format, Source
+from jurors.errors import VotesError
+from jurors.votes.cells import Column, long_votes, tidy, whole_counts, wide_votes
+from jurors.votes.fetch import Format
 from jurors.votes.layout import Layout, LayoutName, Options, find_layout
-from jurors.votes.source import Table, open_table
-from jurors.votes.table import Duplicates, Label, Votes, code_type
+from jurors.votes.locate import Source
+from jurors.votes.source import Log, Progress, Table, open_source
+from jurors.votes.table import Duplicates, Label, Votes, code_type, factorize, ordered_labels, recode
 
 
 def read_votes(
@@ -28,14 +31,19 @@ def read_votes(
     duplicates: Duplicates = "error",
     ignore: Sequence[str] = (),
     format: Format | None = None,
+    tool: str | None = None,
+    memory: str | None = None,
+    progress: Progress | None = None,
 ) -> Votes:
-    r"""Read the votes in a file.
+    r"""Read the votes in a file, or in several.
 
     Parameters
     ----------
     source
-        A path, "-" for standard input, or a file object. CSV, TSV, JSON lines (or an array of records) and
-        Parquet are told apart by name, then by content; the text formats may be gzipped.
+        A path, a pattern such as "votes/*.parquet", a folder (every file below it), "-" for standard input, a file
+        object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet are told apart by
+        name, then by content; the text formats may be gzipped. Several files are read as one table and must have
+        the same columns. What other tools wrote (see `tool`) is recognised by its content.
     layout
         "long": one vote a row, in columns item, juror, label (`task,worker,label` and the like are understood).
         "wide": one juror a column, beside an optional item column. "counts": wide, and a column says how many
@@ -52,6 +60,12 @@ def read_votes(
         Columns to leave out.
     format
         "csv", "tsv", "json", "jsonl" or "parquet", where the name and the content do not show it.
+    tool
+        Which tool wrote the files ("inspect", "label_studio" …), where their content does not show it.
+    memory
+        How much memory DuckDB may use before it spills to disk, such as "2GB".
+    progress
+        Called with the share that is read, from 0 to 1, while a large file is read.
 
     Raises
     ------
@@ -71,9 +85,45 @@ def read_votes(
         layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
         duplicates=duplicates, ignore=ignore,
     )  # fmt: skip
-    with open_table(source, format) as table:
-        table, layout_found = laid_out(table, options)
-        return votes_of(table.keep(layout_found.used), layout_found, options)
+    with open_source(source, format, tool=tool, memory=memory, progress=progress) as opened:
+        if isinstance(opened, Log):
+            return votes_of_log(opened, options)
+        table, found = laid_out(opened, options)
+        return votes_of(table.keep(found.used), found, options)
+
+
+def votes_of_log(log: Log, options: Options) -> Votes:
+    """The votes that another tool wrote; it knows its columns, so that only cells can be spoken of."""
+    spoken = [role for role in ("item", "juror", "label", "count", "ignore") if getattr(options, role)]
+    if spoken or options.layout != "auto":
+        what = spoken[0] if spoken else "layout"
+        raise VotesError(f"this is a log ({log.reader.TITLE}), not a table with columns; leave {what}= (--{what}) out")
+    found = log.read()
+    if isinstance(found, Votes):
+        return _with_cells(found, options)
+    columns = [factorize(column) for column in (found.item, found.juror, found.label)]
+    return long_votes(columns, ("item", "juror", "label"), options)
+
+
+def _with_cells(votes: Votes, options: Options) -> Votes:
+    """Votes with the missing marks and the labels that the caller named; a tool that counts ordered its labels."""
+    if votes.n_votes and not options.missing and options.labels is None:
+        return votes
+    values = tidy(votes.labels, options.missing, column="label")
+    if all(value is None for value in values):
+        raise VotesError("every vote is missing")
+    labels = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
+    return relabelled(votes, labels, values)
+
+
+def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label | None] | None = None) -> Votes:
+    """The same votes with their codes as positions in `labels`, which has every label (or value of it) of theirs."""
+    place = recode([*(votes.labels if values is None else values), None], labels)  # code -1 is the last
+    if votes.is_dense:
+        return replace(votes, labels=labels, _dense=place[votes.codes])
+    row, col, code = votes.triples()
+    kept = (found := place[code]) >= 0
+    return replace(votes, labels=labels, _sparse=(row[kept], col[kept], found[kept]))
 
 
 def laid_out(table: Table, options: Options) -> tuple[Table, Layout]:
@@ -89,10 +139,10 @@ def votes_of(table: Table, layout: Layout, options: Options) -> Votes:
     """The votes of a table that keeps the columns of the layout."""
     if layout.kind == "long":
         return long_votes(factorized(table, layout.used), [table.names[k] for k in layout.used], options)
-    grid, values = _grid(table, layout.votes)
+    codes, values = grid(table, layout.votes)
     item, count = layout.item, layout.count
     return wide_votes(
-        grid,
+        codes,
         values,
         jurors=[table.names[k] for k in layout.votes],
         items=None if item is None else (table.names[item], _row_names(table, item)),
@@ -103,7 +153,7 @@ def votes_of(table: Table, layout: Layout, options: Options) -> Votes:
 
 def cells(table: Table, k: int) -> Sequence[Any]:
     """Every cell of one kept column, in the order of the rows."""
-    return table.parse(_fetched(table, f"SELECT c{k} AS v FROM kept"), k)
+    return table.parse(fetched(table, f"SELECT c{k} AS v FROM kept"), k)
 
 
 def _row_names(table: Table, k: int) -> Column:
@@ -120,7 +170,7 @@ def factorized(table: Table, columns: Sequence[int]) -> list[Column]:
             f"CREATE TEMP TABLE d{k} AS SELECT v, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS code "
             f"FROM (SELECT c{k} AS v, min(rowid) AS first FROM kept WHERE c{k} IS NOT NULL GROUP BY c{k})"
         )
-    distinct = [_fetched(table, f"SELECT v FROM d{k} ORDER BY code") for k in columns]
+    distinct = [fetched(table, f"SELECT v FROM d{k} ORDER BY code") for k in columns]
     codes = ", ".join(f"coalesce(d{k}.code, {len(d)})::INTEGER AS c{k}" for k, d in zip(columns, distinct, strict=True))
     joins = " ".join(f"LEFT JOIN d{k} ON d{k}.v = kept.c{k}" for k in columns)
     rows = con.execute(f"SELECT kept.rowid AS row, {codes} FROM kept {joins}").fetchnumpy()
@@ -134,21 +184,21 @@ def _in_order(values: Sequence[Any], row: NDArray[Any], code: NDArray[Any]) -> C
     return (values, codes) if code.max(initial=0) < len(values) else ([*values, None], codes)
 
 
-def _grid(table: Table, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[Any]]:
+def grid(table: Table, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[Any]]:
     """These columns as rows x columns codes (-1: empty) of their distinct values."""
     cells = ", ".join(f"c{k}::VARCHAR" for k in columns)
-    texts = _fetched(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
+    texts = fetched(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
     if not len(texts):
         return np.full((table.con.sql("SELECT count(*) FROM kept").fetchall()[0][0], len(columns)), -1), []
     table.con.execute("CREATE TYPE known AS ENUM (SELECT unnest(?))", [list(texts)])
     kind = code_type(len(texts)).__name__
     size = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER"}[kind]
     codes = ", ".join(f"coalesce(enum_code(c{k}::VARCHAR::known)::{size}, -1) AS c{k}" for k in columns)
-    fetched = table.con.execute(f"SELECT {codes} FROM kept").fetchnumpy()
-    return np.column_stack([fetched[f"c{k}"] for k in columns]), table.parse(texts, *columns)
+    rows = table.con.execute(f"SELECT {codes} FROM kept").fetchnumpy()
+    return np.column_stack([rows[f"c{k}"] for k in columns]), table.parse(texts, *columns)
 
 
-def _fetched(table: Table, sql: str) -> Any:
+def fetched(table: Table, sql: str) -> Any:
     """The column v of a query: an array of numbers or of text, with None where it is NULL."""
     values = table.con.execute(sql).fetchnumpy()["v"]
     if not isinstance(values, np.ma.MaskedArray):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import VotesError
+from jurors.tables import Table
 
 Label: TypeAlias = str | int | float | bool
 Codes: TypeAlias = NDArray[np.signedinteger[Any]]
@@ -203,17 +204,20 @@ class Votes:
         return replace(self, labels=renamed)
 
     def to_frame(self) -> Any:
-        """A pandas frame, one vote a row: item, juror, label (and count where rows stand for several items)."""
+        """A pandas frame: one vote a row (item, juror, label), or in the counts layout where rows stand for items."""
         from jurors.votes.frame import data_frame
 
+        if self.counts is not None:
+            if "count" in self.jurors:
+                raise VotesError("a juror is called 'count' like the column of counts; rename that juror first")
+            cells = np.array([*self.labels, None], dtype=object)[self.codes]  # code -1, no vote, is the last
+            return data_frame({**dict(zip(self.jurors, cells.T, strict=True)), "count": self.counts})
         row, col, code = self.triples()
         columns = {
             "item": self.item_names()[row],
             "juror": np.array(self.jurors, dtype=object)[col],
             "label": np.array(self.labels, dtype=object)[code],
         }
-        if self.counts is not None:
-            columns["count"] = self.counts[row]
         return data_frame(columns)
 
     def __len__(self) -> int:
@@ -224,10 +228,33 @@ class Votes:
         what = "items" if self.counts is None else "tuples"
         return f"Votes({self.rows:,} {what}, {len(self.jurors)} jurors, {self.n_votes:,} votes, labels {labels})"
 
+    def _repr_html_(self) -> str:
+        return self.head(np.arange(min(self.rows, 10)), repr(self)).to_html()
+
+    def head(self, rows: NDArray[np.int64], title: str, jurors: int = 12) -> Table:
+        """Some rows to look at, of the first jurors."""
+        codes = np.full((len(rows), min(jurors, len(self.jurors))), NO_VOTE)
+        if self.is_dense:
+            codes[:] = self.codes[rows][:, : codes.shape[1]]
+        else:
+            at, col, code = self.triples()
+            for place, row in enumerate(rows.tolist()):
+                here = (at == row) & (col < codes.shape[1])
+                codes[place, col[here]] = code[here]
+        said = [[None if code < 0 else str(self.labels[code]) for code in line] for line in codes.tolist()]
+        more = len(self.jurors) - codes.shape[1]
+        heads = ("item", *self.jurors[: codes.shape[1]], *([f"{more:,} more"] if more else []))
+        names = self.item_names()[rows].tolist()
+        shown = [(str(name), *line, *(["…"] if more else [])) for name, line in zip(names, said, strict=True)]
+        if self.counts is not None:
+            heads = ("count", *heads[1:])
+            shown = [(f"{n:,}", *line[1:]) for n, line in zip(self.counts[rows].tolist(), shown, strict=True)]
+        return Table(heads, tuple(shown), title=title)
+
     def _with_triples(self, row: NDArray[Any], col: NDArray[Any], code: NDArray[Any]) -> Votes:
         """The same table with these votes, as a matrix where that is small enough and as sorted triples elsewhere."""
         width, kind = len(self.jurors), code_type(len(self.labels))
-        if _fits_dense(self.rows * width, len(row)):
+        if fits_dense(self.rows * width, len(row)):
             dense = np.full((self.rows, width), NO_VOTE, dtype=kind)
             dense[row, col] = code
             return replace(self, _dense=dense)
@@ -239,7 +266,8 @@ class Votes:
 # -- names, labels and codes --------------------------------------------------------------------------
 
 
-def _fits_dense(cells: int, votes: int) -> bool:
+def fits_dense(cells: int, votes: int) -> bool:
+    """Whether a matrix of so many cells is no burden for so many votes."""
     return cells <= max(_DENSE_CELLS, _DENSE_SHARE * votes)
 
 
@@ -422,7 +450,7 @@ def _without_duplicates(
 ) -> tuple[NDArray[Any], NDArray[Any], Codes]:
     """One vote for each juror and item; two are an error unless the caller says which counts."""
     key = row.astype(np.int64) * max(len(jurors), 1) + col
-    if _fits_dense(cells := len(items) * len(jurors), len(key)):
+    if fits_dense(cells := len(items) * len(jurors), len(key)):
         seen = np.zeros(cells, dtype=bool)
         seen[key] = True
         if np.count_nonzero(seen) == len(key):  # the common case, without sorting

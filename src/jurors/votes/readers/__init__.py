@@ -6,7 +6,8 @@ A reader is a module with
     recognises(files)       whether these files are its tool's, told from names and first bytes, never by a full parse
     read(files)             Records (one vote a position), or Votes where the tool wrote counts; VotesError in one line
 
-and a line in `READERS`, whose order is the order in which they are asked.
+and a line in `READERS`, whose order is the order in which they are asked. A tool that asks several questions about one
+item has `ASKS = True` and `read(files, question)`; `--from argilla:verdict` names the question.
 """
 
 from __future__ import annotations
@@ -22,7 +23,19 @@ from jurors.votes.readers.files import Files
 from jurors.votes.table import Votes, nearest
 
 #: `--from NAME` -> the module, in the order in which they are asked.
-READERS: dict[str, str] = {}
+READERS: dict[str, str] = {
+    "sketch": "sketch_file",
+    "by-true-label": "by_true_label",
+    "inspect": "inspect_ai",
+    "lm-eval": "lm_eval",
+    "openai-evals": "openai_evals",
+    "promptfoo": "promptfoo",
+    "mlflow": "mlflow",
+    "label-studio": "label_studio",
+    "argilla": "argilla",
+    "devai": "devai",
+    "matrix": "matrix",
+}
 
 
 @dataclass(frozen=True)
@@ -49,9 +62,10 @@ class Reader(Protocol):
 def find_reader(paths: Sequence[Path], root: Path, name: str | None = None) -> tuple[str, Reader] | None:
     """The reader called `name`, or the one that recognises these files; None where they are plain tables."""
     if name is not None:
-        if name not in READERS:
-            nearest(name, tuple(READERS), "reader")
-        return name, _load(name)
+        tool, _, question = name.partition(":")
+        if tool not in READERS:
+            nearest(tool, tuple(READERS), "reader")
+        return tool, _asking(_load(tool), question) if question else _load(tool)
     files = Files(tuple(paths), root)
     if not files.may_be_a_log:
         return None
@@ -64,6 +78,27 @@ def read_records(paths: Sequence[Path], root: Path, reader: Reader) -> Records |
     if isinstance(found, Records) and not any(vote is not None for vote in found.label):
         raise VotesError(f"this {reader.TITLE} holds no votes")
     return found
+
+
+@dataclass
+class _Asking:
+    """A reader that was told which question the votes are about."""
+
+    TITLE: str
+    reader: Any
+    question: str
+
+    def recognises(self, files: Files) -> bool:
+        return bool(self.reader.recognises(files))
+
+    def read(self, files: Files) -> Records | Votes:
+        return cast("Records | Votes", self.reader.read(files, self.question))
+
+
+def _asking(reader: Reader, question: str) -> Reader:
+    if not getattr(reader, "ASKS", False):
+        raise VotesError(f"a {reader.TITLE} has no questions to choose from; leave ':{question}' out")
+    return _Asking(reader.TITLE, reader, question)
 
 
 def _load(name: str) -> Reader:

@@ -14,7 +14,7 @@ from jurors.errors import VotesError
 
 HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
 _GZIP = b"\x1f\x8b"
-_LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY")
+_LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Files:
 
     @property
     def may_be_a_log(self) -> bool:
-        """Whether it is worth asking the readers: a table of text or Parquet is none of theirs."""
+        """Whether it is worth asking the readers: a table of text is none of theirs."""
         return any(self.head(path).lstrip().startswith(_LOG_STARTS) for path in self.paths[:100])
 
     def head(self, path: Path | None = None) -> bytes:
@@ -38,8 +38,11 @@ class Files:
             try:
                 with _opened(path) as file:
                     self._heads[path] = file.read(HEAD).removeprefix(b"\xef\xbb\xbf")
-            except (OSError, EOFError, zlib.error) as error:
-                raise VotesError(f"{self.name(path)}cannot be read: {error}") from None
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                fault = f"the gzip data are cut short or damaged ({error}); fetch or write the file again"
+                raise VotesError(f"{self.name(path)}{fault}") from None
+            except OSError as error:
+                raise VotesError(f"{self.name(path)}cannot be read: {error.strerror or error}") from None
         return self._heads[path]
 
     def document(self, path: Path | None = None) -> Any:

@@ -1,0 +1,173 @@
+"""`inspect`: looks at files (or frames) of votes without grading, and survives what a reader would refuse."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import JurorsError
+from jurors.votes.inspection import Inspection, Spread
+from jurors.votes.locate import locate, shown_source
+from jurors.votes.overlap import Overlap, find_overlap
+from jurors.votes.peek import Glimpse, peek
+from jurors.votes.recognise import Reading, recognise
+from jurors.votes.steps import Step, command_line, next_steps, obstacles, votes_beside
+from jurors.votes.suspects import Finding, find_suspects, looks_like_key, odd_columns
+from jurors.votes.table import Votes
+
+_SHOWN_GROUPS = 8
+
+
+def inspect(source: Any, **reading: Any) -> Inspection:
+    """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
+
+    Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
+    there is nothing to see. The options are those of `read_votes`; a dataframe, `Votes` or a `Sketch` will do too.
+    """
+    if (votes := _in_memory(source, reading)) is not None:
+        return _inspection(Reading(votes=votes, layout="votes", format=type(source).__name__), (), reading)
+    with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
+        found = locate(source, Path(folder))
+        streams = any(Path(folder) in path.parents for path in found.paths)
+        files = (shown_source(source),) if streams else _names(source)
+        where = list(found.paths) if streams else source
+        try:
+            opened = recognise(where, reading)
+        except JurorsError as error:
+            glimpse = peek(found.paths, found.root)
+            if glimpse is None:
+                raise
+            return _unread(files, glimpse, _unnamed(error, where if streams else source))
+        return _inspection(opened, files if not streams else ("-",), reading)
+
+
+def _in_memory(source: Any, reading: Mapping[str, Any]) -> Votes | None:
+    if isinstance(source, Votes):
+        return source
+    if isinstance(found := getattr(source, "tuples", None), Votes):  # a Sketch, which this layer does not know
+        return found
+    if hasattr(source, "columns") or hasattr(source, "schema") or hasattr(source, "__arrow_c_stream__"):
+        return Votes.from_frame(source, **reading)
+    return None
+
+
+def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
+    votes = opened.votes
+    if votes is None:
+        return Inspection(
+            files=tuple(files), format=opened.format, columns=opened.columns, assumed={}, labels={},
+            fault=opened.fault, sample=opened.sample,
+        )  # fmt: skip
+    said = _said(votes)
+    options = {**reading, **opened.assumed}
+    names = [name for part in opened.columns.values() for name in part]
+    is_key = opened.layout == "wide" and looks_like_key(votes, names)
+    overlap = None if is_key else find_overlap(votes)
+    findings = () if overlap is None else (*opened.findings, *_findings(votes, said, opened, overlap))
+    hindered = () if is_key else tuple(obstacles(_graded(votes, findings), _heard(votes, said, findings)))
+    if any(finding.kind == "unlike_columns" for finding in findings):
+        hindered = (*hindered, "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)")
+    steps = (
+        _key_steps(files) if is_key else tuple(next_steps(files, votes, options, findings, hindered)) if files else ()
+    )
+    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
+    total = int(said.sum())
+    return Inspection(
+        files=tuple(files),
+        format=opened.format,
+        layout="key" if is_key else opened.layout,
+        columns={**opened.columns, "label": opened.columns["jurors"], "jurors": ()} if is_key else opened.columns,
+        assumed=opened.assumed,
+        items=votes.total,
+        jurors=votes.jurors,
+        labels=dict(zip(votes.labels, said.sum(axis=0).tolist(), strict=True)),
+        votes=total,
+        density=total / max(votes.total * len(votes.jurors), 1),
+        votes_per_juror=Spread.of(said.sum(axis=1)),
+        votes_per_item=Spread.of(by_row[weights > 0], weights[weights > 0]) if votes.total else None,
+        overlap=overlap,
+        duplicates=opened.duplicates,
+        findings=tuple(findings),
+        obstacles=hindered,
+        steps=steps,
+    )
+
+
+def _said(votes: Votes) -> NDArray[np.int64]:
+    """How often each juror said each label: jurors x labels."""
+    row, col, code = votes.triples()
+    said = np.zeros((len(votes.jurors), max(len(votes.labels), 1)), dtype=np.int64)
+    np.add.at(said, (col, code), 1 if votes.counts is None else votes.counts[row])
+    return said[:, : len(votes.labels)]
+
+
+def _findings(votes: Votes, said: NDArray[np.int64], opened: Reading, overlap: Overlap) -> list[Finding]:
+    found = list(find_suspects(votes, said))
+    if opened.layout in ("wide", "counts"):
+        found += odd_columns(votes)
+    by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
+    unseen = int((by_row == 0).sum() if votes.counts is None else votes.counts[by_row == 0].sum())
+    if unseen:
+        found.append(Finding("items_without_votes", f"{unseen:,} {'items have' if unseen > 1 else 'item has'} no vote"))
+    if len(overlap.groups) > 1:
+        sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:_SHOWN_GROUPS])
+        message = (
+            f"the jurors fall into {len(overlap.groups)} groups (of {sizes}) that share no item: grade each by itself"
+        )
+        found.append(Finding("separate_groups", message))
+    return found
+
+
+def _graded(votes: Votes, findings: Sequence[Finding]) -> Votes:
+    """The votes as the suggested commands would read them."""
+    absent = {label for finding in findings if finding.kind == "missing_labels" for label in finding.about}
+    dropped = {j for finding in findings if finding.kind in ("key_column", "index_column") for j in finding.about}
+    kept = [juror for juror in votes.jurors if juror not in dropped]
+    taken = votes.take(kept) if dropped else votes
+    spoken = {votes.labels[k] for k in np.unique(taken.triples()[2]).tolist()} - absent
+    return Votes(
+        jurors=tuple(kept), labels=tuple(spoken), rows=votes.rows, counts=votes.counts, _dense=np.zeros((0, 0), np.int8)
+    )
+
+
+def _heard(votes: Votes, said: NDArray[np.int64], findings: Sequence[Finding]) -> int:
+    dropped = {j for finding in findings if finding.kind in ("key_column", "index_column") for j in finding.about}
+    return sum(bool(n) and j not in dropped for j, n in zip(votes.jurors, said.sum(axis=1).tolist(), strict=True))
+
+
+def _key_steps(files: Sequence[str]) -> tuple[Step, ...]:
+    votes = votes_beside(files[0]) if len(files) == 1 else None
+    if votes is None:
+        return ()
+    return (Step(command_line("score", [votes], {}, "--key", files[0]), "the true grades of the votes beside it"),)
+
+
+def _unread(files: Sequence[str], glimpse: Glimpse, fault: str) -> Inspection:
+    columns = {"columns": glimpse.columns} if glimpse.columns else {}
+    if glimpse.format == "JSON document":
+        fault = "this is one JSON document, which no reader knows; records are written one {…} a line, or in an array"
+    return Inspection(
+        files=tuple(files),
+        format=glimpse.format,
+        columns=columns,
+        assumed={},
+        labels={},
+        fault=fault,
+        sample=glimpse.rows,
+    )
+
+
+def _unnamed(error: Exception, source: Any) -> str:
+    """What is wrong, without the name of the file in front."""
+    text = str(error)
+    return text.removeprefix(f"{shown_source(source)}: ")
+
+
+def _names(source: Any) -> tuple[str, ...]:
+    return tuple(str(one) for one in source) if isinstance(source, (list, tuple)) else (str(source),)

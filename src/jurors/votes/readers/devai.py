@@ -1,0 +1,92 @@
+"""DevAI and agent-as-a-judge: one folder a judge, one JSON file a task, one vote a requirement.
+
+    <judge>/<task>.json                                                     what a team writes
+    <developer>/<human|agent|llm>_as_a_judge[/<setting>]/<task>.json        what agent-as-a-judge publishes
+
+A person's verdict is `satisfied` in `requirements`; an agent's is in `judge_stats`, by the requirement's position, and
+`satisfied` in `requirements` may have stayed null. What another developer agent built is another item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jurors.errors import VotesError
+from jurors.votes.readers import Records
+from jurors.votes.readers.files import Files
+
+TITLE = "DevAI judgment"
+_KIND = "_as_a_judge"
+_LABELS = {True: "satisfied", False: "unsatisfied"}
+
+
+def recognises(files: Files) -> bool:
+    """Whether a task with requirements stands among the first files."""
+    keys = (b'"requirements"', b'"criteria"', b'"satisfied"')
+    heads = (files.head(path) for path in files.paths[:20])
+    return any(head.lstrip().startswith(b"{") and all(key in head for key in keys) for head in heads)
+
+
+def read(files: Files) -> Records:
+    """One item a requirement ("task/3"), one juror a judge's folder; what a judge left open (null) is no vote."""
+    item, juror, label = [], [], []
+    for path in _tasks(files):
+        developer, judge = _place(files, path)
+        for requirement, vote in _verdicts(files, path):
+            item.append("/".join((*developer, path.name.removesuffix(".gz").removesuffix(".json"), requirement)))
+            juror.append(judge)
+            label.append(vote)
+    return Records(item, juror, label)
+
+
+def _tasks(files: Files) -> Iterator[Path]:
+    """The judged tasks: JSON files, but not what an agent noted beside <task>.json in <task>/tree_structure.json …"""
+    paths = set(files.paths)
+    for path in files.paths:
+        noted = path.parent.parent / f"{path.parent.name}.json" in paths
+        if not noted and (len(paths) == 1 or path.name.endswith((".json", ".json.gz"))):
+            yield path
+
+
+def _place(files: Files, path: Path) -> tuple[tuple[str, ...], str]:
+    """The developer agent whose work was judged, where the folders tell, and the judge."""
+    folders = path.parent.relative_to(files.root).parts if path.is_relative_to(files.root) else ()
+    kinds = [k for k, folder in enumerate(folders) if folder.endswith(_KIND)]
+    if kinds:
+        return folders[: kinds[0]], "/".join(folders[kinds[0] :])
+    if len(folders) > 1:
+        raise VotesError(
+            f"{files.name(path)}the judges' folders must lie directly in the folder you name, or be called "
+            f"human{_KIND}, agent{_KIND} …; this file lies {len(folders)} folders deep"
+        )
+    return (), folders[0] if folders else files.root.name
+
+
+def _verdicts(files: Files, path: Path) -> Iterator[tuple[str, str | None]]:
+    """Each requirement of a task and what the judge says about it."""
+    task = files.document(path)
+    requirements = task.get("requirements") if isinstance(task, dict) else None
+    if not isinstance(requirements, list):
+        raise VotesError(f"{files.name(path)}this is no {TITLE}: it has no list of 'requirements'; leave this file out")
+    stats = task.get("judge_stats") or []
+    for place, requirement in enumerate(requirements):
+        if not isinstance(requirement, dict) or "satisfied" not in requirement:
+            raise VotesError(f"{files.name(path)}requirement {place} has no 'satisfied'; expected true, false or null")
+        said = [requirement["satisfied"]]
+        said += [stat.get("satisfied") for stat in _records(stats) if stat.get("requirement_index") == place]
+        yield str(requirement.get("requirement_id", place)), _verdict(said, f"{files.name(path)}requirement {place}")
+
+
+def _records(values: Any) -> list[dict[str, Any]]:
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def _verdict(said: list[Any], where: str) -> str | None:
+    given = [verdict for verdict in said if verdict is not None]
+    if strange := [verdict for verdict in given if not isinstance(verdict, bool)]:
+        raise VotesError(f"{where}: 'satisfied' is {str(strange[0])[:40]!r}; expected true, false or null")
+    if len(set(given)) > 1:
+        raise VotesError(f"{where} is both satisfied and unsatisfied in 'requirements' and 'judge_stats'; keep one")
+    return _LABELS[given[0]] if given else None

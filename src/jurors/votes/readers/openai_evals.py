@@ -1,0 +1,123 @@
+"""OpenAI evals: a run (one JSONL file) is a juror, a sample is an item.
+
+The first line holds {"spec": …}, the others events. A model-graded eval records the grader's `choice`; a match records
+which of several options was `picked`, or, where only the right answer was on offer, whether it was `correct`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jurors.errors import VotesError
+from jurors.votes.readers import Records
+from jurors.votes.readers.files import Files
+from jurors.votes.readers.names import told_apart
+
+TITLE = "OpenAI evals log"
+_METRICS = ("choice", "correct", "accuracy", "score")  # the first that an event has is the vote
+_INVALID = "__invalid__"  # the grader's answer could not be understood
+
+
+@dataclass(frozen=True)
+class _Run:
+    completion_fns: tuple[str, ...]
+    eval_name: str
+    samples_file: str
+    run_id: str
+    items: list[str]
+    votes: list[Any]
+
+
+def recognises(files: Files) -> bool:
+    """Whether one of the first files begins with the specification of a run."""
+    return any(_is_run(files, path) for path in files.paths[:20])
+
+
+def _is_run(files: Files, path: Path) -> bool:
+    first_line = files.head(path).lstrip().partition(b"\n")[0]
+    return first_line.startswith((b'{"spec":', b'{"spec" :')) and b'"completion_fns"' in first_line
+
+
+def read(files: Files) -> Records:
+    """The vote of every run on every sample it recorded a verdict on."""
+    paths = [path for path in files.paths if _is_run(files, path)]
+    if not paths:
+        raise VotesError(f'this is no {TITLE}: its first line is not {{"spec": {{"completion_fns": …}}}}')
+    runs = [_run(files, path) for path in paths]
+    items = _joined_items(runs)
+    names = _juror_names(runs)
+    return Records(
+        [item for own in items for item in own],
+        [name for name, run in zip(names, runs, strict=True) for _ in run.votes],
+        [vote for run in runs for vote in run.votes],
+    )
+
+
+def _run(files: Files, path: Path) -> _Run:
+    where, spec = files.name(path), None
+    found: dict[str, list[tuple[str, Any]]] = {}  # by the rule that gave the vote
+    for number, line in files.lines(path):
+        if "spec" in line:
+            spec = line["spec"]
+        elif line.get("type") in ("match", "metrics"):
+            sample, data = line.get("sample_id"), line.get("data")
+            if not isinstance(sample, str) or not isinstance(data, dict):
+                raise VotesError(f"{where}line {number}: an event needs 'sample_id' (text) and 'data' (an object)")
+            rule, vote = _vote(line["type"], data)
+            if isinstance(vote, (list, dict)):
+                raise VotesError(f"{where}line {number}: {rule!r} is {str(vote)[:30]!r}, which is not a single value")
+            found.setdefault(rule, []).append((sample, vote))
+    if not isinstance(spec, dict):
+        raise VotesError(f'{where}the first line is not {{"spec": {{…}}}}, so nobody can tell whose run this is')
+    chosen = next((found[rule] for rule in ("picked", *_METRICS) if rule in found), [])
+    return _Run(
+        completion_fns=tuple(map(str, spec.get("completion_fns") or [path.stem])),
+        eval_name=str(spec.get("eval_name") or ""),
+        samples_file=_samples_file(spec),
+        run_id=str(spec.get("run_id") or path.stem),
+        items=[sample for sample, _ in chosen],
+        votes=[None if vote == _INVALID else vote for _, vote in chosen],
+    )
+
+
+def _vote(kind: str, data: Mapping[str, Any]) -> tuple[str, Any]:
+    """By which rule an event is a vote, and the vote; ("", None) where it is none."""
+    if kind == "match" and isinstance(data.get("options"), list):
+        expected = data.get("expected")
+        right = expected if isinstance(expected, list) else [expected]
+        if any(option not in right for option in data["options"]):
+            return "picked", data.get("picked")
+    return next(((rule, data[rule]) for rule in _METRICS if rule in data), ("", None))
+
+
+def _samples_file(spec: Mapping[str, Any]) -> str:
+    where: Any = spec.get("run_config")
+    for key in ("eval_spec", "args", "samples_jsonl"):
+        where = where.get(key) if isinstance(where, dict) else None
+    return str(where or "")
+
+
+def _juror_names(runs: Sequence[_Run]) -> list[str]:
+    """By the completion function (a grader comes last, after what it graded), the eval, or the run's id."""
+    asked = [run.completion_fns for run in runs]
+    while all(len(fns) > 1 for fns in asked) and len({fns[0] for fns in asked}) == 1:
+        asked = [fns[1:] for fns in asked]  # the model that all of them graded
+    return told_apart(["/".join(fns) for fns in asked], [run.eval_name for run in runs], [run.run_id for run in runs])
+
+
+def _joined_items(runs: Sequence[_Run]) -> list[list[str]]:
+    """Samples by id; by place where different evals read one file, since ids begin with the eval's name."""
+    if len({run.eval_name for run in runs}) < 2:
+        return [run.items for run in runs]
+    if len({run.samples_file for run in runs}) == 1 and runs[0].samples_file:
+        return [[sample.rpartition(".")[2] for sample in run.items] for run in runs]
+    for run in runs[1:]:
+        if set(run.items).isdisjoint(runs[0].items):
+            raise VotesError(
+                f"the runs of {runs[0].eval_name} and {run.eval_name} share no sample, and their specs do not name "
+                "one 'samples_jsonl'; read the runs of one eval at a time"
+            )
+    return [run.items for run in runs]

@@ -1,0 +1,298 @@
+"""Sketch files: counts of decision tuples as one JSON document; equal counts give equal bytes.
+
+    {"format": "jurors sketch", "version": 1, "items": 1000,
+     "jurors": ["ann", "bob", "cy"], "labels": ["fail", "pass"],
+     "decisions": ["00001111", "00110011", "01010101"],
+     "counts": [97, 79, 23, 66, 56, 143, 40, 496],
+     "checksum": "sha256:…"}
+
+"decisions" has one text a juror: her position in "labels" for each tuple, in as many digits as the last position has,
+and points for no vote. The third tuple above is (fail, pass, fail), seen on 23 items. Where most votes are missing,
+"votes" says how many jurors voted on each tuple, "voters" who they are (positions in "jurors", tuple after tuple), and
+"decisions" is one text of what they said. No item is named: a sketch can be shared where the votes cannot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.votes.merge import merge_votes
+from jurors.votes.readers.files import Files
+from jurors.votes.table import NO_VOTE, Votes, plain
+
+TITLE = "sketch file"
+FORMAT, VERSION = "jurors sketch", 1
+_MARK = re.compile(rb'"format"\s*:\s*"jurors sketch"')
+_PARTS = ("items", "jurors", "labels", "decisions", "counts", "checksum")
+_AGAIN = "count the votes again with `jurors sketch`"
+_POINT, _ZERO = ord("."), ord("0")
+Whole: TypeAlias = NDArray[np.int64]
+Triples: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def recognises(files: Files) -> bool:
+    """Whether any of these is a sketch file; `read` names one that is not."""
+    return any(is_sketch_head(files.head(path)) for path in files.paths)
+
+
+def is_sketch_head(head: bytes) -> bool:
+    """Whether a file that begins so is a sketch file."""
+    return head.lstrip()[:1] == b"{" and _MARK.search(head) is not None
+
+
+def read(files: Files) -> Votes:
+    """The counts of a sketch file; of several, added up."""
+    parts = []
+    for path in files.paths:
+        document = files.document(path)
+        try:
+            parts.append((path.name, from_document(document)))
+        except VotesError as error:
+            raise VotesError(f"{files.name(path)}{error}") from None
+    return parts[0][1] if len(parts) == 1 else merge_votes(parts)
+
+
+# -- out ------------------------------------------------------------------------------------------------------
+
+
+def to_document(votes: Votes) -> dict[str, Any]:
+    """The counts of some votes as a JSON document, whatever the order of their rows.
+
+    >>> votes = Votes.from_matrix([["b", "a"], ["a", None], ["b", "a"]], jurors=("ann", "bob"))
+    >>> document = to_document(votes)
+    >>> document["decisions"], document["counts"], document["checksum"][:13]
+    (['01', '.0'], [1, 2], 'sha256:84cc86')
+    """
+    for label in votes.labels:
+        _check_label(plain(label))
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "items": votes.total,
+        "jurors": list(votes.jurors),
+        "labels": [plain(label) for label in votes.labels],
+        **_canonical(votes),
+    }
+    return {**document, "checksum": _checksum(document)}
+
+
+def to_text(document: Mapping[str, Any]) -> str:
+    """The document as JSON, one part a line."""
+    lines = [f" {json.dumps(part)}: {_compact(value, ascii=False)}" for part, value in document.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    """SHA-256 of the parts in alphabetic order, without blanks, in ASCII: laying the file out anew changes nothing."""
+    digest = hashlib.sha256()
+    for part in sorted(document):
+        if part != "checksum":
+            digest.update(f"{json.dumps(part)}:{_compact(document[part], ascii=True)}\n".encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _compact(value: Any, *, ascii: bool) -> str:
+    return json.dumps(value, ensure_ascii=ascii, separators=(",", ":"))
+
+
+def _canonical(votes: Votes) -> dict[str, Any]:
+    """The distinct tuples in a fixed order, with or without the voters named: whichever takes less."""
+    counts = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    labels, width = len(votes.labels), len(votes.jurors)
+    if votes.is_dense:
+        rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])
+        at, col = np.nonzero(rows >= 0)
+        triples: Triples = at, col, rows[at, col]
+    else:
+        triples, sizes = _by_length(votes.triples(), counts, labels)
+    if _is_sparse(len(triples[0]), len(sizes) * width):
+        triples, sizes = _by_length(triples, sizes, labels)
+        held = np.bincount(triples[0], minlength=len(sizes)).tolist()
+        voters, said = triples[1].tolist(), _digits(triples[2], labels)
+        return {"votes": held, "voters": voters, "decisions": said, "counts": sizes.tolist()}
+    if not votes.is_dense:  # of sparse rows few may be distinct
+        rows = np.full((len(sizes), width), NO_VOTE, dtype=np.int64)
+        rows[triples[0], triples[1]] = triples[2]
+        rows, sizes = grouped(rows, sizes)
+    return {"decisions": [_digits(column, labels) for column in rows.T], "counts": sizes.tolist()}
+
+
+def _is_sparse(votes: int, cells: int) -> bool:
+    return 5 * votes < cells  # a voter's position takes some four characters more than a point
+
+
+def _by_length(triples: Triples, counts: Whole, labels: int) -> tuple[Triples, Whole]:
+    """The distinct tuples by their number of votes, then by who said what, as triples; and their counts."""
+    at, col, code = triples
+    base = max(labels, 1)
+    key = col.astype(np.int64) * base + code
+    length = np.bincount(at, minlength=len(counts))
+    start = np.cumsum(length) - length
+    keys, lengths, sizes = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
+    for votes in np.unique(length[counts > 0]).tolist():
+        where = np.flatnonzero((length == votes) & (counts > 0))
+        rows, found = grouped(key[start[where, None] + np.arange(votes)], counts[where])
+        keys.append(rows.ravel())
+        lengths.append(np.full(len(rows), votes))
+        sizes.append(found)
+    flat, held = np.concatenate(keys), np.concatenate(lengths)
+    return (np.repeat(np.arange(len(held)), held), flat // base, flat % base), np.concatenate(sizes)
+
+
+def grouped(rows: NDArray[Any], counts: Whole) -> tuple[NDArray[Any], Whole]:
+    """The distinct rows in lexicographic order, and their counts added up as integers."""
+    if not len(rows):
+        return rows, counts
+    if rows.shape[1] and not _ascends(rows):
+        order = np.lexsort(rows.T[::-1])
+        rows, counts = rows[order], counts[order]
+    first = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
+    return rows[first], np.add.reduceat(counts, first)
+
+
+def _ascends(rows: NDArray[Any]) -> bool:
+    """Whether every row comes after the one before it, as in a sketch counted from a matrix."""
+    place = (rows[1:] != rows[:-1]).argmax(axis=1)[:, None]
+    above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
+    return bool((below > above).all())
+
+
+def _digits(codes: NDArray[Any], labels: int) -> str:
+    """Positions as digits of equal number, points for no vote.
+
+    >>> _digits(np.array([3, -1, 11]), 12)
+    '03..11'
+    """
+    digits = _width(labels)
+    text = np.empty((len(codes), digits), dtype=np.uint8)
+    for place in range(digits):
+        text[:, digits - 1 - place] = codes // 10**place % 10 + _ZERO
+    text[codes < 0] = _POINT
+    return text.tobytes().decode("ascii")
+
+
+def _width(labels: int) -> int:
+    return len(str(max(labels - 1, 0)))
+
+
+# -- in -------------------------------------------------------------------------------------------------------
+
+
+def from_document(document: Any) -> Votes:
+    """The counts in a sketch document; VotesError says in one line what is wrong with it.
+
+    >>> from_document(to_document(Votes.from_matrix([["b", "a"], ["b", "a"]]))).counts.tolist()
+    [2]
+    """
+    _check_version(document)
+    jurors = _distinct(document, "jurors", (str,))
+    labels = _distinct(document, "labels", (str, int, float, bool))
+    counts = _numbers(document, "counts", "a count")
+    items = sum(counts.tolist())
+    if type(document["items"]) is not int or document["items"] != items:
+        raise VotesError(f'"items" is {document["items"]!r}, but the counts add up to {items:,}; {_AGAIN}')
+    bare = Votes(jurors=jurors, labels=labels, rows=len(counts), counts=counts)
+    votes = _sparse_votes(document, bare) if "voters" in document else _dense_votes(document, bare)
+    if _checksum(document) != document["checksum"]:
+        raise VotesError(f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}")
+    return votes
+
+
+def _check_version(document: Any) -> None:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise VotesError(
+            'this is no sketch file (there is no "format": "jurors sketch"); make one with `jurors sketch`'
+        )
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise VotesError(f'"version" must be a whole number from 1, found {version!r}; {_AGAIN}')
+    if version > VERSION:
+        raise VotesError(f"written by a newer jurors (version {version}); update jurors (pip install -U jurors)")
+    if missing := [part for part in _PARTS if part not in document]:
+        raise VotesError(f'there is no "{missing[0]}" in this sketch file; {_AGAIN}')
+
+
+def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+    values = document[part]
+    if not isinstance(values, list):
+        raise VotesError(f'"{part}" must be a list, found {str(values)[:30]!r}; {_AGAIN}')
+    for value in values:
+        if type(value) not in kinds:
+            raise VotesError(f'"{part}" holds {str(value)[:30]!r}, which is no {part[:-1]}; {_AGAIN}')
+        _check_label(value)
+    if len({(isinstance(value, bool), value) for value in values}) < len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise VotesError(f'"{part}" names {twice!r} twice; {_AGAIN}')
+    return tuple(values)
+
+
+def _check_label(label: Any) -> None:
+    if type(label) not in (str, int, float, bool) or (isinstance(label, float) and not math.isfinite(label)):
+        raise VotesError(
+            f"label {label!r} cannot stand in a sketch file; labels are text, finite numbers, true and false"
+        )
+
+
+def _numbers(document: Mapping[str, Any], part: str, what: str) -> Whole:
+    """A list of whole numbers, none of them negative, whose sum is still a number to compute with."""
+    values = document.get(part)
+    if not isinstance(values, list):
+        raise VotesError(f'"{part}" must be a list, found {str(values)[:30]!r}; {_AGAIN}')
+    if set(map(type, values)) - {int}:
+        at, found = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int)
+        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {found!r}; {_AGAIN}')
+    if values and min(values) < 0:
+        at, found = next((k, v) for k, v in enumerate(values, 1) if v < 0)
+        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {found}; {_AGAIN}')
+    if sum(values) >= 1 << 63:
+        raise VotesError(f'"{part}" adds up to {sum(values):,}, more than 2^63; {_AGAIN}')
+    return np.array(values, dtype=np.int64)
+
+
+def _dense_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
+    texts = document["decisions"]
+    if not isinstance(texts, list) or len(texts) != len(bare.jurors):
+        raise VotesError(f'"decisions" must be a list with one text for each of {len(bare.jurors)} jurors; {_AGAIN}')
+    columns = [_codes(text, bare.rows, len(bare.labels)) for text in texts]
+    matrix = np.column_stack(columns) if columns else np.zeros((bare.rows, 0), dtype=np.int64)
+    return Votes.from_matrix(matrix, jurors=bare.jurors, labels=bare.labels, counts=bare.counts)
+
+
+def _sparse_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
+    held, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
+    if len(held) != bare.rows or held.sum() != len(col) or col.max(initial=-1) >= len(bare.jurors):
+        raise VotesError(f'"votes", "voters" and "counts" do not belong together; {_AGAIN}')
+    row = np.repeat(np.arange(bare.rows), held)
+    if ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any():
+        raise VotesError(f'"voters" are not in order, or a juror is named twice; {_AGAIN}')
+    code = _codes(document["decisions"], len(col), len(bare.labels))
+    if (code < 0).any():
+        raise VotesError(f'"decisions" lacks the decision of a voter; {_AGAIN}')
+    return bare._with_triples(row, col, code)
+
+
+def _codes(text: Any, votes: int, labels: int) -> Whole:
+    """The inverse of `_digits`."""
+    digits = _width(labels)
+    if not isinstance(text, str) or not text.isascii():
+        raise VotesError(f'"decisions" must be texts of digits and points, found {str(text)[:30]!r}; {_AGAIN}')
+    if len(text) != votes * digits:
+        raise VotesError(f'a text of "decisions" has {len(text):,} characters instead of {votes * digits:,}; {_AGAIN}')
+    cells = np.frombuffer(text.encode("ascii"), dtype=np.uint8).reshape(votes, digits).astype(np.int64) - _ZERO
+    absent = (cells == _POINT - _ZERO).all(axis=1)
+    code = cells @ 10 ** np.arange(digits)[::-1]
+    code[absent] = NO_VOTE
+    if (wrong := ~absent & (((cells < 0) | (cells > 9)).any(axis=1) | (code >= labels))).any():
+        at = int(np.argmax(wrong))
+        found = text[at * digits : (at + 1) * digits]
+        raise VotesError(f'"decisions" holds {found!r}, but labels go from 0 to {labels - 1}; {_AGAIN}')
+    return code

@@ -1,0 +1,231 @@
+"""Votes into a file: long, wide, counts or a sketch; CSV, TSV, JSON, JSON lines or Parquet. They read back the same."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.votes.faithful import check_faithful, header
+from jurors.votes.readers.sketch_file import grouped, to_document, to_text
+from jurors.votes.table import NO_VOTE, Votes, nearest, plain
+from jurors.votes.whole import whole_file, write_text
+
+Target: TypeAlias = Literal["long", "wide", "counts", "sketch"]
+LAYOUTS: tuple[Target, ...] = ("long", "wide", "counts", "sketch")
+_FORMATS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
+            ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
+_CHUNK = 100_000
+_MOST_ITEMS = 1 << 31
+
+
+def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: Target | None = None) -> None:
+    """Write votes so that `read_votes` gives them back; the file is written whole or not at all.
+
+    Parameters
+    ----------
+    path
+        Its ending says the format: .csv, .tsv, .json, .jsonl, .parquet (text also with .gz), or .sketch.json.
+    layout
+        "long", "wide", "counts" or "sketch"; by default a sketch where the name says so, counts where the votes are
+        counts, and long for all else.
+
+    Raises
+    ------
+    VotesError
+        Where something would not read back as it is: a label such as "" or "NaN", which means no vote; a juror called
+        "count" as the name of a column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from jurors.votes import read_votes
+    >>> votes = Votes.from_matrix([["yes", "no"], ["no", None]], items=["q", "r"], jurors=("ann", "bob"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_votes(votes, f"{folder}/votes.csv", layout="wide")
+    ...     print(Path(f"{folder}/votes.csv").read_text(), read_votes(f"{folder}/votes.csv"))
+    item,ann,bob
+    q,yes,no
+    r,no,
+     Votes(2 items, 2 jurors, 3 votes, labels no, yes)
+
+    """
+    target = Path(path)
+    chosen = chosen_layout(votes, target, layout)
+    kind = _format_of(target, chosen)
+    if kind != "parquet":
+        write_text(target, votes_text(votes, chosen, kind))
+        return
+    votes = _arranged(votes, chosen)
+    check_faithful(votes, chosen, kind)
+    _write_parquet(votes, chosen, target)
+
+
+def votes_text(votes: Votes, layout: Target, format: str = "csv") -> Iterator[str]:
+    """The votes as text, piece by piece.
+
+    >>> print(*votes_text(Votes.from_matrix([["yes", "a,b"]], jurors=("ann", "bob")), "long"), end="")
+    item,juror,label
+    0,ann,yes
+    0,bob,"a,b"
+    """
+    if layout == "sketch":
+        return iter((to_text(to_document(votes)),))
+    votes = _arranged(votes, layout)
+    check_faithful(votes, layout, format)
+    lines = _csv_lines(votes, layout, format) if format in ("csv", "tsv") else _json_lines(votes, layout, format)
+    return _pieces(lines)
+
+
+def chosen_layout(votes: Votes, path: Path | None, layout: Target | None = None) -> Target:
+    """The layout asked for, or the one that the name and the votes suggest."""
+    if layout is not None:
+        return layout if layout in LAYOUTS else nearest(layout, LAYOUTS, "layout")
+    if path is not None and path.name.lower().removesuffix(".gz").endswith(".sketch.json"):
+        return "sketch"
+    return "long" if votes.counts is None else "counts"
+
+
+def losses(votes: Votes, layout: Target) -> list[str]:
+    """What this layout does not keep of these votes, in words."""
+    if layout in ("counts", "sketch") and votes.counts is None:
+        return [f"the {layout} layout counts decision tuples: which item is which is not kept"]
+    if layout in ("long", "wide") and votes.counts is not None:
+        return ["counts of decision tuples name no items: they are numbered from 0"]
+    return []
+
+
+def _format_of(path: Path, layout: Target) -> str:
+    name = path.name.lower()
+    kind = _FORMATS.get(Path(name.removesuffix(".gz")).suffix)
+    if kind is None:
+        raise VotesError(f"{path}: the name must end in {', '.join(_FORMATS)} (text also .gz)")
+    if layout == "sketch" and kind != "json":
+        raise VotesError(f"{path}: a sketch file is JSON; call it {path.name.split('.')[0]}.sketch.json")
+    if kind == "parquet" and name.endswith(".gz"):
+        raise VotesError(f"{path}: Parquet is packed already; leave .gz out")
+    return kind
+
+
+# -- rows and columns -----------------------------------------------------------------------------------------
+
+
+def _arranged(votes: Votes, layout: Target) -> Votes:
+    """One row an item for long and wide, one row a distinct tuple for counts."""
+    if layout == "counts":
+        counts = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+        rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])
+        return replace(votes, rows=len(rows), items=None, counts=sizes, _dense=rows, _sparse=None)
+    if votes.counts is None:
+        return votes
+    if votes.total > _MOST_ITEMS:
+        raise VotesError(f"{votes.total:,} items are too many rows; write counts or a sketch (--to counts)")
+    spread = np.repeat(votes.codes, votes.counts, axis=0)
+    return replace(votes, rows=len(spread), items=None, counts=None, _dense=spread, _sparse=None)
+
+
+def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The votes as triples, and an empty one (-1) for each item and each juror without any, so that none is lost."""
+    row, col, code = votes.triples()
+    unseen = np.setdiff1d(np.arange(votes.rows), row)
+    silent = np.setdiff1d(np.arange(len(votes.jurors)), col)
+    row = np.concatenate([row, unseen, np.zeros_like(silent)])
+    col = np.concatenate([col, np.zeros_like(unseen), silent])
+    code = np.concatenate([code, np.full(len(unseen) + len(silent), NO_VOTE)])
+    order = np.argsort(row, kind="stable")
+    return row[order], col[order], code[order]
+
+
+def _columns(votes: Votes, layout: Target, show: Callable[[Any], str], missing: str) -> list[list[str]]:
+    """Every column as cells, each distinct value shown once."""
+    labels = _shown([*votes.labels], show, missing)
+    if layout == "long":
+        row, col, code = _long_codes(votes)
+        return [
+            _shown(votes.item_names().tolist(), show)[row].tolist(),
+            _shown(votes.jurors, show)[col].tolist(),
+            labels[code].tolist(),
+        ]
+    cells = [labels[column].tolist() for column in votes.codes.T]
+    if votes.counts is not None:
+        return [*cells, list(map(str, votes.counts.tolist()))]
+    return [_shown(votes.item_names().tolist(), show).tolist(), *cells]
+
+
+def _shown(values: Sequence[Any], show: Callable[[Any], str], *last: str) -> NDArray[Any]:
+    array = np.empty(len(values) + len(last), dtype=object)
+    array[:] = [*map(show, map(plain, values)), *last]
+    return array
+
+
+def _pieces(lines: Iterator[str]) -> Iterator[str]:
+    while chunk := list(islice(lines, _CHUNK)):
+        yield "".join(chunk)
+
+
+# -- formats --------------------------------------------------------------------------------------------------
+
+
+def _csv_lines(votes: Votes, layout: Target, format: str) -> Iterator[str]:
+    delimiter = "," if format == "csv" else "\t"
+
+    def quoted(value: Any) -> str:
+        text = str(value)
+        plain_text = not any(mark in text for mark in (delimiter, '"', "\n")) and text == text.strip()
+        return text if plain_text and text else '"' + text.replace('"', '""') + '"'
+
+    yield delimiter.join(map(quoted, header(votes, layout))) + "\n"
+    for cells in zip(*_columns(votes, layout, quoted, ""), strict=True):
+        yield delimiter.join(cells) + "\n"
+
+
+def _json_lines(votes: Votes, layout: Target, format: str) -> Iterator[str]:
+    def written(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    names = [written(name) for name in header(votes, layout)]
+    record = "{" + ", ".join(name.replace("%", "%%") + ": %s" for name in names) + "}"
+    rows = zip(*_columns(votes, layout, written, "null"), strict=True)
+    if format == "jsonl":
+        yield from (f"{record % cells}\n" for cells in rows)
+        return
+    yield "[\n" + record % next(rows)
+    yield from (f",\n{record % cells}" for cells in rows)
+    yield "\n]\n"
+
+
+def _write_parquet(votes: Votes, layout: Target, path: Path) -> None:
+    import duckdb
+
+    labels = [plain(label) for label in votes.labels]
+    if len({type(label) for label in labels}) > 1:
+        labels = [str(label) for label in labels]
+    items = votes.item_names()
+    whole = items.dtype.kind in "iu"
+    named = items if whole else np.array([str(item) for item in items.tolist()], dtype=object)
+    if layout == "long":
+        row, col, code = _long_codes(votes)
+        arrays = {"c0": named[row], "c1": np.array(votes.jurors, dtype=object)[col], "c2": code}
+        coded: Sequence[int] = (2,)
+    else:
+        first = 1 if votes.counts is None else 0
+        columns = [*([named] * first), *np.ascontiguousarray(votes.codes.T), *([votes.counts] * (1 - first))]
+        arrays = {f"c{k}": column for k, column in enumerate(columns)}
+        coded = range(first, first + len(votes.jurors))
+    cells = [f"($labels)[c{k}::INTEGER + 1]" if k in coded else f"c{k}" for k in range(len(arrays))]
+    names = ['"' + name.replace('"', '""') + '"' for name in header(votes, layout)]
+    select = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
+    try:
+        with whole_file(path) as draft, duckdb.connect() as con:
+            con.register("votes", arrays)
+            con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(str(draft))
+    except duckdb.Error as error:
+        raise VotesError(f"cannot write {path}: {str(error).splitlines()[0]}") from None

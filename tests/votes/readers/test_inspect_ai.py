@@ -1,0 +1,256 @@
+"""Inspect AI logs, written by the installed Inspect AI with its mock model."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from other_tools import SAMPLES, files_of, one_line, recognised_as, said
+
+from jurors import VotesError, read_votes
+from jurors.votes.readers import inspect_ai
+from jurors.votes.readers.archive import Archive
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
+
+EPOCHS = [f"q{k}_epoch_{epoch}" for epoch in (1, 2) for k in range(3)]
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """In a process of its own: Inspect AI teaches zipfile zstd, and `jurors` must do without."""
+    folder = tmp_path_factory.mktemp("logs")
+    made = subprocess.run(
+        [sys.executable, str(SAMPLES / "make_inspect_ai.py"), str(folder)], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr[-2000:]
+    return folder
+
+
+def only_file(folder: Path) -> Path:
+    (path,) = folder.iterdir()
+    return path
+
+
+def repacked(
+    path: Path, target: Path, method: int, change: Callable[[str, Any], Any] = lambda _, content: content
+) -> Path:
+    """The archive packed anew, each member changed or (None) left out."""
+    archive = Archive(path)
+    with zipfile.ZipFile(target, "w", method) as new:
+        for name in archive.names:
+            content = change(name, archive.document(name))
+            if content is not None:
+                new.writestr(name, json.dumps(content))
+    return target
+
+
+@pytest.mark.parametrize("format", ["eval", "json"])
+def test_scorers_are_jurors_and_panels_fall_into_their_models(logs: Path, format: str) -> None:
+    assert recognised_as(logs / f"every-{format}") == "inspect"
+    assert said(logs / f"every-{format}", inspect_ai) == {
+        "match": dict(zip(EPOCHS, "ICIICI", strict=True)),
+        "includes": dict.fromkeys(EPOCHS, "C"),
+        "style.polite": dict.fromkeys(EPOCHS, "C"),  # 1, said in the letters of the others
+        "style.short": dict(zip(EPOCHS, "PIPPIP", strict=True)),
+        "shy": {name: None if name.startswith("q1") else "C" for name in EPOCHS},
+        "mockllm/a": dict(zip(EPOCHS, "ICIICI", strict=True)),
+        "mockllm/b": dict.fromkeys(EPOCHS, "C"),
+        "mockllm/lost": {name: None if name.startswith("q2") else "I" for name in EPOCHS},
+    }
+
+
+def test_the_log_is_read_without_being_told_what_it_is(logs: Path) -> None:
+    votes = read_votes(only_file(logs / "every-eval"))
+    assert (votes.rows, len(votes.jurors), votes.labels) == (6, 8, ("C", "I", "P"))
+    assert votes.n_votes == 6 * 8 - 2 - 2
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_members_may_be_packed_in_any_usual_way(logs: Path, tmp_path: Path, method: int) -> None:
+    packed = only_file(logs / "every-eval")
+    assert {member.compress_type for member in zipfile.ZipFile(packed).infolist()} == {93}, "Inspect AI packs with zstd"
+    assert said(repacked(packed, tmp_path / "log.eval", method), inspect_ai) == said(packed, inspect_ai)
+
+
+def test_a_panel_bound_to_a_role_is_named_and_twins_are_numbered(logs: Path) -> None:
+    assert list(said(logs / "role-panel", inspect_ai)) == ["mockllm/a", "mockllm/b#2", "mockllm/b#3"]
+
+
+def test_logs_with_a_scorer_each_are_joined_on_the_sample(logs: Path) -> None:
+    assert said(logs / "one-each", inspect_ai) == {
+        "match": {"q0": "I", "q1": "C", "q2": "I"},
+        "includes": {"q0": "C", "q1": "C", "q2": "C"},
+        "exact": {"q0": "I", "q1": "C", "q2": "I"},
+    }
+
+
+def test_one_scorer_that_asked_different_models_is_several_jurors(logs: Path) -> None:
+    graded = said(logs / "graders", inspect_ai)
+    assert graded == {
+        "model_graded_qa:mockllm/a": {"q0": "I", "q1": "C", "q2": "I"},
+        "model_graded_qa:mockllm/b": {"q0": "C", "q1": "C", "q2": "C"},
+        "model_graded_qa:mockllm/lost": {"q0": "I", "q1": "I", "q2": None},
+    }
+    both = said(logs / "two-in-one", inspect_ai)
+    assert {name: both[name] for name in list(both)[:2]} == {name: graded[name] for name in sorted(graded)[:2]}
+    assert list(both)[2:] == ["mockllm/a", "mockllm/b"]
+
+
+def test_several_scorers_of_several_models_judge_each_models_answers(logs: Path) -> None:
+    votes = said(logs / "models", inspect_ai)
+    assert list(votes) == ["match", "includes"]
+    assert votes["match"]["mockllm/model:q0"] == "I"
+    assert votes["match"]["mockllm/other:q0"] == "C"
+
+
+def test_a_single_scorer_everywhere_makes_the_models_the_jurors(logs: Path) -> None:
+    assert said(logs / "single", inspect_ai) == {
+        "match:mockllm/model": {"q0": "I", "q1": "C", "q2": "I"},
+        "match:mockllm/other": {"q0": "C", "q1": "C", "q2": "C"},
+    }
+
+
+def test_a_run_repeated_is_told_apart_by_its_file(logs: Path) -> None:
+    assert set(said(logs / "twice", inspect_ai)) == {f"match:{path.stem}" for path in (logs / "twice").iterdir()}
+
+
+def test_a_sample_that_failed_or_was_declared_invalid_has_no_votes(logs: Path, tmp_path: Path) -> None:
+    assert said(logs / "stumbling", inspect_ai)["match"] == {"q0": "I", "q1": None, "q2": "I"}
+    log = json.loads(only_file(logs / "stumbling").read_text())
+    log["samples"][0]["invalidation"] = {"author": "ann", "reason": "leaked"}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    assert said(tmp_path / "log.json", inspect_ai)["match"] == {"q0": None, "q1": None, "q2": "I"}
+
+
+def test_a_run_that_was_killed_is_read_as_far_as_it_came(logs: Path, tmp_path: Path) -> None:
+    def started(name: str, content: Any) -> Any:
+        return None if name in ("header.json", "summaries.json", "samples/q2_epoch_1.json") else content
+
+    source = next(iter(sorted((logs / "one-each").iterdir())))
+    (votes,) = said(repacked(source, tmp_path / "log.eval", zipfile.ZIP_DEFLATED, started), inspect_ai).values()
+    assert set(votes) == {"q0", "q1"}
+
+
+def test_samples_cut_into_chunks_are_found_and_ids_may_hold_slashes(logs: Path, tmp_path: Path) -> None:
+    archive = Archive(next(iter((logs / "one-each").iterdir())))
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as new:
+        for name in archive.names:
+            content = archive.document(name)
+            if name.startswith("samples/"):
+                content["id"] = f"a/{content['id']}"
+                name = f"samples/{content['id']}_epoch_1/sample.json"
+                new.writestr(name.replace("sample.json", "metadata.json"), "{}")
+            new.writestr(name, json.dumps(content))
+    (votes,) = said(tmp_path / "log.eval", inspect_ai).values()
+    assert set(votes) == {"a/q0", "a/q1", "a/q2"}
+
+
+def test_a_folder_may_hold_other_things_beside_the_logs(logs: Path, tmp_path: Path) -> None:
+    shutil.copytree(logs / "one-each", tmp_path / "all")
+    (tmp_path / "all" / "logs.json").write_text("{}")
+    (tmp_path / "all" / "notes.txt").write_text("read me")
+    assert said(tmp_path / "all", inspect_ai) == said(logs / "one-each", inspect_ai)
+
+
+def test_logs_of_different_data_sets_are_refused(logs: Path, tmp_path: Path) -> None:
+    with pytest.raises(VotesError, match=r"sample 'q0' asks one thing in .*quiz.* and another in .*riddles") as raised:
+        said(logs / "strangers", inspect_ai)
+    assert one_line(raised.value)
+    log = json.loads(only_file(logs / "stumbling").read_text())
+    for sample in log["samples"]:
+        sample["id"] = f"z{sample['id']}"
+        sample["scores"] = {"own": {"value": "C"}}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    shutil.copy(sorted((logs / "one-each").iterdir())[0], tmp_path / "one.eval")
+    with pytest.raises(VotesError, match=r"shares no sample with the other logs \(its first is 'zq0'\)"):
+        said(tmp_path, inspect_ai)
+
+
+def test_a_list_of_values_is_refused(logs: Path) -> None:
+    with pytest.raises(VotesError, match=r"sample 'q0': the value of 'listed' is a list .*returns a dict"):
+        said(logs / "listed", inspect_ai)
+
+
+@pytest.mark.parametrize("format", ["eval", "json"])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
+def test_a_file_cut_short_is_one_line(logs: Path, tmp_path: Path, format: str, share: float) -> None:
+    content = only_file(logs / f"every-{format}").read_bytes()
+    path = tmp_path / f"log.{format}"
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(VotesError, match=r"cut short|empty|no Inspect AI log") as raised:
+        read_votes(path, tool="inspect")
+    assert one_line(raised.value)
+
+
+def test_damage_inside_an_archive_is_noticed(logs: Path, tmp_path: Path) -> None:
+    path = only_file(logs / "every-eval")
+    content = bytearray(path.read_bytes())
+    member = zipfile.ZipFile(path).getinfo("samples/q0_epoch_1.json")
+    content[member.header_offset + 400] ^= 0xFF
+    (tmp_path / "log.eval").write_bytes(content)
+    with pytest.raises(VotesError, match=r"samples/q0_epoch_1.json in the archive is damaged"):
+        said(tmp_path / "log.eval", inspect_ai)
+
+
+def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    with pytest.raises(VotesError, match=r"the archive lacks header\.json"):
+        said(tmp_path / "log.eval", inspect_ai)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"version": 3, "eval": None}, r"lacks 'eval' \(log format version 3, known are 1 to 2"),
+        ({"version": 9, "samples": {"q0": 1}}, r"'samples' is no list \(log format version 9"),
+        ({"samples": []}, "holds no samples"),
+        ({"samples": None, "status": "error"}, "holds no samples"),
+        ({"samples": [7]}, "a sample has id 'None'"),
+        ({"samples": [{"id": "q0", "epoch": "two"}]}, "epoch 'two'"),
+        ({"samples": [{"id": [1], "epoch": 1}]}, r"id '\[1\]'"),
+        ({"samples": [{"id": "q0", "scores": [1]}]}, "sample 'q0': 'scores' is"),
+        ({"samples": [{"id": "q0", "scores": {"match": {}}}]}, "the score 'match' has no 'value'"),
+        ({"samples": [{"id": "q0", "scores": {"m": {"value": float("nan")}}}]}, "holds no votes"),
+    ],
+)
+def test_a_log_that_is_not_as_it_should_be_is_one_line(logs: Path, tmp_path: Path, change: Any, message: str) -> None:
+    log = json.loads(only_file(logs / "stumbling").read_text())
+    (tmp_path / "log.json").write_text(json.dumps({**log, **change}))
+    with pytest.raises(VotesError, match=message) as raised:
+        read_votes(tmp_path / "log.json", tool="inspect")
+    assert one_line(raised.value)
+
+
+def test_a_newer_version_with_the_same_fields_is_read(logs: Path, tmp_path: Path) -> None:
+    log = json.loads(only_file(logs / "stumbling").read_text())
+    (tmp_path / "log.json").write_text(json.dumps({**log, "version": 3}))
+    assert said(tmp_path / "log.json", inspect_ai)["match"] == {"q0": "I", "q1": None, "q2": "I"}
+
+
+def test_text_and_numbers_of_one_scorer_and_a_huge_field_are_read(logs: Path, tmp_path: Path) -> None:
+    log = json.loads(only_file(logs / "stumbling").read_text())
+    log["samples"] = [
+        {"id": 1, "epoch": 1, "input": "x" * 20_000_000, "scores": {"m": {"value": 1}, "n": {"value": "high"}}},
+        {"id": 2, "epoch": 1, "input": "y", "scores": {"m": {"value": "C"}, "n": {"value": 0.25}}},
+    ]
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    votes = read_votes(tmp_path / "log.json")
+    assert votes.labels == ("0.25", "1", "C", "high")
+
+
+def test_tables_of_votes_are_not_taken_for_logs(tmp_path: Path) -> None:
+    (tmp_path / "votes.jsonl").write_text('{"version": 1, "item": 1, "juror": "a", "label": "x", "eval": "y"}\n')
+    (tmp_path / "votes.json").write_text('[{"item": 1, "juror": "a", "label": "x"}]')
+    for path in tmp_path.iterdir():
+        assert not inspect_ai.recognises(files_of(path))
+        assert recognised_as(path) is None

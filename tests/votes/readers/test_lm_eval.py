@@ -1,0 +1,146 @@
+"""lm-evaluation-harness samples, written by lm_eval 0.4.13 (samples/make_lm_eval.py)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from other_tools import SAMPLES, files_of, one_line, recognised_as, said
+
+from jurors import VotesError, read_votes
+from jurors.votes.readers import lm_eval
+
+REAL = SAMPLES / "lm_eval"
+EXPECTED = {"a": ["blue", "blue", "red", "red"], "b": ["red", "green", "green", "blue"]}
+NAME = "samples_{}_2026-01-02T03-04-05.678901.jsonl"
+
+
+def sample(doc: int, answer: Any, **more: Any) -> dict[str, Any]:
+    """A document with a text for an answer."""
+    asked = {"gen_args_0": {"arg_0": "Q", "arg_1": {"until": ["\n"]}}}
+    return {"doc_id": doc, "arguments": asked, "filtered_resps": [answer], "doc_hash": f"h{doc}", **more}
+
+
+def choice(doc: int, choices: list[str], likelihoods: list[Any], **more: Any) -> dict[str, Any]:
+    """A document with choices, as older versions wrote them."""
+    pairs = [[value, False] for value in likelihoods]
+    return {"doc_id": doc, "arguments": [["Q", text] for text in choices], "filtered_resps": pairs, **more}
+
+
+def write(folder: Path, model: str, task: str, *samples: Any) -> Path:
+    path = folder / model / NAME.format(task)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(one) + "\n" for one in samples))
+    return path
+
+
+def test_the_likeliest_choice_of_each_model_is_its_vote_and_the_newest_run_counts() -> None:
+    assert recognised_as(REAL) == "lm-eval"
+    assert said(REAL, lm_eval, "colours") == {
+        "org/model-a": dict(zip([f"colours/{k}" for k in range(4)], EXPECTED["a"], strict=True)),
+        "org/model-b": dict(zip([f"colours/{k}" for k in range(4)], EXPECTED["b"], strict=True)),
+    }
+
+
+@pytest.mark.parametrize("model", ["a", "b"])
+def test_the_votes_are_those_by_which_the_harness_scored_the_model(model: str) -> None:
+    newest = sorted((REAL / f"org__model-{model}").glob("samples_colours_*"))[-1]
+    for line, vote in zip(newest.read_text().splitlines(), EXPECTED[model], strict=True):
+        record = json.loads(line)
+        assert record["acc"] == (record["doc"]["choices"][record["doc"]["answer"]] == vote)
+
+
+def test_the_first_filter_gives_the_text_and_what_it_could_not_find_is_no_vote(tmp_path: Path) -> None:
+    assert said(REAL, lm_eval, "words") == {
+        model: {f"words/{k}": "o" for k in range(4)} for model in ("org/model-a", "org/model-b")
+    }
+    write(
+        tmp_path,
+        "m",
+        "t",
+        sample(0, "yes", filter="a"),
+        sample(1, "[invalid]", filter="a"),
+        sample(0, "no", filter="b"),
+    )
+    assert said(tmp_path, lm_eval) == {"m": {"t/0": "yes", "t/1": None}}
+
+
+def test_choices_that_differ_by_document_are_told_by_their_place(tmp_path: Path) -> None:
+    for model, likelihoods in (("m", [-1.0, -2.0]), ("n", ["-1.0", "-0.5"])):
+        write(tmp_path, model, "t", choice(0, [" x", " y"], likelihoods), choice(1, [" y", " z"], likelihoods))
+    assert said(tmp_path, lm_eval) == {"m": {"t/0": 0, "t/1": 0}, "n": {"t/0": 1, "t/1": 1}}
+
+
+def test_a_likelihood_that_is_no_number_is_no_vote_and_ties_go_to_the_first(tmp_path: Path) -> None:
+    write(tmp_path, "m", "t", choice(0, ["x", "y"], [float("nan"), -1.0]), choice(1, ["x", "y"], [-1.0, -1.0]))
+    assert said(tmp_path, lm_eval) == {"m": {"t/0": None, "t/1": "x"}}
+
+
+def test_documents_are_told_by_their_hash_where_the_numbers_do_not_agree(tmp_path: Path) -> None:
+    write(tmp_path, "m", "t", sample(0, "yes", doc_hash="one"), sample(1, "no", doc_hash="two"))
+    write(tmp_path, "n", "t", sample(0, "yes", doc_hash="two"))
+    assert said(tmp_path, lm_eval) == {"m": {"t/one": "yes", "t/two": "no"}, "n": {"t/two": "yes"}}
+
+
+def test_one_model_in_two_folders_is_two_jurors(tmp_path: Path) -> None:
+    for seed in ("seed1", "seed2"):
+        shutil.copytree(REAL / "org__model-a", tmp_path / seed / "org__model-a")
+    assert list(said(tmp_path, lm_eval, "words")) == [f"{seed}/org__model-a" for seed in ("seed1", "seed2")]
+
+
+def test_tasks_of_different_kinds_are_refused_until_one_is_chosen() -> None:
+    with pytest.raises(VotesError, match=r"colours has choices and words has texts.*--from lm-eval:colours") as raised:
+        read_votes(REAL)
+    assert one_line(raised.value)
+    votes = read_votes(REAL, tool="lm-eval:colours")
+    assert (votes.rows, votes.jurors, votes.labels) == (4, ("org/model-a", "org/model-b"), ("blue", "green", "red"))
+    with pytest.raises(VotesError, match=r"no task 'colour'\. Did you mean 'colours'\?"):
+        read_votes(REAL, tool="lm-eval:colour")
+
+
+def test_a_huge_line_is_read(tmp_path: Path) -> None:
+    write(tmp_path, "m", "t", sample(0, "yes", text="x" * 20_000_000), sample(1, "no"))
+    assert recognised_as(tmp_path) == "lm-eval"
+    assert said(tmp_path, lm_eval) == {"m": {"t/0": "yes", "t/1": "no"}}
+
+
+@pytest.mark.parametrize(
+    "record, message",
+    [
+        ({"doc": 1}, "line 1: expected 'doc_id' and a list 'filtered_resps'"),
+        ({"doc_id": 0, "filtered_resps": "yes"}, "line 1: expected 'doc_id' and a list"),
+        (sample(0, ["yes", "no"]), "neither one of several choices nor one text.*take_first"),
+        ({"doc_id": 0, "arguments": [["some text"]], "filtered_resps": [-12.5]}, "neither one of several choices"),
+        (choice(0, ["x", "y"], [-1.0]), "2 choices need as many log likelihoods"),
+        (choice(0, ["x", "y"], ["?", "!"]), "2 choices need as many log likelihoods"),
+        (7, "line 1 is '7', not a JSON record"),
+    ],
+)
+def test_a_sample_that_is_not_as_it_should_be_is_one_line(tmp_path: Path, record: Any, message: str) -> None:
+    write(tmp_path, "m", "t", record)
+    with pytest.raises(VotesError, match=message) as raised:
+        read_votes(tmp_path, tool="lm-eval")
+    assert one_line(raised.value)
+
+
+def test_an_empty_file_one_cut_short_and_none_at_all_are_one_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "m", "t", sample(0, "yes"))
+    path.write_text(path.read_text()[:40])
+    with pytest.raises(VotesError, match="line 1 is broken or cut short"):
+        read_votes(tmp_path, tool="lm-eval")
+    path.write_text("")
+    with pytest.raises(VotesError, match="holds no votes"):
+        read_votes(tmp_path, tool="lm-eval")
+    path.rename(tmp_path / "m" / "other.jsonl")
+    with pytest.raises(VotesError, match=r"no file is called samples_<task>_<time>\.jsonl"):
+        read_votes(tmp_path, tool="lm-eval")
+
+
+def test_tables_of_votes_are_not_taken_for_samples(tmp_path: Path) -> None:
+    (tmp_path / "samples_t_2026-01-02T03-04-05.6.jsonl").write_text('{"item": 1, "juror": "a", "label": "x"}\n')
+    (tmp_path / "doc.jsonl").write_text('{"doc_id": 1, "juror": "a", "label": "x"}\n')
+    for path in tmp_path.iterdir():
+        assert not lm_eval.recognises(files_of(path))

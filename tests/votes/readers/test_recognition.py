@@ -1,0 +1,41 @@
+"""No reader claims what another tool wrote, nor a plain table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jurors.votes.readers import READERS, find_reader
+from jurors.votes.readers.files import Files
+
+SAMPLES = Path(__file__).parent / "samples"
+FILES = sorted(
+    path
+    for path in SAMPLES.glob("*/**/*")
+    if path.is_file() and path.suffix not in (".py", ".pyc", ".parquet", ".csv") and path.name != "tree_structure.json"
+)
+PLAIN = (
+    '[{"item": 1, "juror": "ann", "label": "yes"}, {"item": 1, "juror": "bob", "label": "no"}]',
+    '{"item": 1, "ann": "yes", "bob": "no"}\n{"item": 2, "ann": "no", "bob": "no"}\n',
+    '{"task": 7, "worker": "ann", "label": true}\n',
+    '[{"id": 3, "annotator": "ann", "satisfied": true, "responses": "x", "annotations": 2}]',
+)
+
+
+def claims(path: Path) -> list[str]:
+    """Every tool whose reader recognises the file."""
+    readers = [found for tool in READERS if (found := find_reader([], SAMPLES, tool)) is not None]
+    return [tool for tool, reader in readers if reader.recognises(Files((path,), path.parent))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SAMPLES)))
+def test_only_the_reader_of_a_tool_claims_its_files(path: Path) -> None:
+    folder = path.relative_to(SAMPLES).parts[0]
+    assert [tool for tool in claims(path) if folder not in (tool, READERS[tool])] == []
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_nobody_claims_a_plain_table(tmp_path: Path, text: str) -> None:
+    (tmp_path / "votes.json").write_text(text)
+    assert claims(tmp_path / "votes.json") == []

@@ -1,0 +1,225 @@
+"""Votes written in any layout and format read back as they were; what would not is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jurors import Sketch, Votes, VotesError, read_votes, write_votes
+from jurors.votes.write import LAYOUTS, chosen_layout, losses, votes_text
+
+ENDINGS = [".csv", ".tsv", ".json", ".jsonl", ".parquet", ".csv.gz", ".jsonl.gz"]
+TRICKY = ["yes", "no", "a,b", 'say "hi"', "two\nlines", "tab\there", "é✓ العربية 😀", "1", "01", "1.0", "true", "null",
+          "None", "NA", "-", "#x", "'", "\\", "%s", "{}", "a;b|c", "=1+1", "inf"]  # fmt: skip
+texts = st.one_of(
+    st.sampled_from(TRICKY),
+    st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=5),
+)
+labels = st.one_of(
+    st.lists(texts, min_size=1, max_size=4, unique=True),
+    st.lists(st.integers(-3, 10**6), min_size=1, max_size=4, unique=True),
+    st.just([False, True]),
+    st.just([0.25, 0.5, 2.5]),
+)
+
+
+def said(votes: Votes) -> dict[tuple[str, str], str]:
+    """Who said what on which item, as text."""
+    row, col, code = votes.triples()
+    items = votes.item_names().tolist()
+    triples = zip(row.tolist(), col.tolist(), code.tolist(), strict=True)
+    return {(str(items[r]), votes.jurors[c]): str(votes.labels[k]) for r, c, k in triples}
+
+
+def counted(votes: Votes) -> dict[tuple[tuple[str, str | None], ...], int]:
+    counts = Sketch.from_votes(votes).to_counts()
+    named = ((tuple(zip(votes.jurors, t, strict=True)), n) for t, n in counts.items())
+    return {tuple(sorted((j, None if v is None else str(v)) for j, v in pairs)): n for pairs, n in named}
+
+
+@st.composite
+def any_votes(draw: st.DrawFn) -> Votes:
+    kinds = draw(labels)
+    jurors = draw(st.lists(texts, min_size=1, max_size=4, unique=True))
+    rows = draw(st.integers(1, 5))
+    cells = st.lists(st.integers(-1, len(kinds) - 1), min_size=len(jurors), max_size=len(jurors))
+    codes = draw(st.lists(cells, min_size=rows, max_size=rows))
+    named = st.one_of(
+        st.none(),
+        st.lists(texts, min_size=rows, max_size=rows, unique=True),
+        st.lists(st.integers(), min_size=rows, max_size=rows, unique=True),
+    )
+    return Votes.from_matrix(np.array(codes), jurors=jurors, labels=kinds, items=draw(named))
+
+
+@pytest.mark.parametrize("layout", ["long", "wide", "counts", "sketch"])
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@given(votes=any_votes())
+def test_what_is_written_reads_back_or_is_refused(votes: Votes, layout: Any, ending: str) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"votes{ending}"
+        try:
+            write_votes(votes, path, layout=layout)
+        except VotesError as error:
+            assert "\n" not in str(error).replace(repr("\n"), "")  # noqa: PT017
+            assert not any(Path(folder).iterdir())
+            return
+        again = read_votes(path)
+    assert counted(again) == counted(votes)
+    assert sorted(again.jurors) == sorted(votes.jurors)
+    if layout in ("long", "wide"):
+        assert said(again) == said(votes)
+        assert again.rows == votes.rows
+    if ending in (".jsonl", ".json", ".parquet") and len(votes.labels) > 1:
+        spoken = {votes.labels[k] for k in np.unique(votes.triples()[2])}
+        assert {str(label) for label in again.labels} >= {str(label) for label in spoken}
+
+
+@pytest.mark.parametrize("layout", ["long", "wide"])
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_tricky_label_and_name_survives(layout: Any, ending: str, tmp_path: Path) -> None:
+    jurors = ["ann", "bob,jr", 'cy "the"', "dé\n"[:2]]
+    grid = [[TRICKY[(i + j) % len(TRICKY)] for j in range(4)] for i in range(len(TRICKY))]
+    grid[3][2] = None  # type: ignore[call-overload]
+    votes = Votes.from_matrix(grid, jurors=jurors, items=TRICKY)
+    path = tmp_path / f"votes{ending}"
+    write_votes(votes, path, layout=layout)
+    again = read_votes(path)
+    assert said(again) == said(votes)
+    assert again.item_names().tolist() == TRICKY
+
+
+@pytest.mark.parametrize("kinds", [(0, 1), (False, True), (0.25, 0.75)])
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".parquet"])
+@pytest.mark.parametrize("layout", ["long", "wide", "counts"])
+def test_json_and_parquet_keep_the_type_of_labels(kinds: Any, ending: str, layout: Any, tmp_path: Path) -> None:
+    votes = Votes.from_matrix(np.array([[0, 1, -1], [1, 1, 0]]), labels=kinds, jurors=("ann", "bob", "cy"))
+    path = tmp_path / f"votes{ending}"
+    write_votes(votes, path, layout=layout)
+    assert [(type(label), label) for label in read_votes(path).labels] == [(type(label), label) for label in kinds]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_items_and_jurors_without_any_vote_are_not_lost(ending: str, tmp_path: Path) -> None:
+    votes = Votes.from_matrix([[None, "x", None], [None, None, None], [None, "y", None]], jurors=("a", "b", "c"))
+    path = tmp_path / f"votes{ending}"
+    write_votes(votes, path)
+    again = read_votes(path)
+    assert (again.jurors, again.rows, said(again)) == (votes.jurors, 3, said(votes))
+
+
+@pytest.mark.parametrize(
+    ("label", "ending", "message"),
+    [
+        ("", ".csv", "label '' would read back as no vote"),
+        ("NaN", ".parquet", "label 'NaN' would read back as no vote"),
+        ("nan", ".jsonl", "label 'nan' would read back as no vote"),
+        (" yes", ".csv", "label ' yes' would read back as 'yes'"),
+        ("cr\rlf", ".csv", r"holds '\\r', which CSV cannot; write .jsonl"),
+        ("nul\0", ".tsv", r"holds '\\x00', which TSV cannot"),
+        ("\ud800", ".jsonl", r"holds '\\ud800', which is no valid character"),
+    ],
+)
+def test_a_label_that_would_not_read_back_is_refused(label: str, ending: str, message: str, tmp_path: Path) -> None:
+    votes = Votes.from_matrix([[label, "b"], ["b", "b"]])
+    path = tmp_path / f"votes{ending}"
+    with pytest.raises(VotesError, match=message):
+        write_votes(votes, path)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("juror", ["item", "count", "truth", "id", " ann", ""])
+@pytest.mark.parametrize("layout", ["wide", "counts"])
+def test_a_juror_whose_name_means_something_else_as_a_column_is_refused(
+    juror: str, layout: Any, tmp_path: Path
+) -> None:
+    votes = Votes.from_matrix([["1", "2", "1"]], jurors=("x", juror, "y"))
+    with pytest.raises(VotesError, match=r"--to long|rename it first"):
+        write_votes(votes, tmp_path / "votes.csv", layout=layout)
+    if juror.strip() == juror and juror:
+        write_votes(votes, tmp_path / "votes.csv", layout="long")
+        assert said(read_votes(tmp_path / "votes.csv")) == said(votes)
+
+
+def test_two_labels_that_text_cannot_tell_apart_are_refused(tmp_path: Path) -> None:
+    votes = Votes.from_matrix(np.array([[0, 1]]), labels=(1, "1"))
+    with pytest.raises(VotesError, match="two labels would both read back as '1'"):
+        write_votes(votes, tmp_path / "votes.csv")
+
+
+def test_names_that_differ_only_by_case_are_no_columns_of_parquet(tmp_path: Path) -> None:
+    votes = Votes.from_matrix([["a", "b"]], jurors=("Ann", "ann"))
+    with pytest.raises(VotesError, match="differ only by case"):
+        write_votes(votes, tmp_path / "votes.parquet", layout="wide")
+    write_votes(votes, tmp_path / "votes.csv", layout="wide")
+    assert read_votes(tmp_path / "votes.csv").jurors == ("Ann", "ann")
+
+
+def test_counts_become_numbered_items_and_that_is_said() -> None:
+    votes = Votes.from_matrix([["a", "b"], ["b", "b"]], counts=[2, 1])
+    assert list(votes_text(votes, "wide")) == ["item,1,2\n0,a,b\n1,a,b\n2,b,b\n"]
+    assert losses(votes, "wide") == ["counts of decision tuples name no items: they are numbered from 0"]
+    assert losses(votes, "counts") == []
+    assert "which item is which is not kept" in losses(Votes.from_matrix([["a"]]), "sketch")[0]
+
+
+def test_the_name_and_the_votes_choose_the_layout(tmp_path: Path) -> None:
+    plain, counts = Votes.from_matrix([["a", "b"]]), Votes.from_matrix([["a", "b"]], counts=[2])
+    assert chosen_layout(plain, Path("x.sketch.json.gz")) == "sketch"
+    assert chosen_layout(plain, Path("x.json")) == "long"
+    assert chosen_layout(counts, None) == "counts"
+    assert chosen_layout(counts, Path("x.csv"), "wide") == "wide"
+    write_votes(counts, tmp_path / "x.sketch.json.gz")
+    document = json.loads(gzip.decompress((tmp_path / "x.sketch.json.gz").read_bytes()))
+    assert (document["format"], document["counts"]) == ("jurors sketch", [2])
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "message"),
+    [
+        ("votes.xlsx", None, "must end in .csv, .tsv"),
+        ("votes", None, "must end in .csv"),
+        ("votes.parquet.gz", None, "leave .gz out"),
+        ("votes.csv", "sketch", "call it votes.sketch.json"),
+        ("votes.csv", "tall", "no layout 'tall'"),
+        ("nowhere/votes.csv", None, "cannot write .*No such file"),
+    ],
+)
+def test_a_wrong_name_is_refused_in_one_line(name: str, layout: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(VotesError, match=message):
+        write_votes(Votes.from_matrix([["a", "b"]]), tmp_path / name, layout=layout)
+
+
+def test_votes_without_a_vote_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(VotesError, match="no vote to write"):
+        write_votes(Votes.from_matrix([[None, None]], labels=("a",)), tmp_path / "votes.csv")
+
+
+def test_a_file_that_is_there_stays_when_writing_fails(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("precious")
+    with pytest.raises(VotesError):
+        write_votes(Votes.from_matrix([["", "b"]]), path)
+    assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]
+    assert path.read_text() == "precious"
+
+
+def test_a_frame_of_counts_reads_back_as_counts() -> None:
+    votes = Votes.from_matrix([["a", None], ["b", "b"]], jurors=("ann", "bob"), counts=[3, 4])
+    again = Votes.from_frame(votes.to_frame())
+    assert (again.total, counted(again)) == (7, counted(votes))
+    with pytest.raises(VotesError, match="called 'count'"):
+        Votes.from_matrix([["a", "b"]], jurors=("count", "bob"), counts=[1]).to_frame()
+
+
+def test_every_layout_is_known() -> None:
+    assert LAYOUTS == ("long", "wide", "counts", "sketch")
