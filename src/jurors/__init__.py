@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jurors import plot
     from jurors.decide import Labelling
     from jurors.doubt import Bounds, correlation_curve, goodness_of_fit, highest_floor, sensitivities
     from jurors.errors import DegenerateSketchError, JurorsError, SketchError, VotesError
@@ -39,11 +40,27 @@ if TYPE_CHECKING:
         evaluate_trios,
         independence_invariants,
     )
-    from jurors.jury import METHODS, Comparison, Jury, agreement, bounds, compare, gate, grade, label, score
-    from jurors.lab import load_example
+    from jurors.jury import (
+        METHODS,
+        ByGroup,
+        Comparison,
+        Jury,
+        agreement,
+        bounds,
+        compare,
+        gate,
+        grade,
+        grade_by,
+        label,
+        label_by,
+        score,
+        score_by,
+    )
+    from jurors.lab import DisjointJury, Plan, Simulation, load_example, plan, simulate
     from jurors.numbers import Surd
+    from jurors.report.page import report_html, write_report
     from jurors.sketch import Sketch, moments
-    from jurors.votes import Key, Votes, read_key, read_votes
+    from jurors.votes import Inspection, Key, Votes, inspect, read_key, read_votes, write_votes
 
 __version__ = "0.1.0"
 
@@ -68,6 +85,7 @@ _HOMES = {
     ),
     "jurors.jury": (
         "METHODS",
+        "ByGroup",
         "Comparison",
         "Jury",
         "agreement",
@@ -75,13 +93,17 @@ _HOMES = {
         "compare",
         "gate",
         "grade",
+        "grade_by",
         "label",
+        "label_by",
         "score",
+        "score_by",
     ),
-    "jurors.lab": ("load_example",),
+    "jurors.lab": ("DisjointJury", "Plan", "Simulation", "load_example", "plan", "simulate"),
     "jurors.numbers": ("Surd",),
+    "jurors.report.page": ("report_html", "write_report"),
     "jurors.sketch": ("Sketch", "moments"),
-    "jurors.votes": ("Key", "Votes", "read_key", "read_votes"),
+    "jurors.votes": ("Inspection", "Key", "Votes", "inspect", "read_key", "read_votes", "write_votes"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -89,15 +111,20 @@ __all__ = [
     "METHODS",
     "Alarm",
     "Bounds",
+    "ByGroup",
     "Comparison",
     "DegenerateSketchError",
     "Dependence",
+    "DisjointJury",
     "Evaluation",
+    "Inspection",
     "JurorsError",
     "Jury",
     "Key",
     "KeyedEvaluation",
     "Labelling",
+    "Plan",
+    "Simulation",
     "Sketch",
     "SketchError",
     "Solution",
@@ -118,19 +145,31 @@ __all__ = [
     "gate",
     "goodness_of_fit",
     "grade",
+    "grade_by",
     "highest_floor",
     "independence_invariants",
+    "inspect",
     "label",
+    "label_by",
     "load_example",
     "moments",
+    "plan",
+    "plot",
     "read_key",
     "read_votes",
+    "report_html",
     "score",
+    "score_by",
     "sensitivities",
+    "simulate",
+    "write_report",
+    "write_votes",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plot":  # a module, not a name in one; it draws nothing before altair is there
+        return import_module("jurors.plot")
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'jurors' has no attribute {name!r}")

@@ -1,1 +1,78 @@
-"""`jurors.plot`: one function a chart, each from one result to one altair chart (`pip install 'jurors[plot]'`)."""
+"""`jurors.plot`: one function a chart, each from one result to one altair chart (`pip install 'jurors[plot]'`).
+
+Examples
+--------
+>>> import jurors
+>>> votes, key = jurors.load_example("census")
+>>> result = jurors.grade(votes)
+>>> chart = jurors.plot.accuracy(result, jurors.score(votes, key))  # or result.plot("accuracy", …)
+>>> chart.to_dict()["title"]["text"]
+'How accurate each juror is on each label'
+>>> jurors.plot.render(chart, "png")[1:4]
+b'PNG'
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jurors.errors import SketchError
+from jurors.report.charts import (
+    FORMATS,
+    THEMES,
+    accuracy,
+    against_key,
+    agreement,
+    bounds,
+    confusion,
+    dependence,
+    information,
+    items,
+    partition,
+    plan,
+    prevalence,
+    render,
+    solutions,
+    themed,
+)
+
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "THEMES",
+    "accuracy",
+    "against_key",
+    "agreement",
+    "bounds",
+    "confusion",
+    "dependence",
+    "draw",
+    "information",
+    "items",
+    "partition",
+    "plan",
+    "prevalence",
+    "render",
+    "solutions",
+    "themed",
+]
+
+#: Every kind of chart, by name.
+KINDS = {
+    chart.__name__: chart
+    for chart in (
+        accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key, confusion,
+        items,
+    )
+}  # fmt: skip
+
+_FIRST = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", "Dependence": "dependence",
+          "AgreementStatistics": "agreement"}  # fmt: skip
+
+
+def draw(result: Any, kind: str | None = None, *arguments: Any, **options: Any) -> Any:
+    """The chart of this kind of a result; without a kind, the one that shows the result best."""
+    name = _FIRST.get(type(result).__name__, "accuracy") if kind is None else kind
+    if name not in KINDS:
+        raise SketchError(f"there is no chart {name!r}; there are: {', '.join(KINDS)}")
+    return KINDS[name](result, *arguments, **options)

@@ -53,10 +53,16 @@ def _command(name: str) -> click.Command:
     return found
 
 
+def _context(command: click.Command) -> click.Context:
+    return click.Context(command, help_option_names=["-h", "--help"])
+
+
 def _options(name: str) -> dict[str, click.Option]:
     """The options that click knows, by each of their names."""
-    context = click.Context(_command(name), help_option_names=["-h", "--help"])
-    options = [p for p in _command(name).get_params(context) if isinstance(p, click.Option)]
+    command = _command(name)
+    own = list(command.commands.values()) if isinstance(command, click.Group) else []  # `jurors experiment acs`
+    found = [p for each in (command, *own) for p in each.get_params(_context(each))]
+    options = [p for p in found if isinstance(p, click.Option)]
     return {spelling: option for option in options for spelling in (*option.opts, *option.secondary_opts)}
 
 

@@ -15,8 +15,8 @@ def agreement(source: Source, output: Output) -> None:
     import jurors
     from jurors.tables import csv_text
 
-    with output.working("counting"):
-        found = jurors.agreement(source.read())
+    with output.working("counting") as bar:
+        found = jurors.agreement(source.read(bar))
     match output.format:
         case "json":
             output.write(json_text(found.to_dict()))

@@ -26,12 +26,11 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
 
     if curve and any(value for value in asked.values()):
         raise SketchError("--curve tries every correlation by itself; leave the other bounds options out")
-    sketch = source.count()
     if curve:
-        output.write(_curve(sketch, output))
+        output.write(_curve(source, output))
         return
     with output.working("bounding") as bar:
-        found = jurors.bounds(sketch, progress=None if bar is None else _mover(bar), **asked)
+        found = jurors.bounds(source.count(bar), progress=bar, **asked)
     match output.format:
         case "json":
             output.write(json_text(found.to_dict()))
@@ -46,18 +45,13 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
     output.exit(found.alarms)
 
 
-def _mover(bar: Any) -> Any:
-    """Move the terminal's bar."""
-    return lambda share: bar.update(bar.task_ids[0], total=1.0, completed=share)
-
-
-def _curve(sketch: Any, output: Output) -> str:
+def _curve(source: Source, output: Output) -> str:
     """The bounds over a range of correlations: CSV, JSON columns, or prevalence widths to read."""
     from jurors.doubt.robust import correlation_curve
     from jurors.tables import Table, csv_text
 
-    with output.working("bounding"):
-        columns = {name: values.tolist() for name, values in correlation_curve(sketch).items()}
+    with output.working("bounding") as bar:
+        columns = {name: values.tolist() for name, values in correlation_curve(source.count(bar)).items()}
     rows = list(zip(*columns.values(), strict=True))
     if output.format == "json":
         return json_text({name: [None if x != x else x for x in values] for name, values in columns.items()})

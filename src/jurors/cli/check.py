@@ -44,8 +44,8 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
     import jurors
     from jurors.evaluate.card import alarm_lines
 
-    with output.working("checking"):
-        evaluation = jurors.grade(source.read() if grading["gold"] else source.count(), **grading)
+    with output.working("checking") as bar:
+        evaluation = jurors.grade(source.read(bar) if grading["gold"] else source.count(bar), **grading)
         alarms = (*jurors.gate(evaluation, **limits), *evaluation.alarms)
     loud = output.ringing(alarms)
     about = f"{len(evaluation.jurors)} jurors, {evaluation.items:,} items"

@@ -20,8 +20,8 @@ def compare(source: Source, key: Key, methods: str | None, seed: int, output: Ou
     import jurors
     from jurors.tables import csv_text
 
-    with output.working("comparing"):
-        votes, truth = source.read_with_key(key)
+    with output.working("comparing") as bar:
+        votes, truth = source.read_with_key(key, bar)
         chosen = [name.strip() for name in methods.split(",")] if methods else None
         comparison = jurors.compare(votes, truth, methods=chosen, seed=seed)
     match output.format:

@@ -6,8 +6,8 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,38 +22,77 @@ ALARM_STATUS = 3
 
 
 @dataclass(frozen=True)
-class Source:
-    """FILE and the options that say how to read it."""
+class Working:
+    """The bar on a terminal: what is being done, and how much of it."""
 
-    path: str
+    bar: Any  #: rich's Progress with one task
+    what: str
+
+    def __call__(self, share: float) -> None:
+        """Move the bar to this share, from 0 to 1."""
+        self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
+
+    @contextmanager
+    def on(self, what: str) -> Iterator[Working]:
+        """Name something else for as long as the block takes."""
+        self.bar.update(self.bar.task_ids[0], description=what, total=None)
+        try:
+            yield self
+        finally:
+            self.bar.update(self.bar.task_ids[0], description=self.what, total=None)
+
+
+def _reading(working: Working | None) -> AbstractContextManager[Working | None]:
+    return nullcontext() if working is None else working.on("reading")
+
+
+@dataclass(frozen=True)
+class Source:
+    """FILE... and the options that say how to read it."""
+
+    files: tuple[str, ...]
     options: dict[str, Any]
 
-    def read(self) -> Any:
+    def read(self, working: Working | None = None) -> Any:
         """The votes of FILE."""
         from jurors.votes import read_votes
 
-        return read_votes(self.path, **self.options)
+        with _reading(working) as progress:
+            return read_votes(self.files, progress=progress, **self.options)
 
-    def count(self) -> Any:
+    def count(self, working: Working | None = None) -> Any:
         """The sketch of FILE, for commands that need not know which item is which."""
         from jurors.sketch import read_sketch
 
-        return read_sketch(self.path, **self.options)
+        with _reading(working) as progress:
+            return read_sketch(self.files, progress=progress, **self.options)
 
-    def read_with_key(self, key: Key) -> tuple[Any, Any]:
+    def read_with_key(self, key: Key, working: Working | None = None) -> tuple[Any, Any]:
         """The votes of FILE and its key: another file, or a column of FILE itself."""
         from jurors.votes import read_key, read_votes_with_key
 
         if key.path is None:
-            return self.read(), None
+            return self.read(working), None
         if Path(key.path).exists():
-            return self.read(), read_key(key.path, item=key.item, label=key.label)
+            return self.read(working), read_key(key.path, item=key.item, label=key.label)
         try:
-            return read_votes_with_key(self.path, key.path, **self.options)
+            with _reading(working) as progress:
+                return read_votes_with_key(self.files, key.path, progress=progress, **self.options)
         except VotesError as error:
             if "there is no column" not in str(error):
                 raise
             raise VotesError(f"--key {key.path}: no such file, and {error}") from None
+
+    def read_with_groups(self, by: str, working: Working | None = None) -> tuple[Any, Any]:
+        """The votes of FILE, and which group each item belongs to by one of its columns."""
+        from jurors.votes import read_votes_with_key
+
+        with _reading(working) as progress:
+            return read_votes_with_key(self.files, by, what="group", progress=progress, **self.options)
+
+    def without(self, column: str) -> Source:
+        """The same, with one more column left out."""
+        return Source(self.files, {**self.options, "ignore": (*self.options["ignore"], column)})
 
 
 @dataclass(frozen=True)
@@ -82,17 +121,22 @@ class Output:
         else:
             write_whole(Path(self.path), text)
 
-    def working(self, what: str) -> AbstractContextManager[Any]:
-        """A moving bar with the time spent, on stderr, on a terminal only, for as long as the block takes."""
+    @contextmanager
+    def working(self, what: str) -> Iterator[Working | None]:
+        """A moving bar with the time spent, on stderr, on a terminal only, for as long as the block takes.
+
+        Calling what it gives with a share from 0 to 1 shows how much is done.
+        """
         if self.quiet or not sys.stderr.isatty():
-            return nullcontext()
+            yield None
+            return
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        progress.add_task(what, total=None)
-        return progress
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            bar.add_task(what, total=None)
+            yield Working(bar, what)
 
     def warn(self, alarms: Sequence[Any]) -> None:
         """Alarms on stderr, for formats whose stdout is data."""
@@ -114,15 +158,15 @@ class Output:
             sys.exit(ALARM_STATUS)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file completely or not at all."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
         raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
+        with os.fdopen(handle, "wb") as out:
+            out.write(content if isinstance(content, bytes) else content.encode())
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(name, 0o666 & ~umask)
@@ -133,9 +177,10 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def votes_options(command: Command) -> Command:
-    """FILE and how to read it; the command gets `source: Source`."""
+    """FILE... and how to read it; the command gets `source: Source`."""
 
-    @click.argument("file", metavar="FILE")
+    @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+    @click.option("--from", "tool", metavar="NAME", help="Which tool wrote FILE, where its content does not show it.")
     @click.option("--layout", type=click.Choice(["auto", "long", "wide", "counts"]), default="auto", show_default=True,
                   help="How FILE is laid out.")  # fmt: skip
     @click.option("--item", metavar="COLUMN", help="The column that names the item.")
@@ -147,16 +192,18 @@ def votes_options(command: Command) -> Command:
     @click.option("--labels", metavar="A,B", help="The labels, in the order to show them.")
     @click.option("--duplicates", type=click.Choice(["error", "first", "last"]), default="error", show_default=True,
                   help="What to do when a juror votes twice on an item.")  # fmt: skip
+    @click.option("--memory", metavar="SIZE", help="How much memory reading may use before it spills to disk: 2GB.")
     @functools.wraps(command)
     def wrapped(
-        file: str, layout: str, item: str | None, juror: str | None, label_column: str | None, count: str | None,
+        files: tuple[str, ...], tool: str | None, memory: str | None, layout: str, item: str | None, juror: str | None, label_column: str | None, count: str | None,
         ignore: tuple[str, ...], missing: tuple[str, ...], labels: str | None, duplicates: str, **rest: Any,
     ) -> Any:  # fmt: skip
         options = {
             "layout": layout, "item": item, "juror": juror, "label": label_column, "count": count, "ignore": ignore,
             "missing": missing, "labels": labels.split(",") if labels else None, "duplicates": duplicates,
+            "tool": tool, "memory": memory,
         }  # fmt: skip
-        return command(source=Source(file, options), **rest)
+        return command(source=Source(files, options), **rest)
 
     return wrapped  # type: ignore[return-value]
 
@@ -203,6 +250,12 @@ def grading_options(command: Command) -> Command:
         return command(grading=grading, **rest)
 
     return wrapped  # type: ignore[return-value]
+
+
+def by_option(command: Command) -> Command:
+    """`--by COLUMN`; the command gets `by: str | None`."""
+    help_text = "Apart for each group of items that this column of FILE names."
+    return click.option("--by", metavar="COLUMN", help=help_text)(command)
 
 
 def output_options(*formats: str, fail_on: str | None = None, alarms: bool = True) -> Callable[[Command], Command]:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Partition
+from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.solution import json_ready
 from jurors.votes import Label, Votes
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling:
+class Labelling(Drawable):
     """One label an item. `probability` is NaN where nothing earned one (a fallback to majority vote)."""
 
     items: NDArray[Any]

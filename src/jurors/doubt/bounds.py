@@ -7,13 +7,14 @@ from typing import Any
 
 from jurors.evaluate import Alarm, Named
 from jurors.evaluate.card import percent
+from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.solution import json_ready
 from jurors.tables import Table
 from jurors.votes import Label
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bounds:
+class Bounds(Drawable):
     """Guaranteed intervals, all of them at once; None where the assumption contradicts the counts."""
 
     items: int

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError
 from jurors.evaluate.float_decode import decode_floats, vote_start
 from jurors.sketch import Sketch
+from jurors.tables import Table
 
 Floats = NDArray[np.float64]
 _SMALLEST = 1e-300
@@ -29,6 +30,10 @@ class GoodnessOfFit:
     dof: int
     p_value: float  #: how often independent jurors fit as badly; small values speak against independence
     converged: bool  #: whether the fit came so close to the best one that G² can fall by no more than about 0.01
+
+    def _repr_html_(self) -> str:
+        row = (f"{self.statistic:,.2f}", f"{self.dof:,}", f"{self.p_value:.4g}", "yes" if self.converged else "no")
+        return Table(("G²", "degrees of freedom", "p value", "converged"), (row,), right=(0, 1, 2)).to_html()
 
 
 def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOfFit:

@@ -237,6 +237,13 @@ class Sensitivities:
         """As JSON."""
         return {"prevalence": self.prevalence, "accuracy": json_ready(self.accuracy)}
 
+    def _repr_html_(self) -> str:
+        from jurors.tables import Table
+
+        rows = [(f"accuracy of {j} on {a}", f"{x:.1f}") for j, row in self.accuracy.items() for a, x in row.items()]
+        heads = ("statistic", "moves at most by this times the error correlation")
+        return Table(heads, (("prevalence", f"{self.prevalence:.1f}"), *rows), right=(1,)).to_html()
+
 
 def sensitivities(sketch: Sketch) -> Sensitivities:
     """First-order sensitivities of a binary trio; infinite where the counts fix no real evaluation.

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
+from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import vote_counts
 from jurors.evaluate.pairs import Pairs
 from jurors.sketch import Sketch
@@ -36,7 +37,7 @@ _SHOWN_PAIRS = 30
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AgreementStatistics:
+class AgreementStatistics(Drawable):
     """Coefficients of agreement; None where one does not exist (chance agrees always, or no item has two votes)."""
 
     items: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal, TypeAlias
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
@@ -32,6 +33,9 @@ class Alarm:
             "value": self.value,
             "jurors": list(self.jurors),
         }
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.level)}</b> {escape(self.kind)}: {escape(self.message)}.</p>"
 
 
 def loudest(alarms: tuple[Alarm, ...]) -> Level | None:

@@ -24,6 +24,10 @@ MOST_JURORS = 320  #: more would have over five million trios
 _WORDS = 1_000  # words of a block: jurors x words stay in cache, and 64 x 1,000 bits fit 16-bit sums
 
 
+def _percent(value: float) -> str:
+    return f"{value:.1%}" if value == value else "–"
+
+
 @dataclass(frozen=True, eq=False)
 class PanelTrios:
     """What each trio of a panel says by itself; where trios disagree about a juror, errors are correlated."""
@@ -66,6 +70,15 @@ class PanelTrios:
                 for what, end in zip(("median", "quarter", "three quarters"), ends, strict=True):
                     columns[f"{what} on {label}"].append(float(end))
         return data_frame(columns)
+
+    def _repr_html_(self) -> str:
+        from jurors.tables import Table
+
+        first, second = self.sketch.labels
+        prevalence, accuracy = self.medians()
+        rows = tuple((j, *map(_percent, row)) for j, row in zip(self.sketch.jurors, accuracy.tolist(), strict=True))
+        title = f"medians over {len(self.trios):,} trios; prevalence of {first}: {_percent(prevalence)}"
+        return Table(("juror", f"accuracy on {first}", f"accuracy on {second}"), rows, title=title).to_html()
 
     def to_frame(self) -> Any:
         """A dataframe, one row a trio: its jurors, items, outcome, prevalence and accuracies."""

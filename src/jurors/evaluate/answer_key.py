@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
+from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
 from jurors.evaluate.solution import Named, Solution, json_ready
 from jurors.sketch import Sketch
@@ -27,7 +28,7 @@ _FEW = 12  # up to so many jurors, to_dict lists the trios too
 
 
 @dataclass(frozen=True, eq=False)
-class KeyedEvaluation:
+class KeyedEvaluation(Drawable):
     """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
 
     sketch: Sketch

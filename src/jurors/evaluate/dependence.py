@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.answer_key import KeyedEvaluation
+from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.factor import pair_moments, residual_errors
 from jurors.evaluate.solution import Solution
 from jurors.sketch import Sketch
@@ -30,7 +31,7 @@ _CLEARLY = 4.5  # if it is so many standard errors
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Dependence:
+class Dependence(Drawable):
     """How the jurors' errors go together."""
 
     jurors: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.choose import DEFAULT_RULE
+from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import evaluate_majority
 from jurors.evaluate.solution import Named, Solution, json_ready
 from jurors.sketch import Sketch
@@ -82,9 +83,22 @@ class Partition:
         columns["label"] = [sketch.labels[k] for k in self.chosen]
         return data_frame(columns)
 
+    def _repr_html_(self) -> str:
+        from jurors.tables import Table
+
+        sketch, commonest = self.sketch, np.argsort(-self.sketch.counts, kind="stable")[:20]
+        title = f"the commonest of {len(self.chosen):,} decision tuples"
+        said = replace(sketch.tuples, counts=sketch.counts).head(commonest, title)
+        rows = tuple(
+            (*row, *(round(float(x), 1) for x in self.by_true_label[k]), str(sketch.labels[self.chosen[k]]))
+            for k, row in zip(commonest.tolist(), said.rows, strict=True)
+        )
+        heads = (*said.columns, *(f"true {a}" for a in sketch.labels), "label")
+        return Table(heads, rows, title=title).to_html()
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation:
+class Evaluation(Drawable):
     """How common each label is, how accurate each juror is on each label, and how far to believe it.
 
     `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or

@@ -22,6 +22,9 @@ _ROOTS = (Surd, Algebraic)
 Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
+_MOST_SHOWN = 60  # jurors in a notebook
+
+
 class Named(dict[Any, Any]):
     """A mapping by name where a name may also be given as text: `by["1"]` finds the label 1."""
 
@@ -164,6 +167,17 @@ class Solution:
             "confusion": json_ready(floats.confusion),
             "score": json_ready(floats.score),
         }
+
+    def _repr_html_(self) -> str:
+        from jurors.tables import Table
+
+        floats = self.to_float()
+        shares = tuple((str(a), str(floats.prevalence[a])) for a in self.labels)
+        heads = ("juror", *(f"accuracy on {a}" for a in self.labels), "score")
+        rows = tuple(
+            (j, *(floats.accuracy[j][a] for a in self.labels), floats.score[j]) for j in self.jurors[:_MOST_SHOWN]
+        )
+        return Table(("label", "prevalence"), shares).to_html() + Table(heads, rows).to_html()
 
 
 def add_up(terms: Sequence[Any]) -> Number:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import SketchError
+from jurors.errors import SketchError, VotesError
 from jurors.votes import Label, Votes
-from jurors.votes.table import Codes, checked_counts, code_type, is_missing, ordered_labels, plain, positions
+from jurors.votes.layout import LayoutName, Options
+from jurors.votes.merge import merge_votes
+from jurors.votes.table import (
+    Codes,
+    Duplicates,
+    checked_counts,
+    code_type,
+    is_missing,
+    ordered_labels,
+    plain,
+    positions,
+)
 
 _KEY_BITS = 62
 
@@ -71,9 +84,36 @@ class Sketch:
         return cls.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=sizes))
 
     @classmethod
-    def from_frame(cls, frame: Any, **options: Any) -> Sketch:
-        """Count any dataframe of votes; options as in `read_votes`."""
-        return cls.from_votes(Votes.from_frame(frame, **options))
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        layout: LayoutName = "auto",
+        item: str | None = None,
+        juror: str | None = None,
+        label: str | None = None,
+        count: str | None = None,
+        missing: Sequence[Any] = (),
+        labels: Sequence[Label] | None = None,
+        duplicates: Duplicates = "error",
+        ignore: Sequence[str] = (),
+    ) -> Sketch:
+        """Count the votes of a dataframe in the engine that holds them; options as in `read_votes`.
+
+        pandas, polars (also lazy), pyarrow, DuckDB, Dask, Spark, Ibis, Arrow streams: only counts come back.
+
+        >>> import duckdb
+        >>> relation = duckdb.sql("FROM (VALUES ('yes', 'no'), ('yes', 'no'), ('no', NULL)) votes(ann, bob)")
+        >>> Sketch.from_frame(relation).to_counts()
+        {('no', None): 1, ('yes', 'no'): 2}
+        """
+        from jurors.sketch.frames import count_frame
+
+        options = Options(
+            layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
+            duplicates=duplicates, ignore=ignore,
+        )  # fmt: skip
+        return count_frame(frame, options)
 
     @classmethod
     def from_table(cls, table: Any, *, jurors: Sequence[str] | None = None, labels: Sequence[Label]) -> Sketch:
@@ -88,17 +128,46 @@ class Sketch:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Sketch:
-        """The inverse of `to_dict`."""
-        try:
-            counts = {tuple(entry["decisions"]): entry["count"] for entry in document["counts"]}
-            return cls.from_counts(counts, jurors=document["jurors"], labels=document["labels"])
-        except (KeyError, TypeError) as error:
-            raise SketchError(f"not a sketch document: needs jurors, labels and counts ({error})") from None
+        """The inverse of `to_dict`; what does not fit its checksum is refused."""
+        from jurors.votes.readers.sketch_file import from_document
+
+        return cls.from_votes(from_document(document))
 
     @classmethod
     def from_json(cls, text: str) -> Sketch:
         """The inverse of `to_json`."""
-        return cls.from_dict(json.loads(text))
+        try:
+            return cls.from_dict(json.loads(text))
+        except json.JSONDecodeError as error:
+            raise VotesError(f"the JSON is broken or cut short in line {error.lineno} ({error.msg})") from None
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Sketch:
+        """The inverse of `to_file`: a sketch file, also gzipped."""
+        from jurors.votes.readers.files import Files
+        from jurors.votes.readers.sketch_file import read
+
+        if not (file := Path(path)).is_file():
+            raise VotesError(f"{path}: there is no such file")
+        try:
+            return cls.from_votes(read(Files((file,), file.parent)))
+        except VotesError as error:
+            raise VotesError(f"{path}: {error}") from None
+
+    @classmethod
+    def merge(
+        cls, sketches: Sequence[Sketch], *, names: Sequence[str] | None = None, union_labels: bool = False
+    ) -> Sketch:
+        """Sketches of the same jurors added up; `names` is what a message calls each by.
+
+        The labels must be the same too, unless `union_labels` says that one a sketch lacks was just never said there.
+        """
+        if not sketches:
+            raise SketchError("there is no sketch to merge")
+        ordinals = ("the first", "the second", *(f"sketch {k}" for k in range(3, len(sketches) + 1)))
+        called = ordinals[: len(sketches)] if names is None else names
+        parts = [(name, sketch.tuples) for name, sketch in zip(called, sketches, strict=True)]
+        return cls.from_votes(merge_votes(parts, union_labels=union_labels))
 
     # -- what is there --------------------------------------------------------------------------------
 
@@ -185,17 +254,7 @@ class Sketch:
     def __add__(self, other: Sketch) -> Sketch:
         if not isinstance(other, Sketch):
             return NotImplemented
-        if set(other.jurors) != set(self.jurors):
-            raise SketchError(f"cannot merge sketches of different jurors: {_differ(self.jurors, other.jurors)}")
-        if set(other.labels) != set(self.labels):
-            raise SketchError(
-                f"cannot merge sketches of different labels: {_differ(self.labels, other.labels)}; "
-                "name all labels when counting (labels=…)"
-            )
-        aligned = other.take(self.jurors)._with_labels(self.labels)
-        codes = np.concatenate([self.tuples.codes, aligned.tuples.codes])
-        counts = np.concatenate([self.counts, aligned.counts])
-        return count_votes(replace(self.tuples, rows=len(codes), counts=counts, _dense=codes, _sparse=None))[0]
+        return Sketch.merge((self, other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sketch):
@@ -228,25 +287,39 @@ class Sketch:
         return counts
 
     def to_dict(self) -> dict[str, Any]:
-        """The sketch as a JSON document."""
-        counts = [{"decisions": list(t), "count": n} for t, n in self.to_counts().items()]
-        return {"jurors": list(self.jurors), "labels": list(self.labels), "counts": counts}
+        """The sketch as a JSON document, versioned and with a checksum; equal sketches give equal documents.
+
+        >>> document = Sketch.from_counts({"AB": 3, "BB": 2}, jurors=("ann", "bob")).to_dict()
+        >>> document["labels"], document["decisions"], document["counts"]
+        (['A', 'B'], ['01', '11'], [3, 2])
+        """
+        from jurors.votes.readers.sketch_file import to_document
+
+        return to_document(self.tuples)
 
     def to_json(self) -> str:
-        """The sketch as JSON text; `from_json` reads it back."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        """The text of a sketch file."""
+        from jurors.votes.readers.sketch_file import to_text
+
+        return to_text(self.to_dict())
+
+    def to_file(self, path: str | os.PathLike[str]) -> None:
+        """Write a sketch file, gzipped where the name ends in .gz; `from_file` and every command read it."""
+        from jurors.votes.whole import write_text
+
+        write_text(Path(path), self.to_json())
 
     def to_frame(self) -> Any:
         """A dataframe in the counts layout: one column a juror, and `count`."""
-        from jurors.votes.frame import data_frame
-
-        columns = list(zip(*self.decisions(), strict=True))
-        named: dict[str, Any] = {j: list(column) for j, column in zip(self.jurors, columns, strict=True)}
-        return data_frame({**named, "count": self.counts})
+        return replace(self.tuples, counts=self.counts).to_frame()
 
     def __repr__(self) -> str:
         shown = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")
         return f"Sketch({self.items:,} items, {len(self.jurors)} jurors, {self.tuples.rows:,} tuples, labels {shown})"
+
+    def _repr_html_(self) -> str:
+        commonest = np.argsort(-self.counts, kind="stable")[:10]
+        return replace(self.tuples, counts=self.counts).head(commonest, repr(self)).to_html()
 
 
 def count_votes(votes: Votes) -> tuple[Sketch, NDArray[np.int64]]:
@@ -297,13 +370,3 @@ def _horner(codes: Codes, base: int) -> NDArray[np.int64]:
         keys *= base
         keys += codes[:, column]
     return keys
-
-
-def _differ(left: Sequence[Any], right: Sequence[Any]) -> str:
-    only = [f"only in the first: {', '.join(map(str, sorted(set(left) - set(right), key=str)))}"] * bool(
-        set(left) - set(right)
-    )
-    only += [f"only in the second: {', '.join(map(str, sorted(set(right) - set(left), key=str)))}"] * bool(
-        set(right) - set(left)
-    )
-    return "; ".join(only)

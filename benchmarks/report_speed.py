@@ -1,0 +1,84 @@
+"""How long a report takes after import, in stages, and how large it is: 20,000 items x 11 jurors, 1,000,000 x 10.
+
+Run: python benchmarks/report_speed.py
+
+Each size is timed as users meet it: `report_html` from the path of a CSV file, once with an empty cache (the drawing
+runtime is made) and once with a full one. Then the stages by themselves, one after another.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import altair  # noqa: F401 - the times are "after import"
+import jinja2  # noqa: F401
+import numpy as np
+import vl_convert  # noqa: F401
+
+import jurors
+from jurors.report import evidence, findings
+from jurors.report.page import report_html
+from jurors.report.vega import RuntimeMaker
+
+Result = TypeVar("Result")
+SIZES = ((20_000, 11, 3.0), (1_000_000, 10, 6.0))
+
+
+def write_votes(path: Path, items: int, width: int) -> None:
+    """Independent binary votes as CSV, one juror a column."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(items) < 0.4
+    accuracy = rng.uniform(0.6, 0.9, width)
+    right = rng.random((items, width), dtype=np.float32) < accuracy
+    votes = np.where(right, truth[:, None], ~truth[:, None])
+    cells = np.where(votes, b"yes", b"no")
+    names = ",".join(f"judge {k}" for k in range(width))
+    with path.open("wb") as out:
+        out.write(f"item,{names}\n".encode())
+        out.writelines(b"%d,%s\n" % (k, b",".join(row)) for k, row in enumerate(cells.tolist()))
+
+
+def timed(what: str, work: Callable[[], Result]) -> Result:
+    """Run once, print how long it took."""
+    start, busy = time.perf_counter(), time.process_time()
+    result = work()
+    wall, busy = time.perf_counter() - start, time.process_time() - busy
+    print(f"  {what:36} {wall:6.2f} s ({busy:5.2f} s of this process's processor time)")
+    return result
+
+
+def stages(path: Path) -> None:
+    """The parts of a report, each by itself."""
+    votes, _ = timed("read by item", lambda: findings.read(path))
+    evaluation = timed("grade", lambda: jurors.grade(votes))
+    timed("label", lambda: jurors.label(votes, evaluation=evaluation))
+    found = timed("grade, label, other methods, curve", lambda: findings.find(votes))
+    timed("charts", lambda: evidence.tabs(found))
+    timed("drawing runtime, from the cache", lambda: RuntimeMaker().result())
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        warm: Any = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 20
+        report_html(warm + [["no", "yes", "yes"]] * 10)  # what is imported late is imported now
+        for items, width, most in SIZES:
+            path = Path(folder) / f"votes_{items}_{width}.csv"
+            write_votes(path, items, width)
+            size = path.stat().st_size / 1e6
+            print(f"{items:,} items x {width} jurors, CSV of {size:.1f} MB (asked: at most {most:g} s)")
+            for cached in Path(folder, "jurors").glob("*"):
+                cached.unlink()
+            timed("report_html, empty cache", lambda path=path: report_html(path))  # type: ignore[misc]
+            page = timed("report_html, full cache", lambda path=path: report_html(path))  # type: ignore[misc]
+            print(f"  page {len(page.encode()) / 1e6:.2f} MB")
+            stages(path)
+
+
+if __name__ == "__main__":
+    main()

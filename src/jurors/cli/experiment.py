@@ -1,0 +1,125 @@
+"""`jurors experiment acs`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import click
+
+from jurors.cli.options import json_text
+from jurors.errors import VotesError
+
+
+@click.group()
+def experiment() -> None:
+    """Repeat the paper's experiment on census data."""
+
+
+@experiment.command()
+@click.option("--data", default="data", show_default=True, metavar="PATH",
+              help="A Parquet extract of the census, or the folder of folktables' downloads.")  # fmt: skip
+@click.option("--draw", type=click.Choice(["shared", "separate"]), default="shared", show_default=True,
+              help="The same records for all jurors, or separate ones: independence by construction.")  # fmt: skip
+@click.option("--prevalence", "prevalences", multiple=True, metavar="SHARE",
+              help="Share of records that are not employed; repeatable.  [default: 1/10 4/10 6/10 9/10]")  # fmt: skip
+@click.option("--tests", type=int, default=1_000, show_default=True, help="Tests at each prevalence.")
+@click.option("--items", type=int, default=20_000, show_default=True, help="Records of a test.")
+@click.option("--train", type=int, metavar="N",
+              help="Records that train each juror.  [default: 42000, or what leaves half of each label]")  # fmt: skip
+@click.option("--min-age", type=int, default=0, show_default=True, help="Leave younger persons out.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For training and draws.")
+@click.option("-o", "--output", "folder", metavar="FOLDER",
+              help="Keep the jury, the tests, the report and figures here; what is there is used again.")  # fmt: skip
+@click.option("--by-true-label", "sketches", metavar="FILE", help="Write every test's counts by true label, as JSON.")
+@click.option("--format", "format_", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
+@click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no timings.")
+def acs(
+    data: str, folder: str | None, sketches: str | None, format_: str, quiet: bool, prevalences: tuple[str, ...],
+    **settings: Any,
+) -> None:  # fmt: skip
+    """The American Community Survey: four neural networks say who is employed, and are graded without a key."""
+    from jurors.lab.experiment import PREVALENCES, experiment_acs
+    from jurors.lab.experiment_report import report_markdown, report_text
+
+    chosen = tuple(_share(text) for text in prevalences) or PREVALENCES
+    with _progress(quiet) as progress:
+        found = experiment_acs(data, folder=folder, progress=progress, prevalences=chosen, **settings)
+        started = perf_counter()
+        document = found.to_dict()
+        if folder is not None:
+            _keep(Path(folder) / found.settings.draw, document, quiet)
+        if sketches is not None:
+            _write_sketches(Path(sketches), found)
+        summed_up = perf_counter() - started
+    match format_:
+        case "json":
+            click.echo(json_text(document))
+        case "md":
+            click.echo(report_markdown(document), nl=False)
+        case _:
+            click.echo(report_text(document), nl=False)
+    if not quiet:
+        took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in found.seconds.items())
+        click.echo(f"{took}, summing up {summed_up:.1f} s", err=True)
+
+
+def _share(text: str) -> Any:
+    """1/10, 0.1 or 10%."""
+    from fractions import Fraction
+
+    try:
+        return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise VotesError(f"--prevalence {text} is no share; write 1/10, 0.1 or 10%") from None
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Any]:
+    """A bar on stderr, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda what, share: bar.update(task, description=what, completed=share)
+
+
+def _keep(folder: Path, document: dict[str, Any], quiet: bool) -> None:
+    """The report as JSON and Markdown, and the figures where they can be drawn."""
+    from jurors.lab.experiment_figures import write_figures
+    from jurors.lab.experiment_report import report_markdown
+    from jurors.votes.whole import write_text
+
+    write_text(folder / "report.json", json_text(document) + "\n")
+    write_text(folder / "report.md", report_markdown(document))
+    try:
+        write_figures(document, folder)
+    except VotesError as error:
+        if not quiet:
+            click.echo(f"jurors: {error}", err=True)
+
+
+def _write_sketches(path: Path, found: Any) -> None:
+    """All tests of all prevalences in one document."""
+    import numpy as np
+
+    from jurors.lab.experiment import shown
+    from jurors.lab.experiment_store import document_text, sketches_document
+    from jurors.votes.whole import write_text
+
+    settings = found.settings
+    about = {
+        "source": found.source, "population": found.population, "stand_ins": dict(found.stand_ins),
+        "draw": settings.draw, "prevalences": [shown(p) for p in settings.prevalences], "seed": settings.seed,
+    }  # fmt: skip
+    every = np.concatenate([result.sketches for result in found.results])
+    write_text(path, document_text(sketches_document(about, settings.items, found.jurors, every)))

@@ -1,0 +1,54 @@
+"""`jurors merge FILE...`."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import click
+
+from jurors.cli.options import Source, votes_options
+from jurors.cli.writing import Target, target_options
+
+
+@click.command()
+@votes_options
+@click.option("--union-labels", is_flag=True, help="Where files have different labels, take them all.")
+@target_options
+def merge(source: Source, union_labels: bool, target: Target) -> None:
+    """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
+    from jurors.sketch import Sketch
+
+    with target.working("merging"):
+        files = _each(source.files)
+        counted = [Source((file,), source.options).count() for file in files]
+        merged = Sketch.merge(counted, names=files, union_labels=union_labels)
+        target.warn(_same(files, counted))
+        if target.path is not None:
+            merged.to_file(target.path)
+            return
+    target.print(iter((merged.to_json(),)))
+
+
+def _each(names: tuple[str, ...]) -> list[str]:
+    """Every file by itself, also where a pattern or a folder names several."""
+    from pathlib import Path
+    from tempfile import gettempdir
+
+    from jurors.votes.locate import locate
+
+    files: list[str] = []
+    for name in names:
+        found = [] if name == "-" else [shown for _, shown in locate(name, Path(gettempdir())).tables]
+        files += found or [name]
+    return files
+
+
+def _same(files: list[str], counted: list[Any]) -> list[str]:
+    """A warning for each pair of inputs that hold the very same counts."""
+    checksums = [one.to_dict()["checksum"] for one in counted]
+    return [
+        f"{files[i]} and {files[j]} hold exactly the same counts; was one of them merged twice?"
+        for i, j in combinations(range(len(files)), 2)
+        if checksums[i] == checksums[j]
+    ]

@@ -1,0 +1,212 @@
+"""`jurors plot KIND FILE -o chart.png`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jurors.cli.options import Key, Output, Source, Working, grading_options, key_options, votes_options, write_whole
+from jurors.errors import SketchError
+
+if TYPE_CHECKING:
+    from jurors import Evaluation, KeyedEvaluation
+    from jurors.report.charts.theme import Theme
+
+#: Options that only some kinds of chart have a use for.
+_ONLY_FOR = {
+    "review": ("items",),
+    "jurors": ("bounds", "confusion"),
+    "correlation": ("bounds",),
+}
+
+
+@click.command()
+@click.argument("kind", metavar="KIND")
+@votes_options
+@key_options(required=False)
+@grading_options
+@click.option("-o", "--output", "path", metavar="FILE", required=True,
+              help="The file to write; its name ends in .png, .svg, .html or .json (Vega-Lite).")  # fmt: skip
+@click.option("--width", type=click.FloatRange(min=50, max=5000), help="Of the chart's axes, in points.")
+@click.option("--height", type=click.FloatRange(min=30, max=5000), help="Of the chart's axes, in points.")
+@click.option("--scale", type=click.FloatRange(min=0.1, max=20), default=2.0, show_default=True,
+              help="Pixels a point, of a PNG.")  # fmt: skip
+@click.option("--theme", type=click.Choice(["light", "dark", "both"]), default="light", show_default=True,
+              help="The page it is for; both: no background, greys that read on either.")  # fmt: skip
+@click.option("--jurors", metavar="A,B", help="Only these jurors (bounds, confusion).")
+@click.option("--review", type=click.IntRange(min=1), metavar="N", help="Mark the N items to review first (items).")
+@click.option("--correlation", type=click.FloatRange(min=0), metavar="E",
+              help="Bounds if no error correlation exceeds E, instead of their curve (bounds).")  # fmt: skip
+@click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
+def plot(
+    kind: str, source: Source, key: Key, grading: dict[str, Any], path: str, scale: float, theme: Theme, quiet: bool,
+    **asked: Any,
+) -> None:  # fmt: skip
+    """Draw one chart of the votes in FILE.
+
+    KIND is one of accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key,
+    confusion and items.
+    """
+    import jurors
+
+    kind = kind.replace("-", "_")
+    if kind not in jurors.plot.KINDS:
+        raise SketchError(f"there is no chart {kind!r}; there are: {', '.join(jurors.plot.KINDS)}")
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in jurors.plot.FORMATS:
+        endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
+        raise SketchError(f"-o {path}: the name of a chart's file ends in one of {endings}")
+    if not Path(path).absolute().parent.is_dir():
+        raise SketchError(f"-o {path}: there is no folder {Path(path).parent}")
+    options = _options(kind, asked)
+    output = Output(ending, path, quiet, None)
+    with output.working("drawing") as bar:
+        material = _Material(source, key, grading, bar)
+        chart = _CHARTS[kind](material, options)
+        drawn = jurors.plot.render(chart, ending, theme=theme, scale=scale)
+    write_whole(Path(path), drawn)
+    click.echo(path)
+    output.warn(material.alarms)
+
+
+def _options(kind: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """What was asked for, without what was not; one line where the chart has no use for it."""
+    given = {name: value for name, value in asked.items() if value is not None}
+    for name in given:
+        kinds = _ONLY_FOR.get(name, (kind,))
+        if kind not in kinds:
+            raise SketchError(f"--{name} is for the chart of {' or '.join(kinds)}, not of {kind}")
+    if "jurors" in given:
+        given["jurors"] = [name.strip() for name in given["jurors"].split(",")]
+    return given
+
+
+@dataclass
+class _Material:
+    """What charts are made from, read and graded when one asks for it."""
+
+    source: Source
+    key: Key
+    grading: dict[str, Any]
+    bar: Working | None
+    alarms: tuple[Any, ...] = ()
+
+    def counts(self) -> Any:
+        """The sketch; where a key is a column of FILE, without that column."""
+        if self.key.path is not None or self.grading["gold"]:
+            return self.votes()[0]
+        return self.source.count(self.bar)
+
+    def votes(self) -> tuple[Any, Any]:
+        """The votes and the true labels, None without a key."""
+        return self.source.read_with_key(self.key, self.bar)
+
+    def graded(self, votes: Any) -> Evaluation:
+        """The evaluation of some votes; the warnings on stderr are about this one."""
+        import jurors
+
+        evaluation: Evaluation = jurors.grade(votes, **self.grading)
+        self.alarms = evaluation.alarms
+        return evaluation
+
+    def both(self) -> tuple[Evaluation, KeyedEvaluation | None]:
+        """The evaluation, and what the key says."""
+        import jurors
+
+        if self.key.path is None:
+            return self.graded(self.counts()), None
+        votes, truth = self.votes()
+        return self.graded(votes), jurors.score(votes, truth)
+
+
+def _accuracy(material: _Material, options: dict[str, Any]) -> Any:
+    import jurors
+
+    return jurors.plot.accuracy(*material.both(), **options)
+
+
+def _prevalence(material: _Material, options: dict[str, Any]) -> Any:
+    """Every method; the one asked for comes first, with its intervals."""
+    import jurors
+
+    votes, truth = material.votes()
+    graded = material.graded(votes)
+    compared = jurors.compare(votes, truth, seed=material.grading["seed"])
+    others = tuple(e for e in compared.evaluations if e.method != graded.method)
+    return jurors.plot.prevalence(replace(compared, evaluations=(graded, *others)), **options)
+
+
+def _agreement(material: _Material, options: dict[str, Any]) -> Any:
+    import jurors
+
+    return jurors.plot.agreement(jurors.agreement(material.counts()), **options)
+
+
+def _by_key(kind: str) -> Callable[[_Material, dict[str, Any]], Any]:
+    """Charts of what the key says where there is one, of the estimate otherwise."""
+
+    def draw(material: _Material, options: dict[str, Any]) -> Any:
+        import jurors
+
+        if material.key.path is None:
+            return jurors.plot.draw(material.graded(material.counts()), kind, **options)
+        return jurors.plot.draw(jurors.score(*material.votes()), kind, **options)
+
+    return draw
+
+
+def _of_evaluation(kind: str) -> Callable[[_Material, dict[str, Any]], Any]:
+    def draw(material: _Material, options: dict[str, Any]) -> Any:
+        import jurors
+
+        return jurors.plot.draw(material.graded(material.counts()), kind, **options)
+
+    return draw
+
+
+def _bounds(material: _Material, options: dict[str, Any]) -> Any:
+    import jurors
+
+    sketch = jurors.Sketch.from_votes(material.votes()[0]) if material.key.path is not None else material.counts()
+    correlation = options.pop("correlation", None)
+    if correlation is None:
+        return jurors.plot.bounds(jurors.correlation_curve(sketch), **options)
+    found = jurors.bounds(sketch, correlation=correlation)
+    material.alarms = found.alarms
+    return jurors.plot.bounds(found, **options)
+
+
+def _against_key(material: _Material, options: dict[str, Any]) -> Any:
+    import jurors
+
+    evaluation, keyed = material.both()
+    if keyed is None:
+        raise SketchError("the chart against_key needs the true labels: add --key TRUTH")
+    return jurors.plot.against_key(evaluation, keyed, **options)
+
+
+def _items(material: _Material, options: dict[str, Any]) -> Any:
+    import jurors
+
+    labelling = jurors.label(material.votes()[0], **material.grading)
+    material.alarms = labelling.alarms
+    return jurors.plot.items(labelling, **options)
+
+
+_CHARTS: dict[str, Callable[[_Material, dict[str, Any]], Any]] = {
+    "accuracy": _accuracy,
+    "prevalence": _prevalence,
+    "partition": _of_evaluation("partition"),
+    "agreement": _agreement,
+    "dependence": _by_key("dependence"),
+    "solutions": _of_evaluation("solutions"),
+    "bounds": _bounds,
+    "information": _of_evaluation("information"),
+    "against_key": _against_key,
+    "confusion": _by_key("confusion"),
+    "items": _items,
+}

@@ -1,0 +1,57 @@
+"""`jurors report FILE -o report.html`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+from jurors.cli.options import Key, Output, Source, grading_options, key_options, votes_options
+
+_ARGUMENTS = "jurors.arguments"
+
+
+class _Remembering(click.Command):
+    """Keeps the arguments as they were typed: the page shows them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Remembering)
+@votes_options
+@key_options(required=False)
+@grading_options
+@click.option("--exam", is_flag=True, help="Choices mean nothing across questions: report scores only.")
+@click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
+@click.option("-o", "--output", "path", metavar="PAGE", required=True, help="The HTML file to write.")
+@click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
+@click.option(
+    "--fail-on", type=click.Choice(["warning", "alarm"]), help="Exit with status 3 if something this loud rang."
+)
+@click.pass_context
+def report(
+    ctx: click.Context, source: Source, key: Key, grading: dict[str, Any], exam: bool, title: str | None, path: str,
+    quiet: bool, fail_on: str | None,
+) -> None:  # fmt: skip
+    """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance."""
+    from jurors.report.findings import is_file, is_huge
+    from jurors.report.page import make_page, writable
+
+    output = Output("html", str(writable(path)), quiet, fail_on)
+    keyed = key.path is not None and is_file(key.path)
+    inputs = [("votes", source.files), ("answer key", key.path if keyed else None), ("gold items", grading["gold"])]
+    asked = {**source.options, "key": key.path, "key item": key.item, "key label": key.label}
+    command = shlex.join(["jurors", "report", *ctx.meta[_ARGUMENTS]])
+    counted = key.path is None and not grading["gold"] and is_huge(source.files)
+    with output.working("reporting") as bar:
+        page = make_page(
+            lambda: (source.count(bar).tuples, None) if counted else source.read_with_key(key, bar),
+            inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, asked=asked,
+        )  # fmt: skip
+    output.write(page.html)
+    click.echo(path)
+    output.warn(page.alarms)
+    output.exit(page.alarms)

@@ -1,0 +1,24 @@
+"""`jurors sketch FILE...`."""
+
+from __future__ import annotations
+
+import click
+
+from jurors.cli.options import Source, votes_options
+from jurors.cli.writing import Target, target_options
+
+
+@click.command()
+@votes_options
+@target_options
+def sketch(source: Source, target: Target) -> None:
+    """Count the votes of FILE... into a small sketch file, which names no item.
+
+    Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
+    """
+    with target.working("counting") as bar:
+        counted = source.count(bar)
+        if target.path is not None:
+            counted.to_file(target.path)
+            return
+    target.print(iter((counted.to_json(),)))

@@ -1,0 +1,53 @@
+"""Commands that write a file of votes or counts: where it goes, and what to say beside it."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from jurors.cli.options import Output, Working
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Target:
+    """OUT, or standard output where none is named."""
+
+    path: str | None
+    quiet: bool
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Working | None]:
+        """A moving bar on a terminal, for as long as the block takes."""
+        with Output("text", self.path, self.quiet, None).working(what) as bar:
+            yield bar
+
+    def warn(self, messages: Sequence[str]) -> None:
+        """Say something on stderr, unless it shall be quiet."""
+        for message in messages if not self.quiet else ():
+            click.echo(f"jurors: {message}", err=True)
+
+    def print(self, pieces: Iterator[str]) -> None:
+        """Text to standard output, piece by piece."""
+        for piece in pieces:
+            click.echo(piece, nl=False)
+        sys.stdout.flush()
+
+
+def target_options(command: Command) -> Command:
+    """Where the file goes; the command gets `target: Target`."""
+
+    @click.option("-o", "--output", "path", metavar="OUT", help="The file to write; without it, standard output.")
+    @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
+    @functools.wraps(command)
+    def wrapped(path: str | None, quiet: bool, **rest: Any) -> Any:
+        return command(target=Target(path, quiet), **rest)
+
+    return wrapped  # type: ignore[return-value]

@@ -1,0 +1,233 @@
+"""Heat maps of pairs: how much jurors agree, and how much their errors go together.
+
+The numbers of a triangle travel once, a list a juror, and are drawn on both sides of the diagonal: 150 jurors are
+11,175 numbers, not 22,500 rows with names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jurors.errors import SketchError
+from jurors.evaluate import Dependence, Evaluation, KeyedEvaluation, dependence_with_key
+from jurors.evaluate.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.evaluate.dependence import dependence_of
+from jurors.report.charts.numbers import Floats
+from jurors.report.charts.theme import (
+    DIVERGING,
+    SEQUENTIAL,
+    Chart,
+    Row,
+    altair,
+    counted,
+    data,
+    finish,
+    wanted,
+)
+
+_FEW = 12  # up to so many jurors keep the order they came in
+_MOST = 320
+_ALL_DIGITS = 40  # beyond so many jurors, numbers travel with three decimals
+
+
+def agreement(
+    result: AgreementStatistics | Evaluation, *, width: float | None = None, height: float | None = None
+) -> Chart:
+    """How often each pair of jurors said the same; jurors who answer alike stand together. It is not accuracy."""
+    wanted(result, (AgreementStatistics, Evaluation), "agreement")
+    found = result if isinstance(result, AgreementStatistics) else agreement_statistics(_sketch(result))
+    size = len(found.jurors)
+    _check_size(size)
+    matrix, items = np.full((size, size), np.nan), np.zeros((size, size))
+    for target, values in ((matrix, found.pair_agreement), (items, found.pair_items)):
+        target[found.first, found.second] = target[found.second, found.first] = values
+    order = _seriated(matrix)
+    about = [f"{counted(size, 'juror')}, {counted(found.items, 'item')}; {_overall(found)}"]
+    values = found.pair_agreement
+    scale = altair().Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(values.min(initial=0.5))), 1.0])
+    legend = {"title": "said the same", "format": "%"}
+    chart = _heat(found.jurors, order, matrix, items, [], scale, legend, ".1%", (width, height))
+    return finish(chart, "How often each pair of jurors said the same", about)
+
+
+def _overall(found: AgreementStatistics) -> str:
+    alpha = found.krippendorff_alpha
+    share = "" if found.agreement is None else f"two votes agree {float(found.agreement):.1%} of the time"
+    return share + ("" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}")
+
+
+def dependence(
+    result: Evaluation | Dependence | KeyedEvaluation, *, width: float | None = None, height: float | None = None
+) -> Chart:
+    """How much the errors of each pair of jurors go together beyond what the truth explains; groups stand together."""
+    wanted(result, (Evaluation, Dependence, KeyedEvaluation), "error correlations")
+    found = _dependence(result)
+    size = len(found.jurors)
+    _check_size(size)
+    place = {j: k for k, j in enumerate(found.jurors)}
+    groups = [[place[j] for j in group] for group in found.groups]
+    known = found.correlation[np.isfinite(found.correlation)]
+    if not len(known):
+        raise SketchError("no two of these jurors share an item, so their errors cannot be compared")
+    reach = min(1.0, max(0.05, float(np.abs(known).max())))  # few shared items may say more than 1
+    scale = altair().Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
+    about = [
+        f"{counted(size, 'juror')} are worth {found.effective_jurors:.1f} independent ones; mean error correlation "
+        f"{found.mean_correlation:+.3f}"
+    ]
+    if groups:
+        about.append(f"{counted(len(groups), 'group')} framed: jurors who move together beyond what all share")
+    order = _grouped(found.correlation, groups)
+    legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
+    chart = _heat(found.jurors, order, found.correlation, found.items, groups, scale, legend, "+.3f", (width, height))
+    return finish(chart, "How much the jurors' errors go together", about)
+
+
+def _dependence(result: Evaluation | Dependence | KeyedEvaluation) -> Dependence:
+    if isinstance(result, Dependence):
+        return result
+    if isinstance(result, KeyedEvaluation):
+        return dependence_with_key(result)
+    found = result.details.get("dependence")
+    if isinstance(found, Dependence):
+        return found
+    if len(result.jurors) == 3 and len(result.labels) == 2:
+        raise SketchError(
+            "three jurors leave no residual: their grades explain every pair exactly. Error correlations need four "
+            "jurors or a key"
+        )
+    if result.solution is None:
+        raise SketchError("no real evaluation explains these counts, so nothing says how errors go together")
+    return dependence_of(_sketch(result), result.solution)
+
+
+def _sketch(evaluation: Evaluation) -> Any:
+    if evaluation.sketch is None:
+        raise SketchError("this evaluation was not made from a sketch, so its pairs of jurors are not known")
+    return evaluation.sketch
+
+
+def _check_size(size: int) -> None:
+    if size < 2:
+        raise SketchError("pairs need two jurors, got one")
+    if size > _MOST:
+        raise SketchError(f"a heat map of pairs holds up to {_MOST} jurors, got {size:,}; take some with Votes.take")
+
+
+def _seriated(matrix: Floats) -> list[int]:
+    """Jurors with like columns beside each other."""
+    size = len(matrix)
+    if size <= _FEW:
+        return list(range(size))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    filled = np.where(np.isfinite(matrix), matrix, np.nanmean(matrix))
+    tree = linkage(filled, method="average", optimal_ordering=size <= 80)
+    return [int(k) for k in leaves_list(tree)]
+
+
+def _grouped(matrix: Floats, groups: list[list[int]]) -> list[int]:
+    """Groups first, the largest first; then the others."""
+    ranked = sorted(groups, key=len, reverse=True)
+    inside = [group[k] for group in ranked for k in _seriated(matrix[np.ix_(group, group)])]
+    outside = [k for k in range(len(matrix)) if k not in set(inside)]
+    return inside + [outside[k] for k in _seriated(matrix[np.ix_(outside, outside)])]
+
+
+def _heat(
+    jurors: tuple[str, ...], order: list[int], matrix: Floats, items: Floats, groups: list[list[int]],
+    scale: Any, legend: dict[str, Any], number_format: str, size: tuple[float | None, float | None],
+) -> Chart:  # fmt: skip
+    alt = altair()
+    count = len(order)
+    names = [jurors[k] for k in order]
+    wide = size[0] or max(130.0, max(2, min(34, 600 // count)) * count)
+    tall = wide if size[1] is None else size[1]
+    named = data([{"at": k, "name": name} for k, name in enumerate(names)])
+    rows = _triangle(matrix, items, order)
+    base = _cells(alt.Chart(data(rows)), named, ["value", "items"] if "items" in rows[0] else ["value"])
+    if "items" not in rows[0]:
+        base = base.transform_calculate(items=f"{int(items[order[0], order[1]])}")
+    # Small cells overlap a little: else the page's colour shines through the seams.
+    base = base.mark_rect(**({} if wide / count > 8 else {"width": {"band": 1.2}, "height": {"band": 1.2}})).encode(
+        color=alt.Color("value:Q", scale=scale, legend=alt.Legend(**legend)),
+        tooltip=[
+            alt.Tooltip("juror:N", title="juror"), alt.Tooltip("other:N", title="and"),
+            alt.Tooltip("value:Q", title=legend["title"], format=number_format),
+            alt.Tooltip("items:Q", title="items both judged", format=","),
+        ],
+    )  # fmt: skip
+    x, y = _names_axes(names, wide / count, tall / count)
+    layers = [
+        base.encode(x=alt.X(f"{a}:N", **x), y=alt.Y(f"{b}:N", **y)) for a, b in (("juror", "other"), ("other", "juror"))
+    ]
+    if count <= _FEW:
+        layers += _printed(base, x, y, number_format)
+    if groups:
+        layers.append(_frames(names, [[order.index(k) for k in group] for group in groups], x, y))
+    return alt.layer(*layers).properties(width=wide, height=tall)
+
+
+def _printed(base: Chart, x: dict[str, Any], y: dict[str, Any], number_format: str) -> list[Chart]:
+    """The numbers in the cells of a small jury."""
+    alt = altair()
+    is_share = number_format.endswith("%")
+    on_dark = "datum.value < 0.72" if is_share else "false"
+    paint = alt.condition(on_dark, alt.value("#F5F5F5"), alt.value("#111111"))
+    text = base.mark_text(fontSize=9).encode(
+        text=alt.Text("value:Q", format=".0%" if is_share else "+.2f"), color=paint
+    )
+    return [
+        text.encode(x=alt.X(f"{a}:N", **x), y=alt.Y(f"{b}:N", **y)) for a, b in (("juror", "other"), ("other", "juror"))
+    ]
+
+
+def _cells(chart: Chart, named: dict[str, Any], lists: list[str]) -> Chart:
+    """Lists of numbers back to one row a pair, with both names."""
+    alt = altair()
+    return (
+        chart.transform_flatten(lists)
+        .transform_window(step="row_number()", groupby=["at"])
+        .transform_calculate(to="datum.at + datum.step")
+        .transform_filter("isValid(datum.value)")
+        .transform_lookup("at", alt.LookupData(named, "at", ["name"]), as_=["juror"])
+        .transform_lookup("to", alt.LookupData(named, "at", ["name"]), as_=["other"])
+    )
+
+
+def _names_axes(names: list[str], wide: float, tall: float) -> tuple[dict[str, Any], dict[str, Any]]:
+    alt = altair()
+    axis = {"ticks": False, "domain": False, "labelLimit": 120, "grid": False}
+    scale = alt.Scale(domain=names, paddingInner=0.04 if min(wide, tall) > 8 else 0)
+    hidden = counted(len(names), "juror") + "; hover to read their names"
+    short = max(map(len, names)) * 7 <= wide
+    x_axis = alt.Axis(labelAngle=0 if short else -50, labels=wide >= 9, **axis)
+    x = {"title": None if wide >= 9 else hidden, "axis": x_axis, "scale": scale}
+    return x, {"title": None, "axis": alt.Axis(labels=tall >= 9, **axis), "scale": scale}
+
+
+def _frames(names: list[str], groups: list[list[int]], x: dict[str, Any], y: dict[str, Any]) -> Chart:
+    alt = altair()
+    ends = [{"first": names[min(group)], "last": names[max(group)]} for group in groups]
+    frame = alt.Chart(data(ends)).mark_rect(fillOpacity=0, style="outline", strokeWidth=1.5)
+    return frame.encode(
+        x=alt.X("first:N", bandPosition=0, **x), x2=alt.X2("last:N", bandPosition=1),
+        y=alt.Y("first:N", bandPosition=0, **y), y2=alt.Y2("last:N", bandPosition=1),
+    )  # fmt: skip
+
+
+def _triangle(matrix: Floats, items: Floats, order: list[int]) -> list[Row]:
+    """One row a juror: its numbers with every later juror; null where a pair shares no item."""
+    values, shared = matrix[np.ix_(order, order)], items[np.ix_(order, order)]
+    if len(order) > _ALL_DIGITS:
+        values = values.round(3)
+    upper = shared[np.triu_indices(len(order), 1)]
+    alike = bool((upper == upper[0]).all())  # nobody left an item out: the number is said once, by the chart
+    rows = []
+    for at in range(len(order) - 1):
+        found = [None if x != x else x for x in values[at, at + 1 :].tolist()]
+        row: Row = {"at": at, "value": found}
+        rows.append(row if alike else row | {"items": [int(n) for n in shared[at, at + 1 :]]})
+    return rows

@@ -1,0 +1,255 @@
+"""The evidence: each chart with what it shows, how to read it, and what it says here in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jurors.errors import SketchError
+from jurors.evaluate.card import percent, percent_range
+from jurors.report import charts
+from jurors.report.findings import Findings
+from jurors.report.summary import intervals_held, ranking
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One chart."""
+
+    id: str
+    title: str
+    about: tuple[str, ...]  #: the chart's own second lines
+    reading: str  #: how to read it
+    finding: str  #: what it says here: also what a screen reader says instead of the chart
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Tab:
+    """Charts that answer one question."""
+
+    id: str
+    title: str
+    exhibits: tuple[Exhibit, ...]
+
+
+def tabs(findings: Findings) -> list[Tab]:
+    """Every chart that these findings allow, by the question it answers."""
+    e = findings.evaluation
+    wanted: list[tuple[str, str, Sequence[Callable[[Findings], Exhibit]]]] = [
+        ("jurors", "Jurors", (_accuracy, _confusion)),
+        ("key", "Against the key", (_against_key,)),
+        ("labels", "Labels", (_prevalence,)),
+        ("together", "Errors together", (_dependence, _agreement)),
+        ("decisions", "Decisions", (_partition, _items)),
+        ("doubt", "How far to trust it", (_solutions, _bounds, _information)),
+    ]
+    if e.exam:
+        wanted = [("jurors", "Jurors", (_accuracy,))]
+    found = [Tab(id_, title, _drawn(makers, findings)) for id_, title, makers in wanted]
+    return [tab for tab in found if tab.exhibits]
+
+
+def _drawn(makers: Sequence[Callable[[Findings], Exhibit]], findings: Findings) -> tuple[Exhibit, ...]:
+    """The charts that can be drawn; one that the numbers do not allow (two solutions of a panel) is left out."""
+    exhibits = []
+    for make in makers:
+        try:
+            exhibits.append(make(findings))
+        except SketchError:
+            continue
+    return tuple(exhibits)
+
+
+def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> Exhibit:
+    """The chart's title becomes a heading of the page, so that it wraps, and is found by those who jump by heading."""
+    spec = chart.to_dict(validate=False)
+    title = spec.pop("title")
+    spec["description"] = finding
+    return Exhibit(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
+
+
+def _needs(value: Any, what: str) -> Any:
+    if value is None:
+        raise SketchError(f"there is no {what}")
+    return value
+
+
+def _accuracy(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    chart = charts.accuracy(e, findings.keyed)
+    rows = [row for row in ranking(e) if row.score is not None]
+    finding = (
+        f"Scores go from {percent(rows[-1].score)} ({rows[-1].juror}) to {percent(rows[0].score)} ({rows[0].juror})."
+        if rows
+        else "No juror has a score."
+    )
+    if e.exam:
+        reading = "Each dot is a juror's estimated score, each bar its interval."
+    elif len(e.labels) == 2:
+        reading = (
+            "Each point is a juror: how often it is right about items of each label. The upper right corner is "
+            "perfect; on the dashed line a juror knows no more than a coin. Points outside the square are no "
+            "possible shares: they prove that errors were not independent."
+        )
+    else:
+        reading = "For each juror, how often it is right about the items of each label."
+    return _exhibit("accuracy", reading, finding, chart)
+
+
+def _confusion(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    if len(e.labels) < 3:
+        raise SketchError("two labels are said by the accuracies alone")
+    chart = charts.confusion(e)
+    worst = [
+        (e.confusion[j][a][b], j, a, b)
+        for j in e.jurors
+        for a in e.labels
+        for b in e.labels
+        if a != b and e.confusion[j][a][b] is not None and e.confusion[j][a][b] == e.confusion[j][a][b]
+    ]
+    finding = "No juror is ever wrong."
+    if worst:
+        share, j, a, b = max(worst, key=lambda one: one[0])
+        finding = f"The commonest confusion: {j} says “{b}” to {percent(share)} of the items that are “{a}”."
+    reading = "Rows are true labels, columns what the juror says. A strong diagonal is a good juror."
+    return _exhibit("confusion", reading, finding, chart)
+
+
+def _against_key(findings: Findings) -> Exhibit:
+    e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
+    chart = charts.against_key(e, keyed)
+    held, known = intervals_held(e, keyed)
+    finding = (
+        f"{held} of {known} score intervals hold the actual score." if known else "There are no intervals to test."
+    )
+    reading = "Estimated without the key against actual with it. On the diagonal the estimate is right."
+    return _exhibit("against-key", reading, finding, chart)
+
+
+def _prevalence(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    if e.solution is None:
+        raise SketchError("no real evaluation")
+    chart = charts.prevalence(findings.comparison or e, findings.keyed)
+    parts = [f"{a} {percent(e.prevalence[a])}" for a in e.labels[:4]]
+    more = f" and {len(e.labels) - 4} more labels" if len(e.labels) > 4 else ""
+    finding = f"Estimated: {', '.join(parts)}{more}."
+    if e.majority is not None:
+        says = e.majority.to_float().prevalence
+        gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if says.get(a) is not None]
+        if gaps:
+            gap, a = max(gaps, key=lambda one: one[0])
+            finding += (
+                f" Majority vote is furthest off on {a}: it says {percent(says[a])}, a gap of {gap * 100:.1f} points."
+            )
+    reading = "How common each label is by each method. A large gap means that counting majority votes misleads."
+    return _exhibit("prevalence", reading, finding, chart)
+
+
+def _dependence(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    found = _needs(e.details.get("dependence"), "dependence")
+    chart = charts.dependence(e)
+    worth = min(found.effective_jurors, len(e.jurors))
+    finding = (
+        f"As far as errors go together, {len(e.jurors)} jurors are worth at most {worth:.1f} independent ones; "
+        f"the mean error correlation is {found.mean_correlation:+.3f}."
+    )
+    if found.groups:
+        listed = "; ".join(", ".join(group[:6]) + (" …" if len(group) > 6 else "") for group in found.groups[:4])
+        finding += f" Move together: {listed}."
+    reading = (
+        "How much two jurors' errors go together beyond what the truth explains. Strong colours are pairs whose errors "
+        "go together (or avoid each other)."
+    )
+    return replace(_exhibit("dependence", reading, finding, chart), about=())  # the finding says it better
+
+
+def _agreement(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    chart = charts.agreement(e)
+    reading = "Plain agreement, errors and truth mixed: high agreement alone does not make jurors right."
+    found = _exhibit("agreement", reading, "", chart)
+    finding = ". ".join(line.rstrip(".") for line in found.about) + "."
+    return replace(found, about=(), finding=finding, spec={**found.spec, "description": finding})
+
+
+def _partition(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    partition = _needs(e.partition, "partition")
+    chart = charts.partition(e)
+    errors, total = partition.expected_errors, partition.sketch.items
+    finding = (
+        f"With the best label for each decision tuple, {errors:,.0f} of {total:,} labels are expected to be wrong "
+        f"({errors / total:.1%})."
+        if errors == errors
+        else "This method does not say how many labels are wrong."
+    )
+    reading = "Each bar is a decision tuple (who said what), split by estimated true label."
+    return _exhibit("partition", reading, finding, chart)
+
+
+def _items(findings: Findings) -> Exhibit:
+    labelling = _needs(findings.labelling, "item")
+    chart = charts.items(labelling)
+    errors = labelling.expected_errors
+    finding = (
+        f"{errors:,.1f} of {len(labelling):,} labels are expected to be wrong."
+        if errors == errors
+        else "These labels are majority votes, without an estimate of their errors."
+    )
+    reading = "Items by how likely their best label is wrong. The uncertain ones are where a person's look helps most."
+    return _exhibit("items", reading, finding, chart)
+
+
+def _solutions(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    chart = charts.solutions(e)
+    finding = f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}."
+    reading = "The counts cannot tell a solution from its mirror image, in which the labels trade places."
+    return _exhibit("solutions", reading, finding, chart)
+
+
+def _bounds(findings: Findings) -> Exhibit:
+    curve = _needs(findings.curve, "curve")
+    chart = charts.bounds(curve)
+    finding = _widest(curve)
+    reading = (
+        "If no error correlation (a covariance here) exceeds the value on the horizontal axis, the truth is guaranteed "
+        "to lie in the band. Where a band fills everything, nothing is known any more."
+    )
+    return _exhibit("bounds", reading, finding, chart)
+
+
+def _widest(curve: dict[str, Any]) -> str:
+    shown = curve["statistic"] == "prevalence"
+    label = curve["label"][shown][0]
+    rows = [
+        (float(x), float(low), float(high))
+        for x, name, kind, low, high in zip(
+            curve["correlation"], curve["label"], curve["statistic"], curve["low"], curve["high"], strict=True
+        )
+        if kind == "prevalence" and name == label and low == low
+    ]
+    open_at = next((x for x, low, high in rows if high - low > 0.5), None)
+    if open_at is not None:
+        return f"From an error correlation of {open_at:.4f} on, more than half of all shares are possible for {label}."
+    if not rows:
+        return "No correlation on the axis explains the counts."
+    x, low, high = rows[-1]
+    return f"With error correlations up to {x:.4f}, {label} is {percent_range((low, high))} percent of the items."
+
+
+def _information(findings: Findings) -> Exhibit:
+    e = findings.evaluation
+    chart = charts.information(e)
+    reach = [(high - low, j, (low, high)) for j in e.jurors for low, high in [e.interval_of("score", j)] if low == low]
+    finding = "This method has no intervals."
+    if reach:
+        _, juror, ends = max(reach)
+        finding = f"Known least surely: the score of {juror}, between {percent_range(ends)} percent."
+    reading = "Where the estimate loses its information: the less of it there is, the wider the intervals."
+    return _exhibit("information", reading, finding, chart)

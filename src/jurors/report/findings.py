@@ -1,0 +1,91 @@
+"""Everything a page tells: the evaluation, and what stands beside it where it can be had at a fair price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jurors.decide import Labelling, label_rows
+from jurors.errors import JurorsError
+from jurors.evaluate import Evaluation, KeyedEvaluation
+from jurors.jury import METHODS, Comparison, score
+from jurors.jury import compare as compare_methods
+from jurors.jury.grade import grade_votes
+from jurors.jury.source import as_votes
+from jurors.votes import Key, Votes, as_key, read_votes_with_key
+
+_MOST_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named
+_MOST_CELLS = 200_000  # tuples x jurors x labels: above, other methods are not run for the sake of a chart
+_MOST_CURVED = 6  # jurors: above, the curve of bounds takes longer than the page
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a page is made from."""
+
+    evaluation: Evaluation
+    labelling: Labelling | None = None  #: the items' labels; None where no item has a name
+    keyed: KeyedEvaluation | None = None
+    comparison: Comparison | None = None  #: other methods beside the evaluation
+    curve: dict[str, Any] | None = None  #: bounds over the error correlation
+
+
+def find(votes: Votes, key: Key | None = None, **grading: Any) -> Findings:
+    """Grade, label and compare; `grading` are the options of `grade`."""
+    evaluation, graded, tuple_of_row, _ = grade_votes(votes, **grading)
+    keyed = None if key is None else score(votes, key)
+    labelling = None
+    if evaluation.partition is not None and votes.counts is None and not evaluation.exam:
+        about = {"method": evaluation.method, "alarms": evaluation.alarms}
+        labelling = label_rows(graded, tuple_of_row, evaluation.partition, **about)
+    return Findings(evaluation, labelling, keyed, _comparison(evaluation, keyed), _curve(evaluation))
+
+
+def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes, Key | None]:
+    """The votes, and the key: a column of the same file where it names no other file."""
+    if isinstance(key, str) and isinstance(source, (str, Path)) and not is_file(key):
+        return read_votes_with_key(source, key, **reading)
+    by_item = key is not None or not is_huge([source])
+    return as_votes(source, by_item=by_item, **reading), None if key is None else as_key(key)
+
+
+def is_huge(sources: Iterable[Any]) -> bool:
+    """Whether files are so large that items had better be counted by the engine, and none be named."""
+    paths = [Path(one) for one in sources if isinstance(one, (str, Path)) and is_file(one)]
+    return sum(path.stat().st_size for path in paths) > _MOST_BYTES
+
+
+def is_file(name: str | Path) -> bool:
+    """Whether there is such a file; what can be no name is none."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _comparison(evaluation: Evaluation, keyed: KeyedEvaluation | None) -> Comparison | None:
+    """The other methods on the same sketch; refusals are theirs, not the page's."""
+    sketch = evaluation.sketch
+    if sketch is None or evaluation.exam or evaluation.solution is None:
+        return None
+    if sketch.tuples.rows * len(sketch.jurors) * len(sketch.labels) > _MOST_CELLS:
+        return None
+    others = [name for name in METHODS if name != evaluation.method]
+    with suppress(JurorsError):
+        found = compare_methods(sketch, methods=others)
+        return Comparison((evaluation, *found.evaluations), found.refused, keyed)
+    return None
+
+
+def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
+    from jurors.doubt import correlation_curve
+
+    sketch = evaluation.sketch
+    if sketch is None or evaluation.exam or len(sketch.labels) != 2 or len(sketch.jurors) > _MOST_CURVED:
+        return None
+    with suppress(JurorsError):
+        return correlation_curve(sketch)
+    return None

@@ -1,0 +1,238 @@
+"""The numbers in full, as tables: each cell is the evaluation's own number, printed as `jurors grade` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
+from jurors.evaluate.card import percent, percent_range
+from jurors.report.findings import Findings
+from jurors.report.summary import actual_scores
+
+_MOST_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others
+_MOST_CELLS = 6_000  # of a table of accuracies or confusion matrices
+_MOST_ITEMS = 40
+_MOST_PAIRS = 60
+_MOST_METHODS = 60
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table with a caption; the first cell of each row is its heading."""
+
+    id: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    named: tuple[int, ...] = (0,)  #: columns that hold names or labels: set to the left, cut where long
+    note: str = ""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the page shows it folded."""
+        return len(self.rows) > 25 or len(self.columns) > 12
+
+
+def number_tables(findings: Findings) -> list[PageTable]:
+    """Everything there is to look up, in the order a reader asks for it."""
+    e = findings.evaluation
+    makers: Sequence[Callable[[Findings], PageTable | None]] = (
+        _prevalences, _scores, _accuracies, _exact, _solutions, _partition, _confusions, _pairs, _methods, _items,
+    )  # fmt: skip
+    if e.exam:
+        makers = (_scores, _methods)
+    return [table for make in makers if (table := make(findings)) is not None]
+
+
+def method_sentence(findings: Findings) -> str:
+    """How the numbers were found, in one sentence."""
+    e = findings.evaluation
+    how = {
+        "algebraic": "Exactly, from how often each combination of votes occurred: if the three jurors' errors were "
+        "independent on this test, one of the solutions is the truth."
+        if e.exact is not None
+        else "By algebra, from how often each combination of votes occurred, if the jurors' errors were independent.",
+        "latent": "By a model fitted to how often each combination of votes occurred: every item has a true label that "
+        "nobody sees, and each juror its own rates of confusing one label with another.",
+    }.get(e.method, f"By the method {e.method}.")
+    return f"{how} No vote was compared with an answer key to find these numbers."
+
+
+def _level(e: Evaluation) -> str:
+    return f"{e.level * 100:g}% interval"
+
+
+def _held(value: Any, ends: tuple[float, float]) -> str:
+    if value is None or value != value or ends[0] != ends[0]:
+        return "–"
+    return "yes" if ends[0] <= value <= ends[1] else "no"
+
+
+def _range(ends: tuple[float, float]) -> str:
+    return percent_range(ends) or "–"
+
+
+def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
+    return None if keyed is None else keyed.solution.to_float()
+
+
+def _prevalences(findings: Findings) -> PageTable | None:
+    e, actual = findings.evaluation, _actual(findings.keyed)
+    if e.solution is None:
+        return None
+    majority = e.majority.to_float().prevalence if e.majority else {}
+    columns = ["label", "how common", _level(e), "majority vote says"] + ["actual", "held"] * (actual is not None)
+    rows = []
+    for a in e.labels:
+        ends = e.interval_of("prevalence", a)
+        row = [str(a), percent(e.prevalence[a]), _range(ends), percent(majority.get(a))]
+        if actual is not None:
+            true = actual.prevalence.get(a)
+            row += [percent(true), _held(true, ends)]
+        rows.append(tuple(row))
+    return PageTable("table-prevalence", "How common each label is", tuple(columns), tuple(rows))
+
+
+def _scores(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if e.solution is None:
+        return None
+    actual = None if findings.keyed is None else actual_scores(findings.keyed)
+    majority = e.majority.to_float().score if e.majority else {}
+    columns = ["juror", "score", _level(e), "majority vote says"] + ["actual", "held"] * (actual is not None)
+    rows = []
+    for j in e.jurors:
+        ends = e.interval_of("score", j)
+        row = [j, percent(e.score[j]), _range(ends), percent(majority.get(j))]
+        if actual is not None:
+            row += [percent(actual.get(j)), _held(actual.get(j), ends)]
+        rows.append(tuple(row))
+    caption = "The share of all items each juror has right"
+    return PageTable("table-scores", caption, tuple(columns), tuple(rows))
+
+
+def _accuracies(findings: Findings) -> PageTable | None:
+    """One row a juror and label, so that sixteen labels read as well as two."""
+    e, actual = findings.evaluation, _actual(findings.keyed)
+    if e.solution is None:
+        return None
+    columns = ["juror", "true label", "accuracy", _level(e)] + ["actual", "held"] * (actual is not None)
+    rows = []
+    for j in e.jurors[: max(1, _MOST_CELLS // (len(columns) * len(e.labels)))]:
+        true = {} if actual is None else actual.accuracy.get(j, {})
+        for a in e.labels:
+            ends = e.interval_of("accuracy", j, a)
+            row = [j, str(a), percent(e.accuracy[j][a]), _range(ends)]
+            if actual is not None:
+                row += [percent(true.get(a)), _held(true.get(a), ends)]
+            rows.append(tuple(row))
+    left = len(e.jurors) * len(e.labels) - len(rows)
+    note = f"{left:,} more rows are in the embedded numbers." if left else ""
+    caption = "Of the items of a true label, the share each juror gets right"
+    return PageTable("table-accuracy", caption, tuple(columns), tuple(rows), named=(0, 1), note=note)
+
+
+def _exact(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if e.exact is None:
+        return None
+    rows = [(f"prevalence of {a}", str(x), percent(e.prevalence.get(a))) for a, x in e.exact.prevalence.items()]
+    rows += [
+        (f"accuracy of {j} on {a}", str(x), percent(e.accuracy[j][a]) if e.accuracy else "–")
+        for j, by_label in e.exact.accuracy.items()
+        for a, x in by_label.items()
+    ]
+    kind = "rational" if e.exact.is_rational else "irrational"
+    caption = f"The exact solution ({kind})"
+    return PageTable("table-exact", caption, ("statistic", "exactly", "rounded"), tuple(rows), named=(0, 1))
+
+
+def _solutions(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if len(e.solutions) < 2 and e.solution is not None:
+        return None
+    shown = [s.to_float() for s in e.solutions[:6]]
+    if not shown:
+        return None
+    heads = ["chosen" if k == 0 and e.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
+    rows = [(f"prevalence of {a}", *(percent(s.prevalence[a]) for s in shown)) for a in e.labels]
+    rows += [
+        (f"accuracy of {j} on {a}", *(percent(s.accuracy[j][a]) for s in shown)) for j in e.jurors for a in e.labels
+    ]
+    rows += [(f"score of {j}", *(percent(s.score[j]) for s in shown)) for j in e.jurors]
+    note = f"Chosen by: {e.rule}." if e.solution is not None else "None of them is real, so none is chosen."
+    left = len(e.solutions) - len(shown)
+    note += f" {left:,} more are in the embedded numbers." if left else ""
+    caption = "Every solution that explains the counts"
+    return PageTable("table-solutions", caption, ("statistic", *heads), tuple(rows), note=note)
+
+
+def _partition(findings: Findings) -> PageTable | None:
+    """The commonest decision tuples, each split by estimated true label."""
+    e = findings.evaluation
+    if e.partition is None or e.solution is None or len(e.jurors) > 12 or len(e.labels) > 8:
+        return None
+    sketch = e.partition.sketch
+    order = (-sketch.counts).argsort(kind="stable")[:_MOST_TUPLES]
+    said = sketch.tuples.codes[order].tolist()
+    columns = (*e.jurors, "items", *(f"truly {a}" for a in e.labels), "best label")
+    rows = [
+        (
+            *("–" if code < 0 else str(e.labels[code]) for code in said[place]),
+            f"{sketch.counts[k]:,}",
+            *(f"{x:,.1f}" if x == x else "–" for x in e.partition.by_true_label[k]),
+            str(e.labels[e.partition.chosen[k]]),
+        )
+        for place, k in enumerate(order.tolist())
+        if sketch.counts[k]
+    ]
+    left = int((sketch.counts > 0).sum()) - len(rows)
+    note = f"{left:,} rarer decision tuples are left out here." if left else ""
+    named = (*range(len(e.jurors)), len(columns) - 1)
+    caption = "The partition: each decision tuple's items by estimated true label"
+    return PageTable("table-partition", caption, columns, tuple(rows), named=named, note=note)
+
+
+def _confusions(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if e.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MOST_CELLS:
+        return None
+    columns = ("juror", "true label", *(f"says {b}" for b in e.labels))
+    rows = [(j, str(a), *(percent(e.confusion[j][a][b]) for b in e.labels)) for j in e.jurors for a in e.labels]
+    return PageTable(
+        "table-confusion", "Confusion: what each juror says of each true label", columns, tuple(rows), (0, 1)
+    )
+
+
+def _pairs(findings: Findings) -> PageTable | None:
+    dependence = findings.evaluation.details.get("dependence")
+    if dependence is None:
+        return None
+    pairs = dependence.pairs()
+    rows = tuple((a, b, f"{x:+.3f}", f"{z:+.1f}") for a, b, x, z in pairs[:_MOST_PAIRS])
+    note = f"The {_MOST_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MOST_PAIRS else ""
+    columns = ("first", "second", "error correlation", "z")
+    return PageTable("table-pairs", "Who errs with whom", columns, rows, named=(0, 1), note=note)
+
+
+def _methods(findings: Findings) -> PageTable | None:
+    if findings.comparison is None or len(findings.comparison.evaluations) < 2:
+        return None
+    table = findings.comparison.table()
+    rows = tuple(tuple(str(cell) for cell in row) for row in table.rows)
+    accuracies = [row for row in rows if not row[0].startswith("accuracy of ")]
+    rows = rows if len(rows) <= _MOST_METHODS else tuple(accuracies)
+    return PageTable("table-methods", "The same votes graded by other methods", table.columns, rows)
+
+
+def _items(findings: Findings) -> PageTable | None:
+    """The least certain items: where a person's look helps most."""
+    labelling = findings.labelling
+    if labelling is None or not labelling.expected_errors >= 0:
+        return None
+    rows = tuple((str(i), str(a), percent(p)) for i, a, p in labelling.rows(labelling.review(_MOST_ITEMS)))
+    columns = ("item", "best label", "probability that it is right")
+    caption = f"The {len(rows)} least certain items, worst first"
+    return PageTable("table-items", caption, columns, rows, named=(0, 1))

@@ -1,0 +1,326 @@
+"""The page: one self-contained HTML file. The verdict first, then evidence, the numbers, and where they come from.
+
+Nothing in it can ask the network for anything: its policy forbids all requests and all scripts but the two it carries,
+named by their hashes. Names and labels are text everywhere; templates escape, scripts use text nodes only.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jurors.errors import JurorsError, VotesError
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from jurors.evaluate import Alarm, Evaluation
+    from jurors.report.evidence import Exhibit, Tab
+    from jurors.report.findings import Findings
+    from jurors.report.provenance import Provenance
+    from jurors.report.summary import Ranked
+    from jurors.report.vega import Runtime, RuntimeMaker
+    from jurors.votes import Key, Votes
+
+_GRADING = ("method", "trust", "common", "gold", "target", "level", "seed", "exam")
+_MOST_RANKED = 12  # above, the first screen shows the first and the last
+_ENDS = 6
+_PLAIN = 250_000  # characters of numbers: above, the page carries them compressed
+_MOST_PACKED = 450_000  # of the numbers, and of the charts
+_MOST_LOUD = 4
+
+
+def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the report of some votes as one HTML file, whole or not at all; options as in `report_html`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
+    ...          ["no", "yes", "yes"]] * 10
+    >>> write_report(votes, f"{folder}/report.html").name
+    'report.html'
+    """
+    target = writable(path)
+    write_whole(target, report_html(source, **options))
+    return target
+
+
+def writable(path: str | os.PathLike[str]) -> Path:
+    """The path, if a file can be written there: said before the work, not after it."""
+    target = Path(path)
+    if target.is_dir():
+        raise VotesError(f"cannot write {target}: it is a folder; name a file in it")
+    if not target.parent.is_dir():
+        raise VotesError(f"cannot write {target}: there is no folder {target.parent}")
+    return target
+
+
+def report_html(
+    source: Any, *, key: Any = None, title: str | None = None, command: str | None = None, **options: Any
+) -> str:
+    """The report of some votes as one self-contained HTML page.
+
+    Parameters
+    ----------
+    source
+        Votes, a Sketch, a dataframe, an items x jurors matrix, or the path of a file.
+    key
+        True labels as in `score`, or the name of a column of the file: actual numbers beside the estimated ones.
+    title
+        The page's title; else the name of the file.
+    command
+        The command line to show, where there was one.
+    options
+        As in `grade`: how to grade, and how to read a file.
+
+    Examples
+    --------
+    >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
+    ...          ["no", "yes", "yes"]] * 10
+    >>> page = report_html(votes, title="Three judges")
+    >>> page.startswith("<!doctype html>"), len(page) < 1_500_000
+    (True, True)
+    """
+    from jurors.report import findings
+
+    grading = {name: options.pop(name) for name in _GRADING if name in options}
+    is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not findings.is_file(key)
+    inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold"))]
+    asked = {**options, **({"key": f"column {key}"} if is_named else {})}
+    return make_page(
+        lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
+        asked=asked,
+    ).html  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page, and what rang while it was made."""
+
+    html: str
+    alarms: tuple[Alarm, ...]
+
+
+def make_page(
+    read: Callable[[], tuple[Votes, Key | None]],
+    *,
+    inputs: Sequence[tuple[str, Any]],
+    title: str | None = None,
+    command: str | None = None,
+    grading: Mapping[str, Any],
+    asked: Mapping[str, Any],
+) -> Page:
+    """The page of the votes (and the key) that `read` gives.
+
+    Parameters
+    ----------
+    read
+        Called once the page's other parts are on their way.
+    inputs
+        What is read, and as what: the votes first.
+    title, command
+        As in `report_html`.
+    grading, asked
+        The options of `grade`, and all others that the page should tell.
+    """
+    _check_drawable()
+    from jurors.report.findings import find
+    from jurors.report.provenance import Checksums, provenance
+    from jurors.report.vega import RuntimeMaker
+
+    maker = RuntimeMaker()
+    try:
+        checksums = Checksums(inputs)
+        found = find(*read(), **grading)
+        e = found.evaluation
+        told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
+        about = provenance(checksums.result(), {**told, **asked}, command)
+        name = _file_name(inputs[0][1])
+        html = render(found, about, maker, title=title or name or "Report card", file=name or "FILE")
+        return Page(html, e.alarms)
+    finally:
+        maker.close()
+
+
+def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title: str, file: str) -> str:
+    """The page of these findings."""
+    import shlex
+
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from jurors.evaluate.card import footnotes, heading
+    from jurors.report.advice import actions
+    from jurors.report.evidence import tabs
+    from jurors.report.method import method_sentence, number_tables
+    from jurors.report.summary import people, ranking, shown_alarms, verdict
+
+    e, keyed = findings.evaluation, findings.keyed
+    rows = ranking(e, keyed)
+    alarms = shown_alarms(e.alarms)
+    shown_tabs, specs, unshown = _fitting(tabs(findings))
+    numbers, numbers_type, numbers_note = _numbers(e)
+    script = _resource("report.js")
+    runtime = maker.result()
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(_filters(rows))
+    many = len(rows) > _MOST_RANKED
+    return environment.from_string(_resource("report.html.jinja")).render(
+        title=title, heading=heading(e), about=about, policy=_policy(script, runtime),
+        css=Markup(_resource("report.css")), js=Markup(script),  # noqa: S704 - our own files
+        verdict=verdict(e, keyed), loud=_first_loud(alarms), more=_first_loud(alarms, more=True),
+        notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
+        first=rows[:_ENDS] if many else rows, last=rows[-_ENDS:] if many else [],
+        left_out=len(rows) - 2 * _ENDS if many else 0, level=f"{e.level * 100:g}% interval", axis=_axis(rows),
+        actions=actions(e, findings.labelling, shlex.quote(file), has_key=keyed is not None), tabs=shown_tabs,
+        method=method_sentence(findings), footnotes=footnotes(e), tables=number_tables(findings),
+        numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
+        specs=specs, vega=runtime.packed, unshown=unshown,
+    )  # fmt: skip
+
+
+def _first_loud(alarms: list[Alarm], *, more: bool = False) -> list[Alarm]:
+    """Every alarm, and the first warnings; or the warnings left over, which the page folds."""
+    loud = [a for a in alarms if a.level != "note"]
+    shown = max(_MOST_LOUD, sum(a.level == "alarm" for a in loud))
+    return loud[shown:] if more else loud[:shown]
+
+
+def _fitting(all_tabs: list[Tab]) -> tuple[list[Tab], str, list[Exhibit]]:
+    """The tabs, their charts packed, and the charts that are too large for a page: they are named, not drawn."""
+    exhibits = {x.id: x for tab in all_tabs for x in tab.exhibits}
+    unshown: list[Exhibit] = []
+    packed = _packed({name: x.spec for name, x in exhibits.items()})
+    while len(packed) > _MOST_PACKED:
+        largest = max(exhibits, key=lambda name: len(_json(exhibits[name].spec)))
+        unshown.append(exhibits.pop(largest))
+        packed = _packed({name: x.spec for name, x in exhibits.items()})
+    kept = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
+    return [tab for tab in kept if tab.exhibits], packed, unshown
+
+
+def _check_drawable() -> None:
+    """One clear line where the libraries that make the page are missing."""
+    missing = [package for package in ("altair", "jinja2", "vl_convert") if find_spec(package) is None]
+    if missing:
+        raise JurorsError(f"a report needs {', '.join(missing)}: pip install 'jurors[plot]'")
+
+
+def _file_name(source: Any) -> str | None:
+    """How a reader would name the votes; None where they have no name of their own."""
+    if isinstance(source, tuple) and len(source) == 1:
+        source = source[0]
+    return Path(source).name if isinstance(source, (str, Path)) and source != "-" else None
+
+
+def _resource(name: str) -> str:
+    return (files("jurors.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _policy(script: str, runtime: Runtime) -> str:
+    """Nothing may be requested; of scripts, only this page's own two. Styles cannot fetch anything either."""
+    own = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{own}' '{runtime.hash}'; style-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
+    """What `jurors grade --format json` says, as a script element that runs nothing; compressed where it is large."""
+    from markupsafe import Markup
+
+    document = e.to_dict()
+    text = _json(document)
+    if len(text) <= _PLAIN:
+        # A `<` inside JSON is always inside a string: escaped, neither `</script>` nor `<!--` can end the element.
+        safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+        return Markup(safe), "application/json", ""  # noqa: S704
+    packed, note = _packed(document), ", compressed (gzip, then base64)"
+    if len(packed) > _MOST_PACKED and "partition" in document:
+        del document["partition"]
+        packed, note = _packed(document), f"{note} and without the partition, which is too large for a page"
+    return Markup(packed), "application/gzip;base64", note  # noqa: S704
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _packed(document: Any) -> str:
+    return base64.b64encode(gzip.compress(_json(document).encode(), 6, mtime=0)).decode()
+
+
+def _filters(rows: list[Ranked]) -> dict[str, Any]:
+    from jurors.evaluate.card import percent, percent_range
+    from jurors.report.wording import name
+
+    low, high = _domain(rows)
+    return {
+        "name": name,
+        "percent": percent,
+        "range": lambda ends: percent_range(ends) or "–",
+        "bar": lambda row: _bar(row, low, high),
+    }
+
+
+def _domain(rows: list[Ranked]) -> tuple[float, float]:
+    """[0, 1], grown where a score lies outside."""
+    known = [x for row in rows for x in (row.score, *row.ends, row.actual) if x is not None and x == x]
+    return min([0.0, *known]), max([1.0, *known])
+
+
+def _axis(rows: list[Ranked]) -> str:
+    low, high = _domain(rows)
+    return f"{low * 100:.0f} – {high * 100:.0f}%"
+
+
+def _bar(row: Ranked, low: float, high: float) -> Markup:
+    """A score on its interval: a picture of the numbers beside it, hidden from screen readers."""
+    from markupsafe import Markup
+
+    def at(x: float) -> str:
+        return f"{2 + 96 * (x - low) / (high - low):.1f}"
+
+    parts = [Markup('<line class="track" x1="2" x2="98" y1="7" y2="7"/>')]
+    if row.ends[0] == row.ends[0]:
+        parts.append(Markup('<line class="range" x1="{}" x2="{}" y1="7" y2="7"/>').format(*map(at, row.ends)))
+    if row.score is not None:
+        parts.append(Markup('<rect class="dot" x="{}" y="2" width="2" height="10"/>').format(at(row.score)))
+    if row.actual is not None and row.actual == row.actual:
+        parts.append(Markup('<line class="true" x1="{0}" x2="{0}" y1="0" y2="14"/>').format(at(row.actual)))
+    svg = Markup('<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
+    return svg.format(Markup("").join(parts))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """To a temporary name first, then renamed."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            out.write(text)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, path)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,33 @@
+"""Words that the page's sentences share. Names of jurors, labels and items come from strangers: always as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+_SHORT = 15  # characters that every screen has room for
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 juror`, `1,204 items`."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def name(text: Any) -> Markup:
+    """A name that keeps its own direction; a long one is cut by the page's style, and has its whole in a hint."""
+    if len(str(text)) <= _SHORT:
+        return Markup("<bdi>{}</bdi>").format(str(text))
+    return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(str(text))
+
+
+def names(all_names: Sequence[Any], most: int = 5) -> Markup:
+    """`ann, bob and cy`; `ann, bob, cy and 12 more`."""
+    shown = [name(one) for one in all_names[:most]]
+    rest = len(all_names) - len(shown)
+    if rest:
+        return Markup(", ").join(shown) + Markup(" and {} more").format(f"{rest:,}")
+    if len(shown) < 2:
+        return Markup("").join(shown)
+    return Markup(", ").join(shown[:-1]) + Markup(" and ") + shown[-1]

@@ -1,0 +1,260 @@
+"""Counting in DuckDB: files larger than memory become a few rows of counts, and no vote is held on the way.
+
+Wide: rows with the same cells are counted as they lie in the file. Long: each (juror, label) pair gets bits of its own,
+so that an item's votes are one `bit_or`; a juror who voted twice shows, because the votes are then more than the jurors
+with bits. What needs the rows themselves (repeated items, empty names, sparse panels) is left to `read_votes`.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.votes.cells import LARGEST_COUNT, tidy, whole_counts, wide_votes
+from jurors.votes.faults import RowError
+from jurors.votes.layout import Layout, Options
+from jurors.votes.parts import INTEGERS, Part, family
+from jurors.votes.read import cells, fetched, grid
+from jurors.votes.source import Table
+from jurors.votes.table import Label, Votes, code_type, fits_dense, ordered_labels, recode
+
+_BITS = 62  # of a BIGINT that stays positive, and one to spare for strangers
+_STRANGER = 1 << 62
+_MOST_KEYS = 16  # beyond, hardly two items share a tuple
+_MOST_PAIRS = 1_000_000
+_HEAD_ROWS = 200_000
+_TAIL_BYTES = 1 << 16
+_WIDEST_RANGE = 1_000_000_000  # DuckDB's longest bitstring, 125 MB
+_BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  # what str.strip cuts off
+_NAMELESS = "('', 'nan', 'NaN', '-0')"
+
+
+def counted(table: Table, layout: Layout, options: Options) -> Votes | None:
+    """The decision tuples of a table with their counts; None where only the votes themselves can tell."""
+    return _counted_long(table, layout, options) if layout.kind == "long" else _counted_wide(table, layout, options)
+
+
+# -- wide and counts ------------------------------------------------------------------------------------------
+
+
+def _counted_wide(table: Table, layout: Layout, options: Options) -> Votes | None:
+    columns = layout.votes if layout.count is None else (*layout.votes, layout.count)
+    shown = ", ".join(f"{table.cell(k)} AS c{k}" for k in columns)
+    if layout.item is not None and not _items_are_fine(table, layout.item, repeated=layout.count is not None):
+        return None
+    bare = ", ".join(f"c{k}" for k in columns)
+    kept = table.keep_rows(f"SELECT {shown}, n FROM (SELECT {bare}, count(*) AS n FROM {table.sql} GROUP BY ALL)")
+    times = fetched(kept, "SELECT n AS v FROM kept")
+    if layout.count is not None:
+        try:
+            each = whole_counts(cells(kept, layout.count), table.names[layout.count])
+        except RowError:  # the row of the file, not of the counts, must be named
+            return None
+        sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]
+        if sum(sums) > LARGEST_COUNT:
+            return None
+        times = np.array(sums, dtype=np.int64)
+    codes, values = grid(kept, layout.votes)
+    jurors = [table.names[k] for k in layout.votes]
+    return wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
+
+
+def _items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
+    """Whether every row names its item, and (unless they may be repeated) no two rows name the same."""
+    found = _item_names(table, k)
+    if found is None:
+        return False
+    if table.types[k] in INTEGERS:
+        return _whole_items_are_fine(table, k, repeated=repeated)
+    name = found[-1]
+    distinct = "true" if repeated else f"count(DISTINCT hash({name})) = count(*)"  # other hashes are other names
+    return bool(table.watched(f"SELECT {distinct} AND NOT bool_or({_odd(name)}) FROM {table.sql}").fetchall()[0][0])
+
+
+def _whole_items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
+    """The same for whole numbers: one bit a number says exactly whether all differ."""
+    rows, named, low, high = table.con.execute(
+        f"SELECT count(*), count(c{k}), min(c{k})::HUGEINT, max(c{k})::HUGEINT FROM {table.sql}"
+    ).fetchall()[0]
+    if named < rows or (not repeated and high - low + 1 < rows):
+        return False
+    if repeated:
+        return True
+    if high - low < _WIDEST_RANGE:
+        distinct = f"bit_count(bitstring_agg(c{k}::BIGINT, {low}, {high}))"
+    else:
+        distinct = f"count(DISTINCT c{k})"
+    return bool(table.watched(f"SELECT {distinct} = {rows} FROM {table.sql}").fetchall()[0][0])
+
+
+def _item_names(table: Table, k: int) -> list[str] | None:
+    """SQL for the item's name, as it is and without blanks around; None where two values may be one name."""
+    kind, cell = table.types[k], table.cell(k)
+    if kind in INTEGERS:
+        return [cell]
+    if family(kind) == "json":
+        kinds = table.con.execute(f"SELECT DISTINCT json_type(c{k}) FROM {table.sql} LIMIT 9").fetchall()
+        found = {row[0] for row in kinds}
+        if not (found == {"VARCHAR"} or found <= {"BIGINT", "UBIGINT"}):
+            return None
+        cell = f"(c{k} ->> '$')"
+    elif family(kind) not in ("text", "int"):
+        return None
+    return [cell, f"trim({cell}, '{_BLANKS}')"]
+
+
+def _odd(name: str, *, whole: bool = False) -> str:
+    """SQL: whether this is no name, or one with blanks around."""
+    if whole:
+        return f"{name} IS NULL"
+    return f"coalesce({name} <> trim({name}, '{_BLANKS}') OR {name} IN {_NAMELESS}, true)"
+
+
+# -- long -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """The jurors, the labels, and the bits of each pair that was found in the file."""
+
+    jurors: tuple[Label, ...]
+    labels: tuple[Label, ...]
+    juror: NDArray[np.int64]  #: of each pair
+    code: NDArray[Any]  #: of each pair, -1 where it is no vote
+
+    @property
+    def width(self) -> int:
+        """How many bits hold a label or nothing."""
+        return len(self.labels).bit_length()
+
+    @property
+    def a_key(self) -> int:
+        """How many jurors' votes fit one key."""
+        return _BITS // self.width
+
+    @property
+    def keys(self) -> int:
+        """How many keys hold an item's votes."""
+        return -(-len(self.jurors) // self.a_key)
+
+    def columns(self) -> list[list[int | None]]:
+        """For each pair, what it adds to each key, and whether it is a vote."""
+        which, place = np.divmod(self.juror, self.a_key)
+        bits = (self.code.astype(np.int64) + 1) << (place * self.width)
+        keys = [np.where(which == key, bits, 0).tolist() for key in range(self.keys)]
+        return [*keys, [1 if code >= 0 else None for code in self.code.tolist()]]
+
+    def codes(self, keys: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+        """Keys x tuples as tuples x jurors: positions of labels, -1 for no vote."""
+        codes = np.empty((len(keys[0]), len(self.jurors)), dtype=code_type(len(self.labels)))
+        for k in range(len(self.jurors)):
+            which, place = divmod(k, self.a_key)
+            codes[:, k] = ((keys[which] >> (place * self.width)) & ((1 << self.width) - 1)) - 1
+        return codes
+
+
+def _counted_long(table: Table, layout: Layout, options: Options) -> Votes | None:
+    item, juror, label = layout.used
+    names = _item_names(table, item)
+    if names is None:
+        return None
+    odd_whole = table.types[item] in INTEGERS
+    for pairs in _pairs(table, juror, label):
+        panel = _panel(table, pairs, juror, label, options)
+        if panel is None or panel.keys > _MOST_KEYS:
+            return None
+        strangers = False
+        for name in names:
+            found = _tuples(table, panel, name, _odd("name", whole=odd_whole), juror, label)
+            strangers = bool((found["k0"] & _STRANGER).any())
+            if strangers:
+                break
+            if not found["odd"].any():
+                return _checked(panel, found)
+        if not strangers:
+            return None
+    return None
+
+
+def _pairs(table: Table, juror: int, label: int) -> Iterator[str]:
+    """SQL for the (juror, label) pairs of the file: at first as its head has them, where its tail has no others."""
+    if _tail_is_like_head(table, juror, label):
+        head = f"SELECT c{juror}, c{label} FROM {table.sql} LIMIT {_HEAD_ROWS}"
+        yield f"SELECT DISTINCT c{juror}, c{label} FROM ({head})"
+    yield f"SELECT DISTINCT c{juror}, c{label} FROM {table.sql}"
+
+
+def _tail_is_like_head(table: Table, juror: int, label: int) -> bool:
+    """Whether the end of a CSV file holds no pair that its head lacks: not so where juror comes after juror."""
+    part = table.parts[0]
+    if len(table.parts) > 1 or part.format not in ("csv", "tsv"):
+        return False
+    head = f"SELECT DISTINCT c{juror}, c{label} FROM (SELECT * FROM {table.sql} LIMIT {_HEAD_ROWS})"
+    known = set(table.con.execute(head).fetchall())
+    return all((row[juror] or None, row[label] or None) in known for row in _tail(part) if row)
+
+
+def _tail(part: Part) -> list[list[str]]:
+    with part.path.open("rb") as file:
+        file.seek(max(0, part.path.stat().st_size - _TAIL_BYTES))
+        lines = file.read().decode("utf-8", "replace").splitlines()[1:]
+    rows = list(csv.reader(lines, delimiter=part.delimiter))
+    return rows if all(len(row) == len(part.names) for row in rows if row) else []
+
+
+def _panel(table: Table, pairs: str, juror: int, label: int, options: Options) -> _Panel | None:
+    """Who votes what; the table `pairs` in DuckDB has the bits of each. None where somebody has no name."""
+    con = table.con
+    numbered = f"SELECT row_number() OVER () - 1 AS id, * FROM ({pairs} LIMIT {_MOST_PAIRS + 1})"
+    con.execute(f"CREATE OR REPLACE TEMP TABLE pair AS {numbered}")
+    rows = con.execute(f"SELECT {table.cell(juror)} AS j, {table.cell(label)} AS v FROM pair ORDER BY id").fetchall()
+    names = tidy(table.parse([row[0] for row in rows], juror), column=table.names[juror])
+    if len(rows) > _MOST_PAIRS or None in names:
+        return None
+    values = tidy(table.parse([row[1] for row in rows], label), options.missing, column=table.names[label])
+    if all(value is None for value in values):
+        raise VotesError(f"every vote in column {table.names[label]!r} is missing")
+    labels = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
+    jurors = ordered_labels(names)
+    place = {name: k for k, name in enumerate(jurors)}
+    panel = _Panel(jurors, labels, np.array([place[name] for name in names]), recode(values, labels))
+    if panel.keys <= _MOST_KEYS:
+        columns = panel.columns()
+        listed = ", ".join(f"unnest(?::BIGINT[]) AS k{k}" for k in range(panel.keys))
+        bits = f"SELECT unnest(range({len(rows)})) AS id, {listed}, unnest(?::BIGINT[]) AS vote"
+        con.execute(
+            f"CREATE OR REPLACE TEMP TABLE pairs AS SELECT c{juror} AS j, c{label} AS v, bits.* EXCLUDE (id) "
+            f"FROM pair JOIN ({bits}) AS bits USING (id)",
+            columns,
+        )
+    return panel
+
+
+def _tuples(table: Table, panel: _Panel, name: str, odd: str, juror: int, label: int) -> dict[str, NDArray[Any]]:
+    """The distinct keys of items, with how many votes an item has and how many items there are."""
+    keys = [f"bit_or(coalesce(k0, {_STRANGER})) AS k0", *(f"bit_or(k{k}) AS k{k}" for k in range(1, panel.keys))]
+    match = f"c{juror} IS NOT DISTINCT FROM j AND c{label} IS NOT DISTINCT FROM v"
+    items = (
+        f"SELECT {name} AS name, {', '.join(keys)}, count(vote) AS votes "
+        f"FROM {table.sql} LEFT JOIN pairs ON {match} GROUP BY 1"
+    )
+    columns = ", ".join(["k0", *(f"coalesce(k{k}, 0) AS k{k}" for k in range(1, panel.keys)), "votes"])
+    sql = f"SELECT {columns}, count(*) AS n, bool_or({odd}) AS odd FROM ({items}) GROUP BY ALL"
+    return dict(table.watched(sql).fetchnumpy())
+
+
+def _checked(panel: _Panel, found: dict[str, NDArray[Any]]) -> Votes | None:
+    """The tuples as votes with counts; None where a juror voted twice, or where the panel is sparse."""
+    codes = panel.codes([found[f"k{k}"] for k in range(panel.keys)])
+    votes, counts = found["votes"], found["n"].astype(np.int64)
+    if not np.array_equal(np.count_nonzero(codes >= 0, axis=1), votes):
+        return None
+    if not fits_dense(int(counts.sum()) * len(panel.jurors), int((votes * counts).sum())):
+        return None
+    return Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts)

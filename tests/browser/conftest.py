@@ -1,0 +1,66 @@
+"""A real Chromium, started once; without one the browser tests are skipped, with the reason."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+_ARGUMENTS = [
+    "--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
+    "--disable-gpu",
+]  # fmt: skip
+
+
+@dataclass
+class Visit:
+    """An open page, and everything it complained about or asked for."""
+
+    page: Any
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def js(self, expression: str) -> Any:
+        """The value of an expression in the page."""
+        return self.page.evaluate(expression)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """The browser of the session."""
+    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip(f"no Chromium on the PATH (looked for {', '.join(_NAMES)})")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Callable[..., Visit]]:
+    """Open a file and wait until its charts are drawn."""
+    opened: list[Any] = []
+
+    def open_file(path: Path, *, width: int = 1280, dark: bool = False, wait: bool = True, **options: Any) -> Visit:
+        scheme = "dark" if dark else "light"
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+        opened.append(page)
+        found = Visit(page)
+        page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: found.errors.append(str(error)))
+        page.on("request", lambda request: found.requests.append(request.url))
+        page.goto(path.as_uri())
+        if wait and options.get("java_script_enabled", True):
+            page.wait_for_selector("html[data-charts]", state="attached", timeout=60_000)
+        return found
+
+    yield open_file
+    for page in opened:
+        page.close()

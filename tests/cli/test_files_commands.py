@@ -1,0 +1,256 @@
+"""`jurors sketch`, `merge`, `inspect` and `convert` from the command line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jurors import Sketch, read_votes
+from jurors.cli import main
+
+COUNTS = "ann,bob,cy,count\npass,pass,pass,496\npass,fail,pass,143\nfail,pass,pass,66\nfail,fail,fail,97\n"
+VOTES = "item,ann,bob,cy\n" + "".join(f"{k},{','.join(said)}\n" for k, said in enumerate(["xxy", "xyy", "yyy", "xxx"]))
+
+
+def run(*arguments: object, stdin: str | bytes | None = None) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments], input=stdin)
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    path = tmp_path / "counts.csv"
+    path.write_text(COUNTS)
+    return path
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    path.write_text(VOTES)
+    return path
+
+
+def sketched(path: Path, name: str, *options: object) -> Path:
+    out = path.with_name(name)
+    result = run("sketch", path, "-o", out, *options)
+    assert (result.exit_code, result.output) == (0, "")
+    return out
+
+
+# -- sketch ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["grade", "check", "agreement", "bounds", "compare"])
+def test_a_sketch_file_gives_the_result_of_the_file_it_counted(command: str, counts: Path) -> None:
+    out = sketched(counts, "day.sketch.json.gz")
+    extra = ("--spec", "0.3") if command == "bounds" else ()
+    first, second = run(command, counts, *extra), run(command, out, *extra)
+    assert first.exit_code == second.exit_code
+    assert first.exit_code in (0, 3)
+    assert first.output == second.output
+
+
+def test_without_a_name_the_sketch_goes_to_standard_output(counts: Path) -> None:
+    result = run("sketch", counts)
+    assert result.exit_code == 0
+    assert Sketch.from_json(result.stdout)["fail", "pass", "pass"] == 66
+    assert run("grade", "-", stdin=result.stdout).exit_code == 0
+
+
+def test_a_sketch_is_the_same_whatever_the_order_of_the_rows(counts: Path, tmp_path: Path) -> None:
+    head, *rows = COUNTS.splitlines()
+    (tmp_path / "other.csv").write_text("\n".join([head, *reversed(rows)]) + "\n")
+    assert run("sketch", counts).stdout == run("sketch", tmp_path / "other.csv").stdout
+
+
+def test_a_sketch_names_no_item(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,ann,bob,cy\nsecret-1,a,b,a\nsecret-2,b,b,a\n")
+    assert "secret" not in run("sketch", path).stdout
+
+
+def test_the_reading_options_apply(votes: Path) -> None:
+    result = run("sketch", votes, "--ignore", "cy", "--labels", "y,x,z")
+    document = json.loads(result.stdout)
+    assert (document["jurors"], document["labels"]) == (["ann", "bob"], ["y", "x", "z"])
+
+
+def test_a_file_is_written_with_ordinary_rights_and_nothing_is_left_over(counts: Path) -> None:
+    out = sketched(counts, "day.sketch.json")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o666 & ~_umask()
+    assert sorted(p.name for p in out.parent.iterdir()) == ["counts.csv", "day.sketch.json"]
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("497", "1").replace("496", "495"), "add up"),
+        (lambda text: text.replace('"ann"', '"amy"'), "checksum does not match"),
+        (lambda text: text.replace('"version": 1', '"version": 2'), "newer jurors (version 2); update jurors"),
+        (lambda text: text[: len(text) // 2], "broken or cut short"),
+        (lambda text: text.replace("[97", "[-97"), "must not be negative"),
+        (lambda text: text.replace("[97", "[NaN"), "must be a whole number"),
+    ],
+)
+@pytest.mark.parametrize("command", ["grade", "merge", "inspect", "convert"])
+def test_a_damaged_sketch_file_is_refused_in_one_line(counts: Path, command: str, change, message: str) -> None:  # type: ignore[no-untyped-def]
+    out = sketched(counts, "day.sketch.json")
+    out.write_text(change(out.read_text()))
+    result = run(command, out)
+    if command == "inspect":
+        assert message in result.output
+        return
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "day.sketch.json" in result.stderr
+
+
+# -- merge ----------------------------------------------------------------------------------------------------
+
+
+def test_shards_merge_to_the_sketch_of_the_whole(tmp_path: Path) -> None:
+    rows = VOTES.splitlines()
+    for name, part in (("a", rows[1:3]), ("b", rows[3:]), ("all", rows[1:])):
+        (tmp_path / f"{name}.csv").write_text("\n".join([rows[0], *part]) + "\n")
+        sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json", "--labels", "x,y")
+    merged = run("merge", tmp_path / "a.sketch.json", tmp_path / "b.sketch.json")
+    assert (merged.exit_code, merged.stderr) == (0, "")
+    assert merged.stdout == (tmp_path / "all.sketch.json").read_text()
+    again = run("merge", tmp_path / "b.sketch.json", tmp_path / "a.csv", "--labels", "x,y")
+    assert again.stdout == merged.stdout
+
+
+def test_a_pattern_names_several_sketch_files(counts: Path) -> None:
+    for day in (1, 2, 3):
+        sketched(counts, f"day{day}.sketch.json")
+    result = run("merge", counts.parent / "day*.sketch.json", "--quiet")
+    assert Sketch.from_json(result.stdout).items == 3 * 802
+
+
+def test_jurors_in_another_order_are_found_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
+    (tmp_path / "b.csv").write_text("bob,ann,count\nx,y,5\n")
+    merged = Sketch.from_json(run("merge", tmp_path / "a.csv", tmp_path / "b.csv").stdout)
+    assert (merged["x", "y"], merged["y", "x"]) == (3, 5)
+
+
+def test_different_jurors_are_refused_with_the_names_of_both_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
+    (tmp_path / "b.csv").write_text("ann,cy,count\nx,y,5\n")
+    for command in ("merge", "grade"):
+        paths = [sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json") for name in "ab"]
+        result = run(command, *paths)
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+        assert "a.sketch.json: bob; only in " in result.stderr
+        assert "b.sketch.json: cy" in result.stderr
+
+
+def test_different_labels_are_merged_only_when_asked(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
+    (tmp_path / "b.csv").write_text("ann,bob,count\nx,z,5\n")
+    result = run("merge", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert result.exit_code == 2
+    assert "a.csv: y; only in " in result.stderr
+    assert "--union-labels" in result.stderr
+    merged = Sketch.from_json(run("merge", tmp_path / "a.csv", tmp_path / "b.csv", "--union-labels").stdout)
+    assert (merged.labels, merged["x", "z"], merged["x", "y"]) == (("x", "y", "z"), 5, 3)
+
+
+def test_the_same_counts_twice_are_warned_about(counts: Path) -> None:
+    one, two = sketched(counts, "a.sketch.json"), sketched(counts, "b.sketch.json.gz")
+    result = run("merge", one, two)
+    assert result.exit_code == 0
+    assert "a.sketch.json and " in result.stderr
+    assert "exactly the same counts" in result.stderr
+    assert run("merge", one, two, "--quiet").stderr == ""
+
+
+# -- convert --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "json", "parquet", "csv.gz"])
+@pytest.mark.parametrize("layout", ["long", "wide", "counts"])
+def test_converted_votes_grade_like_the_votes(votes: Path, ending: str, layout: str) -> None:
+    out = votes.with_name(f"out.{ending}")
+    result = run("convert", votes, "--to", layout, "-o", out, "--quiet")
+    assert (result.exit_code, result.output) == (0, "")
+    assert run("agreement", out).output == run("agreement", votes).output
+
+
+def test_convert_prints_csv_and_long_by_default(votes: Path) -> None:
+    result = run("convert", votes)
+    assert result.stdout.splitlines()[:3] == ["item,juror,label", "0,ann,x", "0,bob,x"]
+    assert result.stderr == ""
+
+
+def test_convert_says_what_is_lost(votes: Path, counts: Path) -> None:
+    assert "which item is which is not kept" in run("convert", votes, "--to", "counts").stderr
+    assert "numbered from 0" in run("convert", counts, "--to", "wide").stderr
+    assert run("convert", votes, "--to", "counts", "--quiet").stderr == ""
+
+
+def test_convert_to_a_sketch_is_sketch(counts: Path) -> None:
+    out = counts.with_name("x.sketch.json")
+    assert run("convert", counts, "-o", out).exit_code == 0
+    assert out.read_text() == run("sketch", counts).stdout
+    back = run("convert", out)
+    assert back.stdout.splitlines()[0] == "ann,bob,cy,count"
+    assert Sketch.from_votes(read_votes(out)) == Sketch.from_votes(read_votes(counts))
+
+
+def test_convert_zips_the_same_bytes_every_time(votes: Path) -> None:
+    first, second = votes.with_name("a.csv.gz"), votes.with_name("b.csv.gz")
+    run("convert", votes, "-o", first)
+    run("convert", votes, "-o", second)
+    assert first.read_bytes() == second.read_bytes()
+    assert gzip.decompress(first.read_bytes()).decode() == run("convert", votes).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-o", "x.doc"), "must end in"),
+        (("-o", "x.csv", "--to", "sketch"), "call it x.sketch.json"),
+        (("-o", "no/such/folder/x.csv"), "cannot write"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_in_one_line(votes: Path, arguments: tuple[str, ...], message: str) -> None:
+    result = run("convert", votes, *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+# -- inspect --------------------------------------------------------------------------------------------------
+
+
+def test_inspect_prints_text_json_and_markdown(votes: Path) -> None:
+    assert "12 of 12 possible (100.0%)" in run("inspect", votes).stdout
+    assert json.loads(run("inspect", votes, "--format", "json").stdout)["votes"] == 12
+    assert run("inspect", votes, "--format", "md").stdout.startswith("| what | found |")
+
+
+def test_inspect_ends_well_where_there_is_something_to_tell_and_not_where_there_is_nothing(tmp_path: Path) -> None:
+    (tmp_path / "broken.csv").write_text("item,ann,bob\n1,a,b\n2,a\n")
+    result = run("inspect", tmp_path / "broken.csv")
+    assert result.exit_code == 0
+    assert "line 3 has 2 fields" in result.stdout
+    (tmp_path / "empty.csv").write_text("")
+    assert run("inspect", tmp_path / "empty.csv").exit_code == 2
+    missing = run("inspect", tmp_path / "nowhere.csv")
+    assert missing.exit_code == 2
+    assert missing.stderr.count("\n") == 1

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from simulated_juries import simulate, two_label_tables
+
+import jurors
+from jurors.cli import main
+
+COUNTS = """ann,bob,cy,count
+pass,pass,pass,496
+pass,pass,fail,40
+pass,fail,pass,143
+pass,fail,fail,56
+fail,pass,pass,66
+fail,pass,fail,23
+fail,fail,pass,79
+fail,fail,fail,97
+"""
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    path = tmp_path / "counts.csv"
+    path.write_text(COUNTS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five jurors, one a column, and the truth in one more."""
+    sketch, codes, truth = simulate([0.4, 0.6], two_label_tables([(0.8, 0.7)] * 5), 300, seed=3)
+    names = np.array(["no", "yes"])
+    lines = [",".join(["item", *sketch.jurors, "truth"])]
+    lines += [",".join([str(k), *names[row], names[t]]) for k, (row, t) in enumerate(zip(codes, truth, strict=True))]
+    path = tmp_path_factory.mktemp("panel") / "panel.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"solutions"}))
+def test_every_kind_becomes_a_png_of_some_size(kind: str, panel: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.png"
+    result = run("plot", kind, panel, "--key", "truth", "-o", path, "--scale", 1, "--quiet")
+    assert (result.exit_code, result.output) == (0, f"{path}\n")
+    head = path.read_bytes()[:24]
+    assert head.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", head[16:24])
+    assert width > 200
+    assert height > 100
+
+
+@pytest.mark.parametrize("kind", ["accuracy", "solutions"])
+def test_a_chart_becomes_an_svg_with_its_names(kind: str, counts: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.svg"
+    assert run("plot", kind, counts, "-o", path).exit_code == 0
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<svg")
+    assert ">ann<" in text
+
+
+def test_scale_multiplies_the_pixels_and_width_the_axes(counts: Path, tmp_path: Path) -> None:
+    def pixels(*options: object) -> tuple[int, int]:
+        path = tmp_path / "chart.png"
+        assert run("plot", "accuracy", counts, "-o", path, "--quiet", *options).exit_code == 0
+        width, height = struct.unpack(">II", path.read_bytes()[16:24])
+        return width, height
+
+    once, twice, wider = pixels("--scale", 1), pixels("--scale", 2), pixels("--scale", 1, "--width", 620)
+    assert twice == pytest.approx((2 * once[0], 2 * once[1]), abs=2)
+    assert wider[0] == pytest.approx(once[0] + 200, abs=12)
+
+
+def test_the_specification_holds_the_numbers_of_grade(counts: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.json"
+    assert run("plot", "accuracy", counts, "-o", path, "--theme", "dark").exit_code == 0
+    spec = json.loads(path.read_text(encoding="utf-8"))
+    card = json.loads(run("grade", counts, "--format", "json").stdout)
+    rows = {row["juror"]: row for rows in spec["datasets"].values() for row in rows if "score" in row}
+    assert {j: (row["y"], row["x"]) for j, row in rows.items()} == {
+        j: (by["pass"], by["fail"]) for j, by in card["accuracy"].items()
+    }
+    assert spec["config"]["background"] == "#121212"
+
+
+def test_the_method_asked_for_comes_first_with_its_interval(panel: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.json"
+    asked = run("plot", "prevalence", panel, "--ignore", "truth", "--method", "majority", "-o", path, "--quiet")
+    assert asked.exit_code == 0
+    spec = json.loads(path.read_text(encoding="utf-8"))
+    methods = [row["method"] for rows in spec["datasets"].values() for row in rows if "method" in row]
+    assert methods[0] == "majority"
+    assert len(methods) == len(set(methods)) > 3
+
+
+def test_one_page_needs_nothing_else(counts: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.html"
+    assert run("plot", "items", counts, "--review", 20, "-o", path, "--quiet").exit_code == 0
+    page = path.read_text(encoding="utf-8")
+    assert "vegaEmbed(" in page
+    assert 'src="' not in page.split("<script>")[0]
+    assert "review 20" in page
+
+
+@pytest.mark.parametrize(
+    "arguments, line",
+    [
+        (("pie", "-o", "x.png"), "there is no chart 'pie'; there are: accuracy, prevalence, partition, agreement, "
+         "dependence, solutions, bounds, information, against_key, confusion, items"),
+        (("accuracy", "-o", "x.gif"), "-o x.gif: the name of a chart's file ends in one of .png, .svg, .html, .json"),
+        (("accuracy", "-o", "no/such/x.png"), "-o no/such/x.png: there is no folder no/such"),
+        (("accuracy", "-o", "x.png", "--review", "3"), "--review is for the chart of items, not of accuracy"),
+        (("against-key", "-o", "x.png"), "the chart against_key needs the true labels: add --key TRUTH"),
+        (("dependence", "-o", "x.png"), "three jurors leave no residual"),
+        (("confusion", "-o", "x.png", "--jurors", "anne"), "there is no juror 'anne'. Did you mean 'ann'?"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_one_line_and_leaves_no_file(
+    arguments: tuple[str, ...], line: str, counts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kind, *rest = arguments
+    result = run("plot", kind, counts, *rest)
+    assert result.exit_code == 2
+    assert result.output.startswith(f"jurors: {line}")
+    assert result.output.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["counts.csv"]
+
+
+def test_alarms_are_said_beside_the_picture(tmp_path: Path) -> None:
+    graders = tmp_path / "graders.csv"
+    graders.write_text("i,j,k,count\nA,A,A,2\nA,B,A,19\nA,B,B,6\nB,A,A,24\nB,A,B,1\nB,B,A,189\nB,B,B,40\n")
+    path = tmp_path / "chart.json"
+    result = run("plot", "accuracy", graders, "-o", path)
+    assert result.exit_code == 0
+    assert result.stdout == f"{path}\n"
+    assert "out_of_range" in result.stderr

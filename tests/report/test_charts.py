@@ -1,0 +1,438 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from simulated_juries import simulate, two_label_tables
+
+import jurors
+from jurors import SketchError, plot
+from jurors.errors import JurorsError
+from jurors.report.charts.names import place_names
+from jurors.report.charts.plane import OUTSIDE, WORSE
+from jurors.report.charts.theme import PALETTE, THEMES, config
+
+TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
+GRADERS = {"AAA": 2, "ABA": 19, "ABB": 6, "BAA": 24, "BAB": 1, "BBA": 189, "BBB": 40}
+COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
+ODD = ("a.b[0]['x']\"y\"", "</script><img src=x onerror=alert(1)>", "שופט " + "long name " * 20)
+
+
+def trio(counts: dict[str, int] = TABLE1, names: tuple[str, ...] = ("i", "j", "k")) -> jurors.Evaluation:
+    return jurors.grade(jurors.Sketch.from_counts(counts, jurors=names))
+
+
+def key_of(counts: dict[str, int]) -> tuple[jurors.Votes, list[str]]:
+    """The same votes, one a row, with the first juror's votes as an answer key."""
+    rows = [list(row) for row, n in counts.items() for _ in range(n)]
+    return jurors.Votes.from_matrix(np.array(rows), jurors=("i", "j", "k")), [row[0] for row in rows]
+
+
+@pytest.fixture(scope="module")
+def panel() -> tuple[jurors.Evaluation, jurors.KeyedEvaluation]:
+    """Six jurors, of whom two are copies of one another half of the time."""
+    sketch, codes, truth = simulate([0.4, 0.6], two_label_tables([(0.8, 0.7)] * 6), 1500, seed=3)
+    rng = np.random.default_rng(1)
+    codes[:, 1] = np.where(rng.random(len(codes)) < 0.6, codes[:, 0], codes[:, 1])
+    votes = jurors.Votes.from_matrix(codes, jurors=sketch.jurors, labels=("A", "B"))
+    return jurors.grade(votes), jurors.score(votes, ["AB"[t] for t in truth])
+
+
+@pytest.fixture(scope="module")
+def labels5() -> jurors.Evaluation:
+    confusion = np.array([np.full((5, 5), 0.06) + np.eye(5) * 0.7] * 4)
+    return jurors.grade(simulate([0.2] * 5, confusion, 1200, seed=5)[0])
+
+
+def rows_of(chart: Any) -> list[dict[str, Any]]:
+    """Every row of inline data."""
+    return [row for rows in chart.to_dict()["datasets"].values() for row in rows]
+
+
+def walk(node: Any) -> Iterator[dict[str, Any]]:
+    """Every mapping inside a specification."""
+    if isinstance(node, dict):
+        yield node
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from walk(child)
+
+
+def domains(chart: Any) -> list[list[float]]:
+    found = [node["scale"]["domain"] for node in walk(chart.to_dict()) if isinstance(node.get("scale"), dict)
+             and isinstance(node["scale"].get("domain"), list)]  # fmt: skip
+    return [domain for domain in found if all(isinstance(x, (int, float)) for x in domain)]
+
+
+# -- the numbers ------------------------------------------------------------------------------------------
+
+
+def test_the_plane_holds_the_very_numbers_of_the_evaluation() -> None:
+    result = trio()
+    by_juror = {row["juror"]: row for row in rows_of(plot.accuracy(result)) if "score" in row}
+    for j in result.jurors:
+        assert by_juror[j]["x"] == result.accuracy[j]["A"]
+        assert by_juror[j]["y"] == result.accuracy[j]["B"]
+        assert (by_juror[j]["x_low"], by_juror[j]["x_high"]) == result.interval_of("accuracy", j, "A")
+
+
+def test_with_a_key_the_plane_shows_the_actual_beside_the_estimate() -> None:
+    votes, truth = key_of(TABLE1)
+    keyed = jurors.score(votes, truth)
+    by_juror = {row["juror"]: row for row in rows_of(plot.accuracy(jurors.grade(votes), keyed)) if "score" in row}
+    assert by_juror["j"]["actual_x"] == float(keyed.accuracy["j"]["A"])
+    assert by_juror["j"]["actual_y"] == float(keyed.accuracy["j"]["B"])
+
+
+def test_a_key_that_knows_its_labels_in_another_order_is_matched_by_name() -> None:
+    votes, truth = key_of(TABLE1)
+    keyed = jurors.score(votes, truth)
+    swapped = jurors.score(replace(votes, labels=("B", "A"), _dense=1 - votes.codes), truth)
+    assert swapped.labels == keyed.labels[::-1]
+    result = jurors.grade(votes)
+    assert rows_of(plot.accuracy(result, swapped)) == rows_of(plot.accuracy(result, keyed))
+
+
+def test_an_estimate_outside_the_square_is_shown_outside_and_named_so() -> None:
+    result = trio(GRADERS)
+    assert max(max(row.values()) for row in result.accuracy.values()) > 1
+    chart = plot.accuracy(result)
+    outside = [row for row in rows_of(chart) if row.get("kind") == OUTSIDE]
+    assert [row["juror"] for row in outside] == ["j"]
+    assert max(domain[1] for domain in domains(chart)) > max(outside[0]["x"], outside[0]["y"]) > 1
+
+
+def test_inside_the_square_the_axes_end_near_one() -> None:
+    assert all(domain[1] < 1.05 for domain in domains(plot.accuracy(trio())))
+
+
+def test_a_juror_below_the_coins_line_is_named_worse_than_a_coin(
+    panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation],
+) -> None:
+    sketch = simulate([0.4, 0.6], two_label_tables([(0.8, 0.8)] * 4 + [(0.2, 0.3)]), 1000, seed=2)[0]
+    kinds = {row["juror"]: row["kind"] for row in rows_of(plot.accuracy(jurors.grade(sketch))) if "score" in row}
+    assert [j for j, kind in kinds.items() if kind == WORSE] == ["juror 4"]
+
+
+def test_prevalences_of_every_method_and_the_truth() -> None:
+    votes, truth = key_of(TABLE1)
+    compared = jurors.compare(votes, truth)
+    chart = plot.prevalence(compared)
+    shares = {row["method"]: row["share"] for row in rows_of(chart) if "method" in row}
+    assert shares == {e.method: float(e.prevalence["A"]) for e in compared.evaluations if e.solution}
+    assert compared.truth is not None
+    assert [row["share"] for row in rows_of(chart) if "text" in row] == [float(compared.truth.prevalence["A"])]
+
+
+def test_an_evaluation_stands_beside_majority_vote() -> None:
+    result = trio()
+    shares = {row["method"]: row["share"] for row in rows_of(plot.prevalence(result)) if "method" in row}
+    assert result.majority is not None
+    assert shares == {"algebraic": result.prevalence["A"], "majority": float(result.majority.prevalence["A"])}
+
+
+def test_the_partition_splits_every_tuple_as_the_evaluation_does() -> None:
+    result = trio()
+    assert result.partition is not None
+    found = sorted(row["items"] for row in rows_of(plot.partition(result)) if "items" in row)
+    majority = result.partition.sketch.counts.tolist()
+    assert found == sorted([*result.partition.by_true_label.ravel().tolist(), *majority])
+
+
+def test_the_partition_says_how_many_tuples_are_left_out() -> None:
+    chart = plot.partition(trio(), most=3).to_dict()
+    assert chart["title"]["subtitle"][0] == "The 3 most frequent of 8 decision tuples: 77% of the items"
+
+
+def test_tuples_that_hardly_occur_twice_are_joined_by_vote_share_and_no_item_is_lost() -> None:
+    sketch = simulate([0.4, 0.6], two_label_tables([(0.8, 0.7)] * 20), 500, seed=3)[0]
+    rows = [row for row in rows_of(plot.partition(jurors.grade(sketch))) if "low" in row]
+    assert sum(row["items"] for row in rows) == pytest.approx(2 * 500)  # as estimated, and by majority
+
+
+def test_error_correlations_are_drawn_by_group_from_the_numbers_found(
+    panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation],
+) -> None:
+    result = panel[0]
+    found = result.details["dependence"]
+    chart = plot.dependence(result)
+    names = {row["at"]: row["name"] for row in rows_of(chart) if "name" in row}
+    assert {names[0], names[1]} == {"juror 0", "juror 1"}  # the group comes first
+    assert [row["first"] in names.values() for row in rows_of(chart) if "first" in row] == [True]
+    for row in rows_of(chart):
+        for step, value in enumerate(row.get("value", ()), start=1):
+            i, j = (result.jurors.index(names[row["at"] + k]) for k in (0, step))
+            assert value == found.correlation[i, j]
+
+
+def test_agreement_is_drawn_from_the_numbers_found() -> None:
+    found = jurors.agreement(jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k")))
+    rows = {row["at"]: row["value"] for row in rows_of(plot.agreement(found)) if "value" in row}
+    assert [*rows[0], *rows[1]] == found.pair_agreement.tolist()
+    assert rows_of(plot.agreement(trio())) == rows_of(plot.agreement(found))
+
+
+def test_pairs_that_share_no_item_are_left_blank() -> None:
+    votes = [["A", "A", None], ["B", "A", None], ["B", None, "A"], ["A", None, "B"]]
+    chart = plot.agreement(jurors.agreement(votes, jurors=("x", "y", "z")))
+    assert [row["value"] for row in rows_of(chart) if "value" in row] == [[0.5, 0.0], [None]]
+
+
+def test_the_two_solutions_mirror_each_other_at_the_coins_line() -> None:
+    rows = [row for row in rows_of(plot.solutions(trio())) if "prevalence" in row]
+    chosen, mirror = rows[:3], rows[3:]
+    for a, b in zip(chosen, mirror, strict=True):
+        assert (a["juror"], a["x"], a["y"]) == (b["juror"], pytest.approx(1 - b["y"]), pytest.approx(1 - b["x"]))
+        assert a["prevalence"] == pytest.approx(1 - b["prevalence"])
+
+
+def test_bounds_widen_along_the_curve_that_was_computed() -> None:
+    sketch = jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k"))
+    curve = jurors.correlation_curve(sketch, [0, 0.001, 0.002])
+    rows = [row for row in rows_of(plot.bounds(curve)) if row.get("panel") == "prevalence"]
+    shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
+    assert [row["low"] for row in rows] == curve["low"][shown].tolist()
+    assert [row["high"] for row in rows] == curve["high"][shown].tolist()
+
+
+def test_one_set_of_bounds_is_drawn_as_intervals() -> None:
+    found = jurors.bounds(jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k")), correlation=0.001)
+    rows = {(row["of"], row["label"]): (row["low"], row["high"]) for row in rows_of(plot.bounds(found))}
+    assert found.prevalence is not None
+    assert found.accuracy is not None
+    assert rows["prevalence", "A"] == found.prevalence["A"]
+    assert rows["k", "B"] == found.accuracy["k"]["B"]
+
+
+def test_the_lost_information_grows_towards_coins_and_meets_this_test() -> None:
+    result = trio()
+    rows = [row for row in rows_of(plot.information(result)) if "error" in row]
+    (here,) = [row for row in rows if row.get("text") == "this test"]
+    assert result.standard_error is not None
+    assert here["error"] == result.standard_error["prevalence"]["A"]
+    grid = [row for row in rows if "y2" in row]
+    line = next(row for row in grid if row["y"] <= here["y"] < row["y2"])
+    near = line["error"][int(here["x"] * len(line["error"]))]
+    assert near == pytest.approx(here["error"], rel=0.2)
+    assert grid[3]["error"][10] > 10 * grid[-1]["error"][10]
+
+
+def test_a_panel_shows_each_jurors_standard_error(panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation]) -> None:
+    result = panel[0]
+    found = {row["juror"]: row["error"] for row in rows_of(plot.information(result)) if "votes" in row}
+    assert result.standard_error is not None
+    assert found == dict(result.standard_error["score"])
+
+
+def test_estimates_stand_over_the_actual_numbers(panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation]) -> None:
+    result, keyed = panel
+    chart = plot.against_key(result, keyed)
+    rows = [row for row in rows_of(chart) if "statistic" in row]
+    assert len(rows) == 2 + 2 * 6
+    one = next(row for row in rows if (row["juror"], row["label"]) == ("juror 2", "B"))
+    assert (one["value"], one["actual"]) == (result.accuracy["juror 2"]["B"], float(keyed.accuracy["juror 2"]["B"]))
+    held = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in rows)
+    assert chart.to_dict()["title"]["subtitle"][1] == f"{held} of {len(rows)} intervals hold the actual number"
+
+
+def test_confusion_matrices_of_the_jurors_asked_for(labels5: jurors.Evaluation) -> None:
+    rows = rows_of(plot.confusion(labels5, jurors=["juror 2", "juror 0"]))
+    assert len(rows) == 2 * 5 * 5
+    for row in rows:
+        assert row["share"] == labels5.confusion[row["juror"]][row["true"]][row["said"]]
+    with pytest.raises(JurorsError, match=r"no juror 'juror x'.*Did you mean"):
+        plot.confusion(labels5, jurors=["juror x"])
+
+
+def test_many_labels_make_dots_and_intervals_or_a_heat_map(labels5: jurors.Evaluation) -> None:
+    rows = [row for row in rows_of(plot.accuracy(labels5)) if "value" in row]
+    assert {(row["juror"], row["label"]): row["value"] for row in rows} == {
+        (j, str(a)): x for j, by in labels5.accuracy.items() for a, x in by.items()
+    }
+    confusion = np.array([np.full((7, 7), 0.05) + np.eye(7) * 0.65] * 8)
+    wide = jurors.grade(simulate([1 / 7] * 7, confusion, 900, seed=5)[0])
+    assert plot.accuracy(wide).to_dict()["mark"]["type"] == "rect"
+
+
+def test_the_area_under_the_items_is_the_number_of_expected_errors(
+    panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation],
+) -> None:
+    labelling = jurors.label(panel[0].sketch)
+    chart = plot.items(labelling, review=100)
+    steps = [row for row in rows_of(chart) if "wrong" in row]
+    assert sum((row["to"] - row["from"]) * row["wrong"] for row in steps) == pytest.approx(labelling.expected_errors)
+    assert steps[-1]["to"] == panel[0].items
+    assert [row["cut"] for row in rows_of(chart) if "cut" in row] == [100]
+    assert [row["wrong"] for row in steps] == sorted((row["wrong"] for row in steps), reverse=True)
+
+
+def test_a_million_items_are_some_hundred_steps_and_lose_no_error() -> None:
+    rng = np.random.default_rng(0)
+    labelling = jurors.label(jurors.Sketch.from_counts(TABLE1, jurors=("i", "j", "k")))
+    many = replace(labelling, probability=rng.beta(8, 1, 100_000), codes=np.zeros(100_000, int), counts=None,
+                   items=np.arange(100_000))  # fmt: skip
+    steps = [row for row in rows_of(plot.items(many)) if "wrong" in row]
+    assert len(steps) <= 400
+    assert sum((row["to"] - row["from"]) * row["wrong"] for row in steps) == pytest.approx(many.expected_errors)
+
+
+def test_of_an_exam_only_the_scores_are_drawn() -> None:
+    result = replace(trio(), exam=True)
+    rows = [row for row in rows_of(plot.accuracy(result)) if "value" in row]
+    assert {row["juror"]: row["value"] for row in rows} == dict(result.score)
+    for kind in ("prevalence", "partition", "confusion"):
+        with pytest.raises(SketchError, match="choices of an exam mean nothing"):
+            result.plot(kind)
+
+
+# -- any name, any size, any page -------------------------------------------------------------------------
+
+
+def _charts(result: jurors.Evaluation, votes: Any) -> dict[str, Any]:
+    sketch = result.sketch
+    assert sketch is not None
+    return {
+        "accuracy": plot.accuracy(result), "prevalence": plot.prevalence(result), "partition": plot.partition(result),
+        "agreement": plot.agreement(result), "solutions": plot.solutions(result),
+        "bounds": plot.bounds(result), "information": plot.information(result), "confusion": plot.confusion(result),
+        "items": plot.items(jurors.label(votes)),
+    }  # fmt: skip
+
+
+def test_names_and_labels_are_data_never_field_names_or_expressions() -> None:
+    sketch = jurors.Sketch.from_counts(TABLE1, jurors=ODD).relabel({"A": "x.y['z']", "B": "<b>no</b>"})
+    result = jurors.grade(sketch)
+    for kind, chart in _charts(result, sketch).items():
+        for node in walk({name: part for name, part in chart.to_dict().items() if name != "datasets"}):
+            for place in ("field", "calculate", "filter", "test", "expr", "groupby", "as", "key", "lookup"):
+                text = json.dumps(node.get(place), ensure_ascii=False)
+                assert not any(odd in text for odd in ("a.b[", "x.y[", "script", "<b>", "long name")), (kind, node)
+
+
+def test_a_name_cannot_leave_the_script_of_a_page() -> None:
+    page = plot.render(plot.accuracy(trio(names=ODD)), "html").decode()
+    assert "</script><img" not in page
+    assert "<img" not in page.split('type="application/json"')[1]
+    assert "http" not in page.split("</style>")[0]
+    assert page.count("<script") == page.count("</script>") == 3
+
+
+def test_every_theme_only_repaints() -> None:
+    chart = plot.accuracy(trio())
+    specs = [plot.themed(chart, theme).to_dict() for theme in THEMES]
+    assert len({spec["config"]["background"] for spec in specs}) == 3
+    assert all({**spec, "config": None} == {**specs[0], "config": None} for spec in specs)
+    with pytest.raises(JurorsError, match="there is no theme 'pink'; there are: both, light, dark"):
+        plot.themed(chart, "pink")  # type: ignore[arg-type]
+
+
+def _luminance(colour: str) -> float:
+    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one: str, other: str) -> float:
+    light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_colours_and_text_stand_out_on_white_and_on_near_black() -> None:
+    for page in ("#FFFFFF", "#121212"):
+        assert all(_contrast(colour, page) >= 3 for colour in PALETTE)
+        assert _contrast(config("both")["axis"]["labelColor"], page) >= 4
+
+
+def test_150_jurors_stay_compact() -> None:
+    rng = np.random.default_rng(4)
+    tables = two_label_tables(list(zip(rng.uniform(0.55, 0.95, 150), rng.uniform(0.55, 0.95, 150), strict=True)))
+    sketch = simulate([0.4, 0.6], tables, 400, seed=4)[0]
+    result = jurors.grade(sketch, method="majority")
+    for chart in (plot.agreement(result), plot.accuracy(result), plot.partition(result), plot.confusion(result)):
+        assert len(plot.render(chart, "json")) < 110_000
+    pairs = plot.agreement(result)
+    assert sum(len(row["value"]) for row in rows_of(pairs) if "value" in row) == 150 * 149 // 2
+
+
+def test_no_name_is_written_over_another() -> None:
+    points = [(100.0 + 3 * k, 100.0 + 2 * k) for k in range(12)]
+    placed = place_names([f"juror number {k}" for k in range(12)], points, (400, 400))
+    places = [p.at for p in placed]
+    assert len(placed) >= 4
+    assert len(set(places)) == len(places)
+
+
+# -- what cannot be drawn ---------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_drawn_is_said_in_one_line(
+    panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation], labels5: jurors.Evaluation
+) -> None:
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (
+            lambda: plot.solutions(panel[0]),
+            "those of three jurors and two labels; this panel has 6 jurors and 2 labels",
+        ),
+        (lambda: plot.accuracy(trio(COMPLEX)), "no real evaluation explains these counts"),
+        (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these counts are complex"),
+        (lambda: plot.dependence(trio()), "three jurors leave no residual"),
+        (lambda: plot.dependence(labels5), "not available for 5 labels, only for two"),
+        (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
+        (lambda: plot.items(jurors.label(panel[0].sketch), review=0), "a review is of one item or more"),
+        (lambda: plot.items(jurors.label(panel[0].sketch, method="majority")), "earned no probability"),
+        (lambda: plot.information(jurors.grade(panel[0].sketch, method="majority")), "has no standard errors"),
+        (lambda: plot.bounds({"a": 1}), "the columns of jurors.correlation_curve"),
+        (lambda: plot.draw(trio(), "pie"), "no chart 'pie'; there are: accuracy, prevalence"),
+    ]
+    for draw, line in cases:
+        with pytest.raises(SketchError) as caught:
+            draw()
+        assert line in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_results_draw_themselves(panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation]) -> None:
+    result, keyed = panel
+    assert result.sketch is not None
+    by_result = [
+        (result, "How accurate each juror is on each label"),
+        (keyed, "How accurate each juror is on each label"),
+        (jurors.label(result.sketch), "Which items are probably labelled wrong"),
+        (jurors.compare(result.sketch, methods=["majority"]), "How common A is (all other items are B)"),
+        (jurors.bounds(result.sketch), "What is certain, whatever the answer key is"),
+        (jurors.agreement(result.sketch), "How often each pair of jurors said the same"),
+        (result.details["dependence"], "How much the jurors' errors go together"),
+    ]
+    for one, title in by_result:
+        assert one.plot().to_dict()["title"]["text"] == title
+    assert result.plot("against_key", keyed, width=200).to_dict()["width"] == 200
+
+
+def test_without_altair_one_line_says_how_to_get_it() -> None:
+    script = (
+        "import sys; sys.modules['altair'] = None\n"
+        "import jurors\n"
+        "try:\n"
+        "    jurors.grade([['A','A','B']]*9+[['B','B','B']]*9+[['A','B','A']]*5+[['B','A','A']]*4).plot()\n"
+        "except jurors.JurorsError as error:\n"
+        "    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "charts need altair: pip install 'jurors[plot]'\n"
+
+
+def test_charts_need_no_dataframe_library() -> None:
+    script = (
+        "import sys\n"
+        "for name in ('pandas', 'polars', 'pyarrow'): sys.modules[name] = None\n"
+        "import jurors\n"
+        "sketch = jurors.Sketch.from_counts({'AAB': 9, 'BBB': 9, 'ABA': 5, 'BAA': 4}, jurors='ijk')\n"
+        "print(len(jurors.plot.render(jurors.grade(sketch).plot('confusion'), 'json')) > 100)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

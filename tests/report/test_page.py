@@ -1,0 +1,372 @@
+"""The page carries the grades' own numbers, says what rang, and shows names as text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import panels
+import pytest
+from click.testing import CliRunner
+from report_pages import ParsedPage, parse
+
+import jurors
+from jurors.cli.main import main
+from jurors.errors import JurorsError, VotesError
+from jurors.evaluate.card import percent, percent_range
+from jurors.report import page as page_module
+from jurors.report.page import report_html, write_report
+from jurors.votes import read_votes_with_key
+
+MOST_BYTES = 1_500_000
+EVIL = (
+    '<img src=x onerror="window.__pwned=1">', '"><script>window.__pwned=1</script>', "قاضٍ أوّل", "😀 judge",
+    "x" * 200, "</script><!--",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def census() -> tuple[jurors.Evaluation, ParsedPage]:
+    votes, _ = jurors.load_example("census")
+    return jurors.grade(votes), parse(report_html(votes))
+
+
+def _votes(items: int, width: int, **options: Any) -> jurors.Votes:
+    return jurors.Votes.from_matrix(panels.simulate(items, width, seed=1, **options).votes)
+
+
+def _write_csv(path: Path, votes: np.ndarray[Any, Any], truth: np.ndarray[Any, Any] | None = None) -> Path:
+    names = [f"judge {k}" for k in range(votes.shape[1])] + ["truth"] * (truth is not None)
+    rows = [["yes" if x else "no" for x in row] for row in votes]
+    if truth is not None:
+        rows = [[*row, "yes" if x else "no"] for row, x in zip(rows, truth, strict=True)]
+    lines = [",".join(["item", *names]), *(",".join([f"q{k}", *row]) for k, row in enumerate(rows))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def panel_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    panel = panels.simulate(600, 5, seed=2)
+    return _write_csv(tmp_path_factory.mktemp("panel") / "votes & more.csv", panel.votes, panel.truth)
+
+
+# -- the numbers --------------------------------------------------------------------------------------------
+
+
+def test_the_page_holds_the_very_document_that_grade_prints(panel_csv: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    arguments = [str(panel_csv), "--ignore", "truth"]
+    assert CliRunner().invoke(main, ["report", *arguments, "-o", str(page)]).exit_code == 0
+    printed = CliRunner().invoke(main, ["grade", *arguments, "--format", "json"]).stdout
+    assert parse(page.read_text(encoding="utf-8")).numbers == json.loads(printed)
+
+
+def test_a_large_document_is_carried_compressed_and_whole() -> None:
+    votes = _votes(3_000, 14, high=0.8)
+    parsed = parse(report_html(votes))
+    assert parsed.scripts["grade"][0] == "application/gzip;base64"
+    assert parsed.numbers == json.loads(json.dumps(jurors.grade(votes).to_dict()))
+
+
+def _assert_cells(parsed: ParsedPage, document: dict[str, Any]) -> None:
+    """Every cell of the tables of scores, accuracies and prevalences says what the document says."""
+    ends = document["interval"]
+    for name, shown, interval, majority, *_ in parsed.tables["table-scores"][1:]:
+        assert shown == percent(document["score"][name])
+        assert interval == percent_range(ends["score"][name])
+        assert majority == percent(document["majority"]["score"][name])
+    for name, label, shown, interval, *_ in parsed.tables["table-accuracy"][1:]:
+        assert shown == percent(document["accuracy"][name][label])
+        assert interval == percent_range(ends["accuracy"][name][label])
+    for label, shown, interval, *_ in parsed.tables["table-prevalence"][1:]:
+        assert shown == percent(document["prevalence"][label])
+        assert interval == percent_range(ends["prevalence"][label])
+    assert [row[0] for row in parsed.tables["table-scores"][1:]] == document["jurors"]
+    assert len(parsed.tables["table-accuracy"]) == 1 + len(document["jurors"]) * len(document["labels"])
+
+
+@pytest.mark.parametrize("labels", [2, 3, 5])
+@pytest.mark.parametrize("width", [3, 6])
+def test_every_cell_of_the_tables_is_a_number_of_the_document(labels: int, width: int) -> None:
+    parsed = parse(report_html(_votes(900, width, prevalence=[1 / labels] * labels)))
+    _assert_cells(parsed, parsed.numbers)
+
+
+def test_the_ranking_is_in_the_order_of_the_scores(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    result, parsed = census
+    rows = parsed.tables["ranking"][1:]
+    assert [row[1] for row in rows] == sorted(result.jurors, key=lambda j: -result.score[j])
+    assert [row[2] for row in rows] == [percent(result.score[row[1]]) for row in rows]
+
+
+def test_the_exact_solution_and_both_solutions_are_there(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    result, parsed = census
+    assert result.exact is not None
+    exact = {row[0]: row[1] for row in parsed.tables["table-exact"][1:]}
+    assert exact["prevalence of A"] == str(result.exact.prevalence["A"])
+    both = {row[0]: row[1:] for row in parsed.tables["table-solutions"][1:]}
+    assert both["prevalence of A"] == [percent(float(s.prevalence["A"])) for s in result.solutions]
+
+
+def test_the_partition_adds_up(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    result, parsed = census
+    rows = parsed.tables["table-partition"][1:]
+    assert sum(int(row[3].replace(",", "")) for row in rows) == result.items
+    for row in rows:
+        split = [float(x.replace(",", "")) for x in row[4:6]]
+        assert sum(split) == pytest.approx(int(row[3].replace(",", "")), abs=0.11)
+
+
+def test_with_a_key_the_actual_stands_beside_the_estimate_and_says_whether_intervals_held(panel_csv: Path) -> None:
+    parsed = parse(report_html(panel_csv, key="truth"))
+    votes, key = read_votes_with_key(panel_csv, "truth")
+    actual = jurors.score(votes, key)
+    result = jurors.grade(votes)
+    for name, _, _, _, true, held in parsed.tables["table-scores"][1:]:
+        assert true == percent(float(actual.score[name]))
+        low, high = result.interval_of("score", name)
+        assert held == ("yes" if low <= actual.score[name] <= high else "no")
+    assert "against_key" in {name.replace("-", "_") for name in parsed.charts}
+    assert "Beside the answer key (600 items)" in parsed.text
+
+
+# -- what it says -------------------------------------------------------------------------------------------
+
+
+def test_quiet_counts_give_a_quiet_verdict_that_claims_no_proof(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    text = " ".join(census[1].text.split())
+    assert "No alarm rang." in text
+    assert "That is no proof" in text
+
+
+def test_an_alarm_says_not_to_trust_the_grades_and_an_estimate_outside_is_shown_as_it_is() -> None:
+    votes, _ = jurors.load_example("llm_graders")
+    parsed = parse(report_html(votes))
+    text = " ".join(parsed.text.split())
+    assert "No: do not trust these grades." in text
+    assert "103.6%" in text  # never clamped
+    assert "a number outside 0–100%" in text
+    for alarm in jurors.grade(votes).alarms:
+        assert f"{alarm.message}." in text
+
+
+def test_counts_without_a_real_evaluation_grade_nobody() -> None:
+    sketch = jurors.Sketch.from_counts(
+        {"AAA": 5, "AAB": 30, "ABA": 28, "BAA": 29, "BBA": 31, "BAB": 27, "ABB": 32, "BBB": 7}, jurors="ijk"
+    )
+    result = jurors.grade(sketch)
+    assert result.solution is None
+    parsed = parse(report_html(sketch))
+    assert "nobody is graded" in parsed.text
+    assert "ranking" not in parsed.tables
+    assert parsed.numbers == json.loads(json.dumps(result.to_dict()))
+
+
+def test_a_warning_asks_for_care() -> None:
+    votes = panels.simulate(400, 6, seed=1).votes
+    votes[:, 5] = np.random.default_rng(0).integers(0, 2, len(votes))
+    parsed = parse(report_html(votes, jurors=["a", "b", "c", "d", "e", "noise"]))
+    text = " ".join(parsed.text.split())
+    assert "With care: look at the warnings first." in text
+    assert "Retrain or replace noise" in text
+    assert "Not told apart from coin flips: noise." in text
+
+
+def test_counts_have_no_items_to_show(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    assert "items" not in census[1].charts
+    assert "table-items" not in census[1].tables
+    assert "items" in parse(report_html(_votes(300, 5))).charts
+
+
+def test_an_exam_shows_scores_only() -> None:
+    parsed = parse(report_html(_votes(300, 5, prevalence=(0.25,) * 4), exam=True))
+    assert set(parsed.charts) == {"accuracy"}
+    assert "table-accuracy" not in parsed.tables
+    assert "table-scores" in parsed.tables
+
+
+def test_actions_are_two_to_four() -> None:
+    for votes in (_votes(300, 3), _votes(500, 12), jurors.load_example("llm_graders")[0]):
+        count = len(re.findall(r"<li>", report_html(votes).split('<ol class="actions">')[1].split("</ol>")[0]))
+        assert 1 < count <= 4
+
+
+# -- safe, accessible, small --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def hostile() -> str:
+    votes = jurors.Votes.from_matrix(
+        panels.simulate(300, 6, seed=3).votes, jurors=EVIL, labels=("<b>yes</b>", 'عادل & "no"')
+    )
+    return report_html(votes, title="</title><script>window.__pwned=1</script>", command="jurors <b>")
+
+
+def test_names_labels_and_titles_are_text(hostile: str) -> None:
+    parsed = parse(hostile)
+    assert [tag for tag, _ in parsed.tags].count("img") == 0
+    assert [known.get("id") for tag, known in parsed.tags if tag == "script"] == ["grade", "charts", "vega", None]
+    assert not [known for _, known in parsed.tags if any(name.startswith("on") for name in known)]
+    assert [row[0] for row in parsed.tables["table-scores"][1:]] == list(EVIL)
+    assert parsed.numbers["jurors"] == list(EVIL)
+    assert parsed.headings[0] == (1, "</title><script>window.__pwned=1</script>")
+
+
+def test_names_keep_their_direction_and_their_whole_in_a_hint(hostile: str) -> None:
+    assert f'<bdi class="name" title="{"x" * 200}">' in hostile
+
+
+def test_the_policy_allows_the_pages_own_scripts_only(hostile: str) -> None:
+    policy = next(known["content"] or "" for tag, known in parse(hostile).tags if "http-equiv" in known)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "script-src 'unsafe-inline'" not in policy
+    script = re.findall(r"<script>(.*?)</script>", hostile, flags=re.DOTALL)[-1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in policy
+
+
+def test_nothing_in_the_page_names_an_address_to_load(hostile: str) -> None:
+    loading = ("src", "srcset", "data", "action", "poster", "background")
+    for tag, known in parse(hostile).tags:
+        assert not [name for name in loading if name in known], tag
+        assert tag not in ("link", "iframe", "object", "embed")
+        assert (known.get("href") or "#").startswith("#")
+
+
+def test_headings_go_down_one_step_at_a_time(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    levels = [level for level, _ in census[1].headings]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_every_table_has_a_caption_and_every_heading_cell_a_scope(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    tags = census[1].tags
+    names = [tag for tag, _ in tags]
+    assert names.count("table") == names.count("caption")
+    assert all(known.get("scope") in ("col", "row") for tag, known in tags if tag == "th")
+    assert dict(tags[[t for t, _ in tags].index("html")][1])["lang"] == "en"
+
+
+def test_every_chart_has_words_for_those_who_do_not_see_it(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
+    charts = {known["data-chart"] or "": known for _, known in census[1].tags if "data-chart" in known}
+    assert set(charts) == set(census[1].charts)
+    for name, known in charts.items():
+        assert len(known["aria-label"] or "") > 40, name
+        assert census[1].charts[name]["description"] in (known["aria-label"] or "")
+
+
+def test_every_id_is_used_once(hostile: str) -> None:
+    ids = [known["id"] for _, known in parse(hostile).tags if "id" in known]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(("items", "width", "labels"), [(2_000, 150, 2), (400, 20, 16), (2_500, 150, 16)])
+def test_large_panels_fit_in_a_page(items: int, width: int, labels: int) -> None:
+    votes = _votes(items, width, prevalence=[1 / labels] * labels, density=0.2, low=0.3, high=0.6)
+    page = report_html(votes)
+    assert len(page.encode()) < MOST_BYTES
+    assert len(parse(page).tables["ranking"]) < 20
+
+
+def test_charts_too_large_for_a_page_are_named_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "_MOST_PACKED", 4_000)
+    page = report_html(_votes(300, 12))
+    assert "is too large for a page" in page
+    assert "jurors plot" in page
+    assert len(parse(page).scripts["charts"][1]) <= 4_000
+
+
+# -- where it comes from ------------------------------------------------------------------------------------
+
+
+def test_provenance_names_the_files_with_their_checksums_and_the_command(panel_csv: Path, tmp_path: Path) -> None:
+    page = tmp_path / "r.html"
+    result = CliRunner().invoke(
+        main, ["report", str(panel_csv), "--key", "truth", "--seed", "7", "--title", "Mine", "-o", str(page)]
+    )
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{page}\n"
+    parsed = parse(page.read_text(encoding="utf-8"))
+    name, role, size, checksum = parsed.tables["inputs"][1]
+    data = panel_csv.read_bytes()
+    assert (name, role, size) == (panel_csv.name, "votes", f"{len(data):,}")
+    assert checksum == hashlib.sha256(data).hexdigest()
+    assert "--key truth --seed 7 --title Mine" in parsed.text
+    assert parsed.headings[0] == (1, "Mine")
+
+
+def test_the_same_votes_at_the_same_time_make_the_same_page(panel_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    first, second = report_html(panel_csv, key="truth"), report_html(panel_csv, key="truth")
+    assert first == second
+    assert "2023-11-14 22:13:20 UTC" in first
+
+
+def test_the_page_names_no_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = _write_csv(tmp_path / "v.csv", panels.simulate(200, 4, seed=1).votes)
+    page = report_html(path, command=f"jurors report {path} -o r.html")
+    assert str(tmp_path) not in page
+    assert "jurors report ~/v.csv -o r.html" in page
+    kept = list((tmp_path / "cache" / "jurors").iterdir())
+    assert [one.suffix for one in kept] == [".gz"]
+    kept[0].write_bytes(b"broken")  # a broken cache is made again, silently
+    assert len(report_html(path)) == len(report_html(path, command=None))
+
+
+# -- the command --------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, panel_csv: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text("before", encoding="utf-8")
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b\nyes,no\n", encoding="utf-8")
+    result = CliRunner().invoke(main, ["report", str(bad), "-o", str(page)])
+    assert result.exit_code == 2
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert page.read_text(encoding="utf-8") == "before"
+    assert write_report(panel_csv, page, ignore=["truth"]) == page
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["bad.csv", "report.html"]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"), [("no/such/folder.html", "there is no folder"), (".", "it is a folder; name a file in it")]
+)
+def test_where_no_page_can_be_written_it_is_said_first(
+    panel_csv: Path, tmp_path: Path, target: str, message: str
+) -> None:
+    with pytest.raises(VotesError, match=message):
+        write_report(panel_csv, tmp_path / target)
+
+
+def test_an_alarm_fails_the_command_only_when_asked(tmp_path: Path) -> None:
+    votes = tmp_path / "counts.csv"
+    lines = [f"{a},{b},{c},{n}" for (a, b, c), n in _llm_counts().items()]
+    votes.write_text("\n".join(["x,y,z,count", *lines]) + "\n", encoding="utf-8")
+    command = ["report", str(votes), "-o", str(tmp_path / "r.html")]
+    relaxed, strict = (CliRunner().invoke(main, [*command, *more]) for more in ([], ["--fail-on", "alarm"]))
+    assert (relaxed.exit_code, strict.exit_code) == (0, 3)
+    assert "out_of_range" in relaxed.stderr
+    assert CliRunner().invoke(main, [*command, "--quiet"]).stderr == ""
+
+
+def _llm_counts() -> dict[tuple[Any, ...], int]:
+    return jurors.Sketch.from_votes(jurors.load_example("llm_graders")[0]).to_counts()
+
+
+def test_a_missing_library_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "find_spec", lambda name: None if name == "vl_convert" else object())
+    with pytest.raises(JurorsError, match=re.escape("a report needs vl_convert: pip install 'jurors[plot]'")):
+        report_html(_votes(50, 3))

@@ -1,0 +1,473 @@
+"""Every engine gives the same sketch, to the count, and refuses the same tables."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import jurors
+import jurors.sketch.frames as frames
+from jurors import Sketch, VotesError
+from jurors.sketch.pivot import Pivot
+from jurors.votes import votes_from_frame
+from jurors.votes.table import Label
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of the engines about each other
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning:pyspark"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+Make = Callable[[pa.Table], Any]
+
+
+class Capsule:
+    """An object that knows nothing but how to stream itself, once."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._reader = table.to_reader()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._reader.__arrow_c_stream__(requested_schema)
+
+
+def categories(table: pa.Table) -> pa.Table:
+    """The text columns dictionary-encoded."""
+    for k, name in enumerate(table.column_names):
+        if pa.types.is_string(table[name].type):
+            table = table.set_column(k, name, table[name].dictionary_encode())
+    return table
+
+
+def _ibis(table: pa.Table) -> Any:
+    import ibis
+
+    return ibis.memtable(table)
+
+
+def _enum_relation(table: pa.Table) -> Any:
+    connection = duckdb.connect()
+    connection.from_arrow(table).create("votes")
+    for k, name in enumerate(table.column_names):
+        if pa.types.is_string(table[name].type) and table[name].null_count < len(table):
+            kind, column = f"kind{k}", f'"{name}"'
+            connection.execute(
+                f"CREATE TYPE {kind} AS ENUM (SELECT DISTINCT {column} FROM votes WHERE {column} NOTNULL)"
+            )
+            connection.execute(f"ALTER TABLE votes ALTER {column} TYPE {kind}")
+    return connection.table("votes")
+
+
+IN_ORDER: dict[str, Make] = {
+    "pandas": lambda table: table.to_pandas(),
+    "pandas nullable": lambda table: table.to_pandas().convert_dtypes(),
+    "pandas object": lambda table: table.to_pandas().astype(object),
+    "pandas category": lambda table: categories(table).to_pandas(),
+    "polars": lambda table: pl.DataFrame(table),
+    "polars lazy": lambda table: pl.DataFrame(table).lazy(),
+    "polars categorical": lambda table: pl.DataFrame(categories(table)).lazy(),
+    "pyarrow": lambda table: table,
+    "pyarrow dictionary": categories,
+    "record batches": lambda table: table.to_reader(max_chunksize=2),
+    "capsule": Capsule,
+}
+CHEAP: dict[str, Make] = {
+    **IN_ORDER,
+    "duckdb": lambda table: duckdb.from_arrow(table, connection=duckdb.connect()),
+    "duckdb enum": _enum_relation,
+    "ibis": _ibis,
+}
+ENGINES = (*CHEAP, "dask", "spark")
+
+
+@pytest.fixture(params=ENGINES)
+def make(request: pytest.FixtureRequest) -> Make:
+    """How an Arrow table becomes a frame of an engine."""
+    if request.param == "spark":
+        session = request.getfixturevalue("spark")
+        return lambda table: session.createDataFrame(table)
+    if request.param == "dask":
+        request.getfixturevalue("dask_client")
+        import dask.dataframe as dd
+
+        return lambda table: dd.from_pandas(table.to_pandas(), npartitions=min(3, max(len(table), 1)))
+    return CHEAP[request.param]
+
+
+def everything(sketch: Sketch) -> tuple[Any, ...]:
+    """All there is in a sketch, the order of everything included."""
+    kinds = [type(label) for label in sketch.labels]
+    return sketch.jurors, sketch.labels, kinds, sketch.decisions(), sketch.counts.tolist()
+
+
+def reference(table: pa.Table, **options: Any) -> tuple[Any, ...]:
+    return everything(Sketch.from_votes(votes_from_frame(table, **options)))
+
+
+_LONG = [
+    (item, juror, label)
+    for item, labels in enumerate((("yes", "no", None), ("yes ", "no", "yes"), ("no", "no", "-"), ("yes", "no", "")))
+    for juror, label in zip(("judge 10", "judge 2", "judge 1"), labels, strict=True)
+]
+TABLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "wide": (
+        {"a.b": ["x", "y", None, "x", "x"], "c d": ["y", " y", "y", "y", "-"], "é": ["x", "", "x", "x", "x"]},
+        {"missing": ["-"]},
+    ),
+    "numbers": ({"a": [0, 1, 0, 0], "b": [1, 1, 0, 1], "c": [0.0, 1.0, float("nan"), 0.0]}, {}),
+    "truths": ({"a": [True, False, False, True], "b": [True, True, False, True]}, {}),
+    "one never voted": ({"a": ["x", "y"], "b": ["x", "x"], "c": pa.array([None, None], pa.string())}, {}),
+    "labels named": ({"a": ["x", "y"], "b": ["x", "x"]}, {"labels": ["y", "x", "z"]}),
+    "wide with items": ({"item": ["p", "q", "r"], "a": ["x", "y", "x"], "b": ["y", "y", "y"]}, {}),
+    "an item on two rows": (
+        {
+            "item": ["p", "q", "p ", "\u3000r"],
+            "a": ["x", "y", None, "x"],
+            "b": [None, "y", "y", "y"],
+            "c": [None, None, "x", " "],
+        },
+        {},
+    ),
+    "long": (
+        {role: [vote[k] for vote in _LONG] for k, role in enumerate(("item", "juror", "label"))},
+        {"missing": "-"},
+    ),
+    "long with blanks": (
+        {"task": ["1", " 1", "2"], "worker": ["ann ", "bob", "ann"], "label": ["x", "y", "x\t"]},
+        {},
+    ),
+    "long numbers": ({"item": [1.0, 1.0, 2.0, 3.0], "juror": [10, 2, 10, 2], "label": [1, 0, 1, 0]}, {}),
+    "long truths": ({"item": [1, 1, 2], "juror": ["a", "b", "a"], "label": [True, False, True]}, {}),
+    "long halves": ({"item": [1, 1, 2], "juror": ["a", "b", "a"], "label": [0.5, 1.0, float("nan")]}, {}),
+    "counts": ({"a": ["x", "y", "x"], "b": ["x", "y", "x "], "count": [10**15 + 1, 0, 7]}, {}),
+    "float counts": (
+        {"item": [1, 2, 3], "a": ["x", "y", "x"], "b": ["x", "y", "x"], "n": [1.0, 0.0, 7.0]},
+        {"count": "n"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_engine_gives_the_same_sketch(make: Make, name: str) -> None:
+    columns, options = TABLES[name]
+    table = pa.table(columns)
+    assert everything(Sketch.from_frame(make(table), **options)) == reference(table, **options)
+    assert reference(make(table), **options) == reference(table, **options)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "a second vote": (
+        {"item": ["q", "q ", "r"], "juror": ["ann", " ann", "bob"], "label": ["x", "y", "x"]},
+        {},
+        r"^juror 'ann' votes more than once on item 'q' \(1 repeated vote in all\)",
+    ),
+    "a second vote that would carry": (
+        {"item": [1, 1, 1, 2, 2], "juror": ["a", "a", "a", "a", "b"], "label": ["y", "y", "x", "x", "x"]},
+        {},
+        r"^juror 'a' votes more than once on item '1' \(2 repeated votes in all\)",
+    ),
+    "an item on two rows with two votes of one": (
+        {"item": ["p", "q", "p ", "r"], "a": ["x", "y", None, "x"], "b": ["x", "y", "y", "y"]},
+        {},
+        r"^juror 'b' votes more than once on item 'p' \(1 repeated vote in all\)",
+    ),
+    "an empty item": (
+        {"item": ["q", " ", "r"], "juror": ["a", "a", "b"], "label": ["x", "y", "x"]},
+        {},
+        r"column 'item': the item is empty",
+    ),
+    "a wide row without an item": ({"item": ["q", None], "a": ["x", "y"], "b": ["x", "y"]}, {}, "the item is empty"),
+    "an empty juror": (
+        {"item": ["q", "q", "r"], "juror": ["a", None, "b"], "label": ["x", "y", "x"]},
+        {},
+        r"column 'juror': the juror is empty",
+    ),
+    "nothing but missing votes": (
+        {"item": ["q", "r"], "juror": ["a", "b"], "label": ["-", " "]},
+        {"missing": "-"},
+        r"^every vote in column 'label' is missing",
+    ),
+    "nothing but blanks": ({"a": ["", " "], "b": [" ", ""]}, {}, r"^every vote in the columns 'a', 'b' is missing"),
+    "half a count": (
+        {"a": ["x", "y"], "b": ["x", "y"], "count": [1.5, 0.0]},
+        {"layout": "counts"},
+        r"column 'count': a count must be a whole number, 0 or more; found 1.5",
+    ),
+    "a count below zero": (
+        {"a": ["x", "y"], "b": ["x", "y"], "count": [1, -2]},
+        {"layout": "counts"},
+        r"column 'count': a count must be a whole number, 0 or more; found -2",
+    ),
+    "an unknown label": (
+        {"a": ["x", "y"], "b": ["x", "x"]},
+        {"labels": ["x"]},
+        r"^label 'y' is not among the labels x",
+    ),
+    "no such column": ({"a": ["x"], "b": ["x"]}, {"item": "id"}, r"^there is no column 'id'"),
+    "no rows": (
+        {"a": pa.array([], pa.string()), "b": pa.array([], pa.string())},
+        {},
+        r"^the dataframe has columns \(a, b\) but no rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_every_engine_refuses_the_same_tables_in_one_line(make: Make, name: str) -> None:
+    columns, options, message = REFUSED[name]
+    with pytest.raises(VotesError, match=message) as caught:
+        Sketch.from_frame(make(pa.table(columns)), **options)
+    assert "\n" not in str(caught.value)
+
+
+NESTED: dict[str, Make] = {name: engine for name, engine in CHEAP.items() if name != "pandas category"}
+
+
+@pytest.mark.parametrize("engine", NESTED)
+@pytest.mark.parametrize("cells", [[["x"], ["y"]], [{"k": 1}, {"k": 2}]], ids=["list", "struct"])
+def test_lists_and_structs_are_no_labels(engine: str, cells: list[Any]) -> None:
+    with pytest.raises(VotesError, match=r"column 'a' holds .* values, not labels or names"):
+        Sketch.from_frame(NESTED[engine](pa.table({"a": cells, "b": ["x", "y"]})))
+
+
+# -- laws ---------------------------------------------------------------------------------------------------
+
+FAST = ("pandas", "polars", "polars lazy", "pyarrow", "duckdb")
+texts = st.sampled_from(["x", "y", " y", "z", "", "-", None])
+numbers = st.sampled_from([0, 1, 2, None])
+
+
+def outcome(work: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """What comes out; of a refusal, what every engine can say of it."""
+    try:
+        return work()
+    except VotesError as error:
+        return ("refused", re.findall(r"\d+ repeated|is missing|is empty", str(error)))
+
+
+@settings(max_examples=60)
+@given(cells=st.sampled_from([texts, numbers]), data=st.data())
+def test_random_wide_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=8))
+    item = data.draw(st.none() | st.lists(st.sampled_from("pqrstuv"), min_size=len(rows), max_size=len(rows)))
+    kind = pa.int64() if cells is numbers else pa.string()
+    columns = {f"j{k}": pa.array([row[k] for row in rows], kind) for k in range(3)}
+    table = pa.table({"item": item, **columns} if item else columns)
+    expected = outcome(lambda: reference(table, missing=["-"]))
+    for name in FAST:
+        frame = CHEAP[name](table)
+        assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
+
+
+@settings(max_examples=60)
+@given(cells=st.sampled_from([texts, numbers]), data=st.data())
+def test_random_long_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
+    vote = st.tuples(st.sampled_from(["p", "q", " q", "r"]), st.sampled_from(["a", "b", "c "]), cells)
+    votes = data.draw(
+        st.lists(vote, min_size=1, max_size=9, unique_by=data.draw(st.sampled_from([id, lambda v: v[:2]])))
+    )
+    kind = pa.int64() if cells is numbers else pa.string()
+    item, juror, label = zip(*votes, strict=True)
+    table = pa.table({"item": item, "juror": juror, "label": pa.array(label, kind)})
+    expected = outcome(lambda: reference(table, missing=["-"]))
+    for name in FAST:
+        frame = CHEAP[name](table)
+        assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
+
+
+@given(
+    tally=st.lists(st.lists(st.integers(0, 10**16), min_size=3, max_size=3), min_size=1, max_size=80),
+    labels=st.just(("x", "y", "z")),
+)
+def test_no_number_can_overflow_whatever_the_votes_repeat(tally: list[list[int]], labels: tuple[Label, ...]) -> None:
+    pivot = Pivot(tuple(map(str, range(len(tally)))), labels, np.array(tally))
+    assert [j for part in pivot.parts for j, _ in part] == list(range(len(tally)))
+    for part in pivot.parts:
+        everything_added = sum(weight * (label + 1) * n for j, weight in part for label, n in enumerate(tally[j]))
+        assert everything_added < 2**63
+        assert [weight for _, weight in part] == [4**k for k in range(len(part))]
+
+
+# -- size -----------------------------------------------------------------------------------------------------
+
+
+def wide_and_long(items: int, width: int, seed: int = 0) -> tuple[pa.Table, pa.Table]:
+    """Votes of binary jurors, some missing, in both layouts."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(-1, 2, (items, width))
+    words = np.array(["no", "yes", None], dtype=object)
+    names = [f"j{k:03}" for k in range(width)]
+    wide = pa.table({name: pa.array(words[codes[:, k]], pa.string()) for k, name in enumerate(names)})
+    row, col = np.divmod(rng.permutation(items * width), width)
+    label = pa.array(words[codes[row, col]], pa.string())
+    return wide, pa.table({"item": row, "juror": np.array(names)[col], "label": label})
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "ibis"])
+def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[int] = []
+
+    def collected(table: Any) -> Any:
+        fetched.append(len(result := table.collect()))
+        return result
+
+    monkeypatch.setattr(frames, "collected", collected)
+    monkeypatch.setattr("jurors.sketch.pivot.collected", collected)
+    monkeypatch.setattr("jurors.votes.frame.collected", collected)
+    wide, long = wide_and_long(2000, 4)
+    for table in (wide, long):
+        assert Sketch.from_frame(CHEAP[engine](table)).items == 2000
+    assert fetched
+    assert max(fetched) <= 3**4
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "polars lazy", "duckdb", "ibis", "capsule"])
+@pytest.mark.parametrize("width", [30, 45, 120])
+def test_wide_panels_are_counted_whatever_the_number_of_jurors(engine: str, width: int) -> None:
+    wide, long = wide_and_long(150, width)
+    for table in (wide, long):
+        assert everything(Sketch.from_frame(CHEAP[engine](table))) == reference(table)
+
+
+@pytest.mark.parametrize("engine", FAST)
+def test_many_labels_on_items_of_several_rows_are_counted(engine: str) -> None:
+    item = [k // 2 for k in range(600)]
+    a = [f"label {k}" if k % 2 else None for k in range(600)]
+    table = pa.table({"item": item, "a": a, "b": [None if k % 2 else "label 1" for k in range(600)]})
+    assert everything(Sketch.from_frame(CHEAP[engine](table))) == reference(table)
+
+
+@pytest.mark.parametrize("engine", FAST)
+def test_counts_are_added_exactly_and_never_wrap_around(engine: str) -> None:
+    table = pa.table({"a": ["x"] * 3, "b": ["y"] * 3, "count": [2**61 + 1, 2**61 + 1, 1]})
+    assert Sketch.from_frame(CHEAP[engine](table))["x", "y"] == 2**62 + 3
+    table = pa.table({"a": ["x"] * 3, "b": ["y"] * 3, "count": [2**62, 2**62, 2**62]})
+    with pytest.raises(VotesError, match=r"the counts add up to .* more than 2\^63"):
+        Sketch.from_frame(CHEAP[engine](table))
+
+
+def test_a_sum_that_an_engine_widened_is_a_count() -> None:
+    relation = duckdb.sql(
+        "SELECT a, b, sum(1) AS count FROM (VALUES ('x', 'y'), ('x', 'y'), ('y', 'y')) v(a, b) GROUP BY ALL"
+    )
+    assert Sketch.from_frame(relation).to_counts() == {("x", "y"): 2, ("y", "y"): 1}
+    relation = duckdb.sql("SELECT * FROM (VALUES ('x', 'y', 2::HUGEINT), ('y', 'y', 1)) v(a, b, count)")
+    assert Sketch.from_frame(relation).to_counts() == {("x", "y"): 2, ("y", "y"): 1}
+    assert votes_from_frame(relation).total == 3
+
+
+# -- rows without an order ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["first", "last"])
+def test_engines_with_an_order_keep_the_vote_that_is_asked_for(make: Make, rule: Any, request: Any) -> None:
+    table = pa.table({"item": ["q", "q", "r"], "juror": ["a", "a ", "b"], "label": ["x", "y", "x"]})
+    engine = request.node.callspec.params["make"]
+    if engine in IN_ORDER:
+        expected = {("x" if rule == "first" else "y", None): 1, (None, "x"): 1}
+        assert Sketch.from_frame(make(table), duplicates=rule).to_counts() == expected
+        return
+    for work in (Sketch.from_frame, votes_from_frame):
+        with pytest.raises(VotesError, match=f"duplicates='{rule}' needs rows in a fixed order, and .* keeps none"):
+            work(make(table), duplicates=rule)
+
+
+# -- the front door -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def panel() -> pa.Table:
+    """Three jurors who are mostly right, as one vote a row."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(200) < 0.4
+    right = rng.random((200, 3)) < [0.9, 0.8, 0.85]
+    said = np.where(right, truth[:, None], ~truth[:, None])
+    row, col = np.divmod(np.arange(600), 3)
+    return pa.table({"item": row, "juror": np.array(["ann", "bob", "cy"])[col], "label": said[row, col].astype(int)})
+
+
+def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, panel: pa.Table, request: Any) -> None:
+    slow = request.node.callspec.params["make"] in ("dask", "spark")
+    for work in (jurors.grade,) if slow else (jurors.grade, jurors.bounds, jurors.agreement, jurors.compare):
+        assert work(make(panel)).to_dict() == work(panel).to_dict()
+    labels, expected = jurors.label(make(panel)), jurors.label(panel)
+    found = dict(zip(labels.items.tolist(), labels.label.tolist(), strict=True))
+    assert found == dict(zip(expected.items.tolist(), expected.label.tolist(), strict=True))
+
+
+def test_a_column_called_read_does_not_make_a_frame_a_file() -> None:
+    frame = pd.DataFrame({"read": [0, 1, 1, 0], "b": [0, 1, 0, 0], "c": [0, 1, 1, 1]})
+    matrix = frame.to_numpy()
+    assert jurors.agreement(frame).to_dict() == jurors.agreement(matrix, jurors=("read", "b", "c")).to_dict()
+
+
+def test_a_temporary_file_is_still_a_file() -> None:
+    with tempfile.NamedTemporaryFile("w+", suffix=".csv") as file:
+        file.write("ann,bob,cy\nx,y,x\nx,x,x\ny,y,y\n")
+        file.seek(0)
+        assert jurors.agreement(file).items == 3
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [pl.Series([1, 2]), pd.Series([1, 2]), pa.array([1, 2]), {"a": [1]}, 5, None],
+    ids=lambda t: type(t).__name__,
+)
+def test_what_is_no_frame_is_refused_in_one_line(thing: Any) -> None:
+    for work in (Sketch.from_frame, votes_from_frame, jurors.grade):
+        with pytest.raises(VotesError, match="cannot read votes from") as caught:
+            work(thing)
+        assert "\n" not in str(caught.value)
+
+
+def test_pandas_columns_may_be_numbers_and_its_rows_may_have_any_index() -> None:
+    frame = pd.DataFrame({0: ["x", "y"], 1: ["x", "x"]}, index=[7, 7])
+    assert Sketch.from_frame(frame).to_counts() == {("x", "x"): 1, ("y", "x"): 1}
+
+
+def test_a_count_column_of_objects_is_no_juror() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["x", "x"], "count": pd.Series([2, 3], dtype=object)})
+    assert Sketch.from_frame(frame).to_counts() == {("x", "x"): 2, ("y", "x"): 3}
+
+
+def test_marks_of_absence_are_all_the_same() -> None:
+    marks = [None, float("nan"), pd.NA, pd.NaT, "", " "]
+    frame = pd.DataFrame({"a": pd.Series([*marks, "x"], dtype=object), "b": ["x"] * 7})
+    assert Sketch.from_frame(frame).to_counts() == {(None, "x"): 6, ("x", "x"): 1}
+    frame = pl.DataFrame({"a": [None, float("nan"), 1.0], "b": [1, 1, 1]})
+    assert Sketch.from_frame(frame).to_counts() == {(None, 1): 2, (1, 1): 1}
+
+
+# -- Dask and Spark, really -------------------------------------------------------------------------------------
+
+
+def test_dask_counts_on_its_distributed_scheduler(dask_client: Any) -> None:
+    import dask.base
+    import dask.dataframe as dd
+
+    scheduler = dask_client.cluster.scheduler
+    assert dask.base.get_scheduler().__self__ is dask_client
+    wide, long = wide_and_long(500, 4)
+    for table in (wide, long):
+        before = scheduler.transition_counter
+        frame = dd.from_pandas(table.to_pandas(), npartitions=7)
+        assert everything(Sketch.from_frame(frame)) == reference(table)
+        assert scheduler.transition_counter > before + 7
+
+
+def test_spark_counts_many_partitions(spark: Any) -> None:
+    wide, long = wide_and_long(500, 4)
+    for table in (wide, long):
+        frame = spark.createDataFrame(table).repartition(5)
+        assert everything(Sketch.from_frame(frame)) == reference(table)
