@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from jurors.lab import DisjointJury, Plan, Simulation, load_example, plan, simulate
     from jurors.numbers import Surd
     from jurors.report.page import report_html, write_report
-    from jurors.sketch import Sketch, moments
+    from jurors.sketch import Sketch, moments, read_sketch
     from jurors.votes import Inspection, Key, Votes, inspect, read_key, read_votes, write_votes
 
 __version__ = "0.1.0"
@@ -102,7 +102,7 @@ _HOMES = {
     "jurors.lab": ("DisjointJury", "Plan", "Simulation", "load_example", "plan", "simulate"),
     "jurors.numbers": ("Surd",),
     "jurors.report.page": ("report_html", "write_report"),
-    "jurors.sketch": ("Sketch", "moments"),
+    "jurors.sketch": ("Sketch", "moments", "read_sketch"),
     "jurors.votes": ("Inspection", "Key", "Votes", "inspect", "read_key", "read_votes", "write_votes"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -156,6 +156,7 @@ __all__ = [
     "plan",
     "plot",
     "read_key",
+    "read_sketch",
     "read_votes",
     "report_html",
     "score",

@@ -268,3 +268,16 @@ def test_majority_vote_earns_no_probability_and_no_error_estimate() -> None:
     result = jurors.grade(panel.votes, method="majority")
     assert result.to_dict()["expected_errors"] is None
     assert "expected to be wrong" not in str(result)
+
+
+def test_the_intervals_of_a_large_panel_hold_the_truth_of_the_test() -> None:
+    """Sixty jurors leave hardly a label open: what is stated about these items must not be smoothed away from them."""
+    test = jurors.simulate(1_000, jurors=60, accuracy=[("0.7", "0.8")] * 60, seed=4)
+    result = jurors.grade(test.sketch)
+    held = [
+        low <= float(test.score.accuracy[j][a]) <= high
+        for j in result.jurors
+        for a in result.labels
+        for low, high in [result.interval_of("accuracy", j, a)]
+    ]
+    assert np.mean(held) > 0.9

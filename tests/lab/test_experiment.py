@@ -235,6 +235,7 @@ def test_training_leaves_half_of_the_rarer_label(tmp_path: Path) -> None:
 def test_folktables_files_become_its_employment_task(tmp_path: Path) -> None:
     import duckdb
 
+    pytest.importorskip("folktables")
     folder = tmp_path / "data" / "2018" / "1-Year"
     folder.mkdir(parents=True)
     parquet = write_census(tmp_path / "census.parquet", 500, extra=("ESP",))

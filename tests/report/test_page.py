@@ -304,6 +304,15 @@ def test_provenance_names_the_files_with_their_checksums_and_the_command(panel_c
     assert parsed.headings[0] == (1, "Mine")
 
 
+def test_a_key_in_memory_is_one_input_not_a_list_of_files() -> None:
+    panel = panels.simulate(60, 4, seed=1)
+    parsed = parse(report_html(panel.votes, key=[str(x) for x in panel.truth]))
+    assert [row[:2] for row in parsed.tables["inputs"][1:]] == [
+        ["ndarray in memory", "votes"],
+        ["list in memory", "answer key"],
+    ]
+
+
 def test_the_same_votes_at_the_same_time_make_the_same_page(panel_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     first, second = report_html(panel_csv, key="truth"), report_html(panel_csv, key="truth")

@@ -353,7 +353,7 @@ def test_counts_are_added_exactly_and_never_wrap_around(engine: str) -> None:
     table = pa.table({"a": ["x"] * 3, "b": ["y"] * 3, "count": [2**61 + 1, 2**61 + 1, 1]})
     assert Sketch.from_frame(CHEAP[engine](table))["x", "y"] == 2**62 + 3
     table = pa.table({"a": ["x"] * 3, "b": ["y"] * 3, "count": [2**62, 2**62, 2**62]})
-    with pytest.raises(VotesError, match=r"the counts add up to .* more than 2\^63"):
+    with pytest.raises(VotesError, match=r"^column 'count': the counts add up to more than 9,223,372,036,854,775,807"):
         Sketch.from_frame(CHEAP[engine](table))
 
 

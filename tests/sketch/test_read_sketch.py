@@ -205,6 +205,12 @@ def test_little_memory_is_enough(tmp_path: Path) -> None:
     assert read_sketch(path, memory="60MB").items == n
 
 
+def test_too_little_memory_is_told_in_one_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "v.csv", {"a": ["x", "y"], "b": ["y", "y"]})
+    with pytest.raises(VotesError, match=r"v\.csv: reading needs more memory than it was allowed.*--memory"):
+        read_sketch(path, memory="1KB")
+
+
 @pytest.mark.parametrize("size", ["2", "lots", "0GB", "-1GB", "2GB2", ""])
 def test_a_memory_that_is_no_size_is_refused(size: str) -> None:
     for read in (read_votes, read_sketch):

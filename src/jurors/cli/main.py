@@ -79,6 +79,6 @@ class LazyGroup(click.Group):
 def main() -> None:
     """Grade jurors (classifiers, annotators, LLM judges) without an answer key.
 
-    FILE is CSV, TSV, JSONL or Parquet (also .gz), or - for standard input: one vote a row (item, juror, label),
-    one juror a column, or one juror a column plus a count.
+    FILE is CSV, TSV, JSONL or Parquet (also .gz), a folder or a pattern of them, another tool's log, or - for
+    standard input: one vote a row (item, juror, label), one juror a column, or one juror a column plus a count.
     """

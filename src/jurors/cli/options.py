@@ -35,11 +35,11 @@ class Working:
     @contextmanager
     def on(self, what: str) -> Iterator[Working]:
         """Name something else for as long as the block takes."""
-        self.bar.update(self.bar.task_ids[0], description=what, total=None)
+        self.bar.update(self.bar.task_ids[0], description=what, total=None, completed=0)
         try:
             yield self
         finally:
-            self.bar.update(self.bar.task_ids[0], description=self.what, total=None)
+            self.bar.update(self.bar.task_ids[0], description=self.what, total=None, completed=0)
 
 
 def _reading(working: Working | None) -> AbstractContextManager[Working | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,6 +12,9 @@ import click
 from jurors.errors import SketchError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+_MOST_ROWS = 100_000_000
+_CHUNK = 100_000
 
 
 def jury_options(command: Command) -> Command:
@@ -59,7 +62,8 @@ def whole_numbers(text: str, option: str) -> list[int]:
 @click.option("--missing", multiple=True, metavar="SHARE", help="The chance that a vote is missing; or one a juror.")
 @click.option("--votes-per-item", type=int, metavar="N", help="Each item is seen by N jurors drawn at random.")
 @click.option("--exact", is_flag=True, help="No chance at all: whole counts in exactly these shares.")
-@click.option("--layout", type=click.Choice(["long", "wide", "counts"]), help="Default: wide, counts with --exact.")
+@click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
+              help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
 @click.option("-o", "--output", "path", metavar="FILE", help="Write here (.csv, .jsonl, .parquet …), truth beside.")
 @click.option("--truth", metavar="FILE", help="Where the true labels go. Default: FILE.truth.csv beside -o FILE.")
 @click.option("--quiet", is_flag=True, help="Nothing on stderr.")
@@ -69,11 +73,13 @@ def simulate(
     quiet: bool, **asked: Any,
 ) -> None:  # fmt: skip
     """Votes of a jury with chosen accuracies and error correlations (the paper's, as covariances), truth beside."""
+    from jurors.lab.jury_model import juror_names
     from jurors.lab.simulate import simulate as draw
     from jurors.votes.whole import write_text
     from jurors.votes.write import votes_text, write_votes
 
-    names = list(map(str, range(1, int(jurors) + 1))) if jurors.isdigit() else jurors.split(",")
+    truth_path = _truth_path(path, truth)
+    names = juror_names(int(jurors) if _is_whole(jurors) else jurors.split(","))
     drift = {"prevalence": _list(drift_prevalence), "accuracy": _for_all(_entries(drift_accuracy), len(names))}
     test = draw(
         items,
@@ -84,32 +90,42 @@ def simulate(
         **{**jury, "accuracy": _for_all(jury["accuracy"], len(names))},
         **asked,
     )
-    kind: Any = layout or ("counts" if asked["exact"] else "wide")
+    kind: Any = layout or ("sketch" if _is_sketch(path) else "counts" if asked["exact"] else "wide")
     votes, codes = test.votes, test.truth
-    if votes.counts is not None and kind != "counts":
+    if votes.counts is not None and kind in ("long", "wide"):
         votes, codes = _one_row_an_item(votes, codes)
-    truth_path = Path(truth) if truth else None if path is None else _beside(Path(path))
     if path is None:
         for piece in votes_text(votes, kind):
             click.echo(piece, nl=False)
     else:
         write_votes(votes, path, layout=kind)
     if truth_path is not None:
-        write_text(truth_path, _truth_text(votes, codes, kind))
+        write_text(truth_path, _key_pieces(votes, codes) if kind in ("long", "wide") else _counts_text(votes, codes))
     if not quiet:
         click.echo(_summary(test, path, truth_path), err=True)
+
+
+def _is_whole(text: str) -> bool:
+    digits = text.strip().lstrip("+-")
+    return digits.isascii() and digits.isdecimal()
+
+
+def _is_sketch(path: str | None) -> bool:
+    return path is not None and path.lower().removesuffix(".gz").endswith(".sketch.json")
 
 
 def _for_all(entries: list[Any], jurors: int) -> list[Any]:
     return entries * jurors if len(entries) == 1 else entries
 
 
-def _groups(texts: tuple[str, ...]) -> dict[str, str]:
-    groups = {}
+def _groups(texts: tuple[str, ...]) -> dict[Any, str]:
+    groups: dict[Any, str] = {}
     for text in texts:
         members, found, correlation = text.rpartition("=")
         if not found or not members:
             raise SketchError(f"--group needs jurors and their error correlation, such as 1,2,3=0.02; got {text!r}")
+        if members in groups:
+            raise SketchError(f"--group names {members} twice")
         groups[members] = correlation
     return groups
 
@@ -120,6 +136,11 @@ def _one_row_an_item(votes: Any, codes: Any) -> tuple[Any, Any]:
 
     from jurors.votes import Votes
 
+    if votes.total > _MOST_ROWS:
+        raise SketchError(
+            f"{votes.total:,} items are too many to write one by one; write counts (--layout counts), or a jury with "
+            "rounder numbers, which needs fewer items"
+        )
     rows = np.repeat(votes.codes, votes.counts, axis=0)
     items = np.arange(1, len(rows) + 1)
     return Votes.from_matrix(rows, items=items, jurors=votes.jurors, labels=votes.labels), np.repeat(
@@ -127,38 +148,65 @@ def _one_row_an_item(votes: Any, codes: Any) -> tuple[Any, Any]:
     )
 
 
-def _beside(path: Path) -> Path:
-    """The path votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz."""
-    return path.with_name(f"{path.name.split('.')[0]}.truth.csv")
+def _truth_path(path: str | None, truth: str | None) -> Path | None:
+    """Where the truth goes: as named, or votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz.
+
+    Whether it can be written there is seen before anything else is: no votes without their truth.
+    """
+    import tempfile
+
+    if truth is None and path is None:
+        return None
+    if truth is None:
+        name = Path(str(path)).name
+        stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
+        truth = str(Path(str(path)).with_name(f"{stem.removesuffix('.sketch')}.truth.csv"))
+    found = Path(truth)
+    if not found.name.lower().removesuffix(".gz").endswith(".csv"):
+        raise SketchError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
+    if path is not None and found.resolve() == Path(path).resolve():
+        raise SketchError(f"{path}: the votes and their truth cannot be the same file; name another with --truth")
+    try:
+        with tempfile.TemporaryFile(dir=found.parent):
+            return found
+    except OSError as error:
+        raise SketchError(f"cannot write {truth}: {error.strerror or error}") from None
 
 
-def _truth_text(votes: Any, codes: Any, layout: str) -> str:
-    """The answer key; of counts, the counts by true label, whose column `truth` is the key."""
+def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:
+    """The answer key, piece by piece."""
     import numpy as np
 
     from jurors.tables import csv_text
 
+    items, labels = votes.item_names(), np.array(votes.labels, dtype=object)
+    for start in range(0, len(codes), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        text = csv_text(("item", "label"), list(zip(items[part].tolist(), labels[codes[part]].tolist(), strict=True)))
+        yield text if start == 0 else text.partition("\n")[2]
+
+
+def _counts_text(votes: Any, codes: Any) -> str:
+    """The counts by true label, whose column `truth` is the key."""
+    import numpy as np
+
+    from jurors.tables import csv_text
+
+    if "truth" in votes.jurors:
+        raise SketchError("a juror called 'truth' cannot stand beside the column of true labels; rename the juror")
     labels = np.array([*votes.labels, None], dtype=object)
-    if layout != "counts":
-        return csv_text(("item", "label"), list(zip(votes.item_names().tolist(), labels[codes].tolist(), strict=True)))
     counts = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
-    rows = [
-        (*said, truth, count)
-        for said, truth, count in zip(labels[votes.codes].tolist(), labels[codes], counts.tolist(), strict=True)
-    ]
+    tuples, place = np.unique(np.column_stack([votes.codes, codes]), axis=0, return_inverse=True)
+    sizes = np.zeros(len(tuples), dtype=np.int64)
+    np.add.at(sizes, place.ravel(), counts)
+    rows = [(*said, size) for said, size in zip(labels[tuples].tolist(), sizes.tolist(), strict=True)]
     return csv_text((*votes.jurors, "truth", "count"), rows)
 
 
 def _summary(test: Any, path: str | None, truth: Path | None) -> str:
     """What was simulated, measured on the very votes that were written."""
-    from itertools import combinations, islice
-
-    keyed = test.score
-    pairs = islice(combinations(keyed.jurors, 2), 200)
-    found = [float(x) for pair in pairs for a in keyed.labels if (x := keyed.correlation(a, pair)) is not None]
     where = "".join([f" in {path}" if path else "", f", truth in {truth}" if truth else ""])
-    largest = max(found, key=abs, default=0.0)
-    return (
-        f"{test.votes.total:,} items, {len(keyed.jurors)} jurors{where}; "
-        f"largest error correlation of a pair on this test: {largest:+.4f}"
-    )
+    many = len(test.votes.jurors)
+    largest = test.largest_correlation
+    found = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+.4f}"
+    return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{found}"

@@ -36,6 +36,7 @@ __all__ = [
     "Parameters",
     "fit_latent",
     "juror_scores",
+    "observed",
 ]
 
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
@@ -362,6 +363,20 @@ def juror_scores(data: Incidence, posterior: Floats) -> Floats:
     counts = data.counts(mass).reshape(data.labels, data.jurors, data.labels)
     cast = counts.sum(axis=(0, 2))
     return np.asarray(np.where(cast > 0, np.einsum("ljl->j", counts) / np.where(cast > 0, cast, 1.0), np.nan))
+
+
+def observed(data: Incidence, fit: LatentFit) -> LatentFit:
+    """The same fit, stated about the items that were answered: expected shares by the posterior, without pseudo-counts.
+
+    A pseudo-count keeps a fit from running away; in a grade it is a bias, which in a large panel exceeds everything
+    that is unknown. NaN where no item of a label is expected.
+    """
+    mass = fit.posterior.T[None] * data.weights[:, None, :]
+    counts = data.counts(mass).reshape(data.labels, data.jurors, data.labels).transpose(1, 0, 2)
+    share = mass[0].sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        confusion = counts / counts.sum(axis=2, keepdims=True)
+    return replace(fit, prevalence=share / share.sum(), confusion=confusion)
 
 
 def _describe(problem: Problem, at: Parameters, steps: int, converged: bool) -> LatentFit:

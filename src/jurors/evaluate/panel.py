@@ -18,7 +18,7 @@ from jurors.evaluate.coupled import Coupling, couple, fit_coupled
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.hidden_votes import ModelChoice, choose_latent
 from jurors.evaluate.incidence import Incidence
-from jurors.evaluate.latent import LatentFit
+from jurors.evaluate.latent import LatentFit, observed
 from jurors.evaluate.pairs import Pairs, incidence_of
 from jurors.evaluate.residual import ResidualTest, explaining_groups, residual_test
 from jurors.sketch import Sketch
@@ -77,7 +77,8 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         hearing[copy] = original
     heard = _silenced(sketch, copies)
     test = residual_test(heard)
-    coupling, found = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key)
+    coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key)
+    found = observed(data, fitted)
     posterior = found.posterior[: sketch.tuples.rows]
     fit = Fit(
         solution=float_solution(sketch, found.prevalence, found.confusion[hearing], found.score[hearing]),

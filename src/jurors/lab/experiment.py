@@ -103,7 +103,7 @@ class Experiment:
         return self._summary
 
     def to_frame(self) -> Any:
-        """A dataframe, one row for each prevalence, trio, method and statistic: truth, mean, bias, RMSE, typical error."""
+        """A dataframe, one row for each prevalence, trio, statistic and method: truth, mean, and how far off."""
         from jurors.lab.experiment_summary import error_rows
         from jurors.votes.frame import data_frame
 

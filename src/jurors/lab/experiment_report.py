@@ -104,13 +104,14 @@ def _prevalences(document: Mapping[str, Any]) -> Table:
         rows.append(
             (
                 result["prevalence"], _trio(result), _percent(ae["median"]), _range(ae), _points(ae["typical"]),
-                _points(ae["rmse"]), _percent(mv["median"]), _points(mv["rmse"]), _small(result["correlation"]["largest"]),
-                _interval(result["bounds"]), _small(result["smallest_correlation"]),
+                _points(ae["rmse"]), _percent(mv["median"]), _points(mv["rmse"]),
+                _small(result["correlation"]["largest"]), _interval(result["bounds"]),
+                _small(result["smallest_correlation"]),
             )
         )  # fmt: skip
     columns = (
-        "true share of a", "trio", "AE median", "AE 5 to 95%", "typical error", "RMSE", "MV median", "RMSE", "largest |Γ|",
-        "certain at that Γ", "least Γ",
+        "true share of a", "trio", "AE median", "AE 5 to 95%", "typical error", "RMSE", "MV median", "RMSE",
+        "largest |Γ|", "certain at that Γ", "least Γ",
     )  # fmt: skip
     title = "How common label a is (errors in points; least Γ: the smallest that explains all tests together)"
     return Table(columns, tuple(rows), title=title, right=tuple(range(2, len(columns))))
@@ -225,9 +226,10 @@ def _verdict(document: Mapping[str, Any]) -> list[str]:
     quiet = sum(r["alarms"]["out_of_range"] + r["alarms"]["complex"] < 0.05 for r in drowned)
     bounded = sum(r["bounds"]["bounded"] > 0.5 for r in results)
     lines = [
-        f"AE against majority vote: closer to the prevalence in {_closer(prevalences, 'typical')} of {total} settings by "
-        f"the typical error, in {_closer(prevalences, 'rmse')} by RMSE; closer to {_closer(accuracies, 'typical')} and "
-        f"{_closer(accuracies, 'rmse')} of {len(accuracies)} accuracies; fewer wrong labels in {labels} of {total}.",
+        f"AE against majority vote: closer to the prevalence in {_closer(prevalences, 'typical')} of {total} settings "
+        f"by the typical error, in {_closer(prevalences, 'rmse')} by RMSE; closer to {_closer(accuracies, 'typical')} "
+        f"and {_closer(accuracies, 'rmse')} of {len(accuracies)} accuracies; fewer wrong labels in {labels} of "
+        f"{total}.",
         f"In {len(drowned)} of {total} settings error correlations add as much to some pair's covariance as the truth "
         "puts there: AE takes them for skill, and is right by luck only."
         + (
@@ -267,7 +269,7 @@ def _points(value: float | None) -> str:
 
 
 def _small(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{value:z.4f}"
 
 
 def _count(value: float | None) -> str:

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from numbers import Number
+from typing import Any, TypeGuard
 
 from jurors.errors import SketchError
 from jurors.votes import Label
 
 Row = tuple[Fraction, ...]
 _MOST_CELLS = 1 << 16
+_MOST_JURORS = 100_000
 _STEP = 40  # shifts are looked for among the multiples of 1/40 first: small denominators make small exact tests
 
 
@@ -68,6 +71,8 @@ class JuryModel:
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction:
         """The paper's Γ of two or three jurors on items of this true label."""
         at = [self.jurors.index(name) for name in jurors]
+        if len(set(at)) not in (2, 3) or len(set(at)) < len(at):
+            raise SketchError(f"a jury's error correlations are known of two or three jurors, got {', '.join(jurors)}")
         total = Fraction(0)
         for shift in self.shifts[self.labels.index(label)]:
             if set(at) <= set(shift.members):
@@ -135,7 +140,7 @@ def jury_model(
     >>> jury.correlation("A", ["1", "2"]), jury.correlation("B", ["1", "3"])
     (Fraction(1, 25), Fraction(1, 100))
     """
-    names = _names(jurors)
+    names = juror_names(jurors)
     kinds = tuple(labels)
     if len(kinds) < 2 or len(set(kinds)) < len(kinds):
         raise SketchError(f"a jury needs two different labels or more, got {', '.join(map(str, kinds)) or 'none'}")
@@ -157,9 +162,12 @@ def fraction(value: Any, what: str) -> Fraction:
     (Fraction(1, 10), Fraction(1, 3))
     """
     try:
-        return Fraction(value if isinstance(value, (int, Fraction)) else str(value).strip())
+        text = str(value).strip()
+        if len(text.lower().partition("e")[2]) > 4:  # a million zeros take for ever to write out
+            raise ValueError
+        return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise SketchError(f"{what} must be a number such as 0.8 or 4/5, got {value!r}") from None
+        raise SketchError(f"{what} must be a number such as 0.8, got {value!r}") from None
 
 
 def share(value: Any, what: str) -> Fraction:
@@ -170,10 +178,20 @@ def share(value: Any, what: str) -> Fraction:
     return found
 
 
-def _names(jurors: int | Sequence[str]) -> tuple[str, ...]:
-    names = tuple(map(str, range(1, jurors + 1))) if isinstance(jurors, int) else tuple(map(str, jurors))
-    if not names or len(set(names)) < len(names):
-        raise SketchError(f"a jury needs jurors with names of their own, got {', '.join(names) or 'none'}")
+def _is_number(value: Any) -> TypeGuard[Any]:
+    """A number, of Python or numpy, or the text of one; not several."""
+    return isinstance(value, (str, Number))
+
+
+def juror_names(jurors: int | Sequence[str]) -> tuple[str, ...]:
+    """The names given, or 1, 2, 3 … for a number of jurors."""
+    listed = None if isinstance(jurors, int) or hasattr(jurors, "__index__") else tuple(map(str, jurors))
+    many = int(jurors) if listed is None else len(listed)  # type: ignore[arg-type]  # a number of Python or numpy
+    if not 1 <= many <= _MOST_JURORS:
+        raise SketchError(f"a jury needs one juror or more, and at most {_MOST_JURORS:,}; got {many:,}")
+    names = tuple(map(str, range(1, many + 1))) if listed is None else listed
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        raise SketchError(f"a jury needs jurors with names of their own, but two are called {twice[0]!r}")
     return names
 
 
@@ -181,8 +199,10 @@ def _prevalence(given: Any, labels: Sequence[Label]) -> Row:
     if given is None:
         return (Fraction(1, len(labels)),) * len(labels)
     if isinstance(given, Mapping):
+        if unknown := [label for label in given if label not in labels]:
+            raise SketchError(f"prevalence names the label {unknown[0]!r}; there are: {', '.join(map(str, labels))}")
         given = [given.get(label, 0) for label in labels]
-    listed = [given] if isinstance(given, (str, int, float, Fraction)) else list(given)
+    listed = [given] if _is_number(given) else list(given)
     shares = [share(value, "a prevalence") for value in listed]
     if len(shares) == len(labels) - 1:
         shares.append(1 - sum(shares, Fraction(0)))
@@ -199,7 +219,7 @@ def _tables(given: Any, jurors: Sequence[str], labels: Sequence[Label]) -> tuple
         if absent := [name for name in jurors if name not in given]:
             raise SketchError(f"accuracy says nothing of juror {absent[0]!r}")
         given = [given[name] for name in jurors]
-    if isinstance(given, (str, int, float, Fraction)):
+    if _is_number(given):
         given = [given] * len(jurors)
     if len(given) != len(jurors):
         raise SketchError(f"{len(jurors)} jurors need {len(jurors)} accuracies, got {len(given)}")
@@ -209,14 +229,16 @@ def _tables(given: Any, jurors: Sequence[str], labels: Sequence[Label]) -> tuple
 def _table(given: Any, labels: Sequence[Label], juror: str) -> tuple[Row, ...]:
     """A confusion matrix from a number, one a label, or itself."""
     size, what = len(labels), f"the accuracy of juror {juror!r}"
+    if isinstance(given, Mapping) and set(given) != set(labels):
+        raise SketchError(f"{what} needs an entry for each of {', '.join(map(str, labels))}, and for no other label")
     entry: Any = [given[label] for label in labels] if isinstance(given, Mapping) else given
-    rows: list[Any] = [entry] * size if isinstance(entry, (str, int, float, Fraction)) else list(entry)
+    rows: list[Any] = [entry] * size if _is_number(entry) else list(entry)
     if len(rows) != size:
         raise SketchError(f"{what} needs one number, or {size} (one a label), got {len(rows)}")
-    if isinstance(rows[0], (str, int, float, Fraction)):
+    if all(map(_is_number, rows)):
         right = [share(value, what) for value in rows]
         return tuple(tuple(r if k == a else (1 - r) / (size - 1) for k in range(size)) for a, r in enumerate(right))
-    table = tuple(tuple(share(value, what) for value in row) for row in rows)
+    table = tuple(tuple(share(value, what) for value in ([row] if _is_number(row) else row)) for row in rows)
     if any(len(row) != size or sum(row) != 1 for row in table):
         raise SketchError(
             f"each row of the confusion matrix of juror {juror!r} must have {size} shares that add up to 1"
@@ -234,15 +256,16 @@ def _wanted(
     for names, gamma in groups.items():
         members = []
         for name in map(str, (names.split(",") if isinstance(names, str) else names)):
-            if name.strip() not in jurors:
+            written = name if name in jurors else name.strip()
+            if written not in jurors:
                 raise SketchError(f"a group names the juror {name!r}; there are: {', '.join(jurors)}")
-            members.append(jurors.index(name.strip()))
-        if len(set(members)) < 2 or taken & set(members):
-            raise SketchError(f"a group needs two jurors or more who are in no other group, got {names!r}")
+            members.append(jurors.index(written))
+        if len(members) < 2 or len({*taken, *members}) < len(taken) + len(members):
+            raise SketchError(f"a group needs two jurors or more, each once and in no other group, got {names!r}")
         taken |= set(members)
         found.append((tuple(members), fraction(gamma, "the correlation of a group")))
-    if difficulty and len(jurors) < 2:
-        raise SketchError("one juror alone shares no difficulty with anybody")
+    if (difficulty or pairs) and len(jurors) < 2:
+        raise SketchError("one juror alone shares no error with anybody")
     return [(members, gamma) for members, gamma in found if gamma]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,8 @@ from jurors.votes.table import NO_VOTE, code_type
 
 Floats: TypeAlias = NDArray[np.float64]
 _BLOCK = 1 << 22  # cells drawn at once
+_MOST_VOTES = 1 << 32  # a byte each, held at once
+_MOST_COUNT = (1 << 63) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +49,20 @@ class Simulation:
     def score(self) -> KeyedEvaluation:
         """The statistics and error correlations of this very test, exactly."""
         return score(self.votes, self.key)
+
+    @cached_property
+    def largest_correlation(self) -> float | None:
+        """The error correlation of a pair that is largest in size on this test; None where no pair can have one.
+
+        >>> round(simulate(exact=True, accuracy="0.8", pairs="-0.03").largest_correlation, 12)
+        -0.03
+        """
+        keyed = self.score
+        codes, by_label = keyed.sketch.tuples.codes, keyed.by_true_label
+        pairs = np.triu_indices(codes.shape[1], 1)
+        found = [_covariances(codes, by_label[:, a], a)[pairs] for a in range(len(keyed.labels))]
+        known = [x for each in found for x in each.tolist() if x == x]
+        return max(known, key=abs, default=None)
 
     def __repr__(self) -> str:
         return f"Simulation({self.votes.total:,} items, {len(self.votes.jurors)} jurors)"
@@ -78,7 +95,9 @@ def simulate(
     missing, votes_per_item
         The chance that a vote is missing (one for all, or one a juror); or each item is seen by so many jurors.
     drift
-        What `prevalence` and `accuracy` become by the last item; they move evenly from the first to the last.
+        What `prevalence` and `accuracy` become by the last item; they move evenly from the first to the last. At any
+        moment the correlations are the ones asked for; over the whole test jurors whose accuracies move together also
+        err together, which adds about a twelfth of the product of their moves.
     exact
         No chance at all: whole counts of items in exactly these shares, so that every statistic and every error
         correlation of the test is the one asked for.
@@ -106,15 +125,25 @@ def simulate(
         difficulty=difficulty,
         towards=end,
     )
+    hidden = _chances(missing, len(model.jurors))
+    if not isinstance(items, (int, np.integer, type(None))):
+        raise SketchError(f"items must be a whole number, got {items!r}")
     if exact:
-        if end is not None or missing or votes_per_item is not None:
+        if end is not None or any(hidden) or votes_per_item is not None:
             raise SketchError("an exact test has every vote and no drift; leave exact out to simulate those")
         return exact_test(model, items)
     if items is None or items < 1:
         raise SketchError(f"say how many items to simulate, at least one; got {items}")
+    if items * len(model.jurors) > _MOST_VOTES:
+        raise SketchError(
+            f"{items:,} items are too many votes to hold at once (at most {_MOST_VOTES:,}); simulate parts with seeds "
+            "of their own, or an exact test"
+        )
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise SketchError(f"seed must be a whole number from 0, got {seed!r}")
     rng = np.random.default_rng(seed)
     codes, truth = _draw(model, end or model, items, rng)
-    _hide(codes, missing, votes_per_item, rng)
+    _hide(codes, hidden, votes_per_item, rng)
     votes = Votes.from_matrix(codes, items=np.arange(1, items + 1), jurors=model.jurors, labels=model.labels)
     return Simulation(model, votes, truth)
 
@@ -124,12 +153,43 @@ def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
     shares = model.shares()
     least = math.lcm(*(value.denominator for value in shares.values()))
     items = least if items is None else items
-    if items < 1 or items % least:
-        raise SketchError(f"this jury has whole counts only on multiples of {least:,} items, got {items:,}")
+    if least > _MOST_COUNT:
+        raise SketchError(
+            f"this jury has whole counts only on multiples of {_large(least)} items, more than can be counted; give it "
+            "rounder numbers or fewer jurors"
+        )
+    if not 1 <= items <= _MOST_COUNT or items % least:
+        raise SketchError(f"this jury has whole counts only on multiples of {least:,} items, got {_large(items)}")
     codes = np.array([decisions for decisions, _ in shares])
     counts = [int(value * items) for value in shares.values()]
     votes = Votes.from_matrix(codes, jurors=model.jurors, labels=model.labels, counts=counts)
     return Simulation(model, votes, np.array([truth for _, truth in shares]))
+
+
+def _covariances(codes: NDArray[Any], counts: NDArray[np.int64], label: int) -> Floats:
+    """Jurors x jurors: covariance of being right on items of a label that both answered; NaN where there is none."""
+    kept = np.flatnonzero(counts)
+    both, first, right = np.zeros((3, codes.shape[1], codes.shape[1]))
+    for rows in np.array_split(kept, len(kept) * codes.shape[1] // _BLOCK + 1):
+        voted, is_right = codes[rows] >= 0, (codes[rows] == label).astype(float)
+        weighted = is_right * counts[rows, None]
+        both += (voted * counts[rows, None]).astype(float).T @ voted
+        first += weighted.T @ voted  # the row's juror is right, and both voted
+        right += weighted.T @ is_right
+    with np.errstate(invalid="ignore"):
+        return np.asarray(right / both - (first / both) * (first.T / both))
+
+
+def _large(number: int) -> str:
+    return f"{number:,}" if number < 10**18 else f"about 10^{len(str(number)) - 1}"
+
+
+def _chances(missing: Any, jurors: int) -> list[float]:
+    """The chance that a vote is missing, one a juror."""
+    listed = [missing] * jurors if isinstance(missing, (str, Number)) else list(missing)
+    if len(listed) != jurors:
+        raise SketchError(f"missing needs one chance, or {jurors} (one a juror), got {len(listed)}")
+    return [float(share(chance, "missing")) for chance in listed]
 
 
 def _checked_drift(drift: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,7 +256,7 @@ def _floats(values: Sequence[Fraction]) -> Floats:
     return np.array([float(value) for value in values])
 
 
-def _hide(codes: Any, missing: Any, votes_per_item: int | None, rng: np.random.Generator) -> None:
+def _hide(codes: Any, missing: Sequence[float], votes_per_item: int | None, rng: np.random.Generator) -> None:
     """Take votes away, in place."""
     rows, width = codes.shape
     if votes_per_item is not None:
@@ -206,10 +266,6 @@ def _hide(codes: Any, missing: Any, votes_per_item: int | None, rng: np.random.G
             )
         order = np.argsort(rng.random((rows, width)), axis=1)
         np.put_along_axis(codes, order[:, votes_per_item:], NO_VOTE, axis=1)
-    listed = [missing] * width if isinstance(missing, (str, int, float, Fraction)) else list(missing)
-    if len(listed) != width:
-        raise SketchError(f"missing needs one chance, or {width} (one a juror), got {len(listed)}")
-    for i, chance in enumerate(listed):
-        rate = float(share(chance, "missing"))
+    for i, rate in enumerate(missing):
         if rate:
             codes[rng.random(rows) < rate, i] = NO_VOTE

@@ -67,7 +67,8 @@ def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> Exhibit:
     spec = chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
-    return Exhibit(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
+    about = tuple(line for line in title.get("subtitle", ()) if "expected to be wrong" not in line)  # as the finding
+    return Exhibit(id_, title["text"], about, reading, finding, spec)
 
 
 def _needs(value: Any, what: str) -> Any:

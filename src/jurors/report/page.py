@@ -179,7 +179,7 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     many = len(rows) > _MOST_RANKED
     return environment.from_string(_resource("report.html.jinja")).render(
         title=title, heading=heading(e), about=about, policy=_policy(script, runtime),
-        css=Markup(_resource("report.css")), js=Markup(script),  # noqa: S704 - our own files
+        css=Markup(_style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=_first_loud(alarms), more=_first_loud(alarms, more=True),
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
         first=rows[:_ENDS] if many else rows, last=rows[-_ENDS:] if many else [],
@@ -227,6 +227,15 @@ def _file_name(source: Any) -> str | None:
 
 def _resource(name: str) -> str:
     return (files("jurors.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _style() -> str:
+    """The page's style. Charts come in one ink for white and black pages alike; here it takes the page's own colour."""
+    from jurors.report.charts.theme import ORANGE, config
+
+    inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
+    rules = [f'.chart svg text[fill="{colour}"] {{ fill: var(--{name}); }}\n' for colour, name in inks.items()]
+    return _resource("report.css") + "".join(rules)
 
 
 def _policy(script: str, runtime: Runtime) -> str:

@@ -9,12 +9,13 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import jurors
 from jurors.errors import VotesError
 
+VOTES = "votes"
 _MOST_FILES = 200  # of a folder or pattern; the others are counted
 
 
@@ -61,7 +62,7 @@ class Checksums:
 def _inputs(role: str, source: Any) -> list[Input]:
     if source is None:
         return []
-    if isinstance(source, (list, tuple)) and source and all(isinstance(one, (str, Path)) for one in source):
+    if role == VOTES and isinstance(source, tuple) and all(isinstance(one, (str, Path)) for one in source):
         return [found for one in source for found in _inputs(role, one)]
     if isinstance(source, str) and source == "-":
         return [Input(role, "standard input")]
@@ -113,7 +114,7 @@ def provenance(inputs: tuple[Input, ...], options: Mapping[str, Any], command: s
         options={name: _option(value) for name, value in given.items()},
         command=None if command is None else _short(command),
         time=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(_now())),
-        version=jurors.__version__,
+        version=version("jurors"),
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
     )

@@ -16,7 +16,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-_MAKE = "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle().encode())"
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+_MAKE = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle({_SNIPPET!r}).encode())"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class RuntimeMaker:
 def _make() -> bytes:
     import vl_convert
 
-    script: str = vl_convert.javascript_bundle()
+    script: str = vl_convert.javascript_bundle(_SNIPPET)
     return script.encode()
 
 

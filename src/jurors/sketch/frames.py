@@ -17,7 +17,8 @@ from jurors.errors import VotesError
 from jurors.sketch.pivot import Pivot, cells_of, dot, integers, position, total, where, whole_number
 from jurors.sketch.sketch import Sketch
 from jurors.votes import Votes
-from jurors.votes.cells import in_natural_order, tidy, whole_counts, wide_votes
+from jurors.votes.cells import LARGEST_COUNT, in_natural_order, tidy, whole_counts, wide_votes
+from jurors.votes.faults import RowError
 from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
 from jurors.votes.layout import Layout, Options
 from jurors.votes.table import factorize, ordered_labels, recode
@@ -114,11 +115,13 @@ def _weighted(times: NDArray[np.int64], cells: Any, name: str) -> NDArray[np.int
     """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
     try:
         each = whole_counts(count_cells(cells), name)
-    except VotesError as error:
-        raise VotesError(str(error).partition(", ")[2]) from None  # without the row, which is not one of the frame
+    except RowError as error:
+        raise VotesError(error.what) from None  # the row is one of the groups, not of the frame
     weighted = [one * many for one, many in zip(each.tolist(), times.tolist(), strict=True)]
-    if sum(weighted) >= 1 << 63:
-        raise VotesError(f"the counts add up to {sum(weighted):,}, more than 2^63 - 1")
+    if sum(weighted) > LARGEST_COUNT:
+        raise VotesError(
+            f"column {name!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
+        )
     return np.array(weighted, dtype=np.int64)
 
 
@@ -178,8 +181,8 @@ def _named(frame: Frame, kept: Any, item: int) -> Any:
     nameless = name.is_null()
     if kind in (nw.String, nw.Categorical, nw.Enum):
         text = name if kind == nw.String else name.cast(nw.String)
-        if frame.engine == "ibis":
-            name = text.str.strip_chars_start(_BLANKS).str.strip_chars_end(_BLANKS)
+        if frame.engine == "ibis":  # which strips only the blanks it knows
+            name = text.str.replace_all(f"^[{_BLANKS}]+|[{_BLANKS}]+$", "")
         else:
             name = text.str.strip_chars(_BLANKS)
         nameless = nw.col("item").is_null() | nw.col("item").is_in(_NO_NAME)

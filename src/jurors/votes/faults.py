@@ -29,7 +29,7 @@ def one_line(error: Exception, path: Path, format: Format) -> str:
     """What is wrong with a file, told from the error that reading it raised."""
     text = str(error)
     if type(error).__name__ == "OutOfMemoryException":
-        return "counting needs more memory than allowed; allow more with memory= (--memory SIZE)"
+        return "reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)"
     if format in ("json", "jsonl"):
         return _json_fault(path, format, text)
     if format == "parquet":

@@ -59,13 +59,16 @@ def _curve(
     tips += [alt.Tooltip("low:Q", title="at least", format=".1%"), alt.Tooltip("high:Q", title="at most", format=".1%")]
     tips += [alt.Tooltip("outcome:N", title="outcome")]
     base = alt.Chart().encode(
-        x=alt.X("correlation:Q", title="error correlation ε").axis(tickCount=4, grid=False, format="~g"),
+        x=alt.X("correlation:Q", title="error correlation ε").axis(tickCount=2, grid=False, format="~g"),
         y=alt.Y("low:Q", title=None, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=4),
         color=alt.Color("label:N", scale=scale, title=None).legend(orient="top"), tooltip=tips,
     )  # fmt: skip
-    area = base.mark_area(opacity=0.25).encode(y2="high:Q")
+    # Bounds widen with ε, so up to the next ε the next bounds hold: steps, not slopes, are what is guaranteed.
+    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2="high:Q")
     edges = [
-        base.mark_line(strokeWidth=1.6, point={"size": 14, "filled": True}).encode(y=alt.Y(f"{end}:Q", title=None))
+        base.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True}).encode(
+            y=alt.Y(f"{end}:Q", title=None)
+        )
         for end in ("low", "high")
     ]
     chart = alt.layer(area, *edges, data=data(rows)).properties(width=wide, height=tall)

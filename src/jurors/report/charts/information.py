@@ -30,6 +30,7 @@ from jurors.report.charts.theme import (
 _STEPS = 36
 _SEAM = 0.001  # cells overlap a little: else the page's colour shines through
 _VALUES = [0.002, 0.01, 0.05, 0.2, 0.5]  # colours stop here, and the legend says so; the numbers do not
+_LOST = "#440154"  # where there is no answer at all: the dark end of viridis
 _LABELS = "datum.value >= 0.5 ? '0.5 or more' : datum.value <= 0.002 ? '0.002 or less' : datum.label"
 
 
@@ -66,6 +67,7 @@ def _trio(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) -> 
     colour = alt.Color("error:Q", title=["standard error", "of the prevalence"]).scale(
         type="log", scheme=SEQUENTIAL, reverse=True, domain=[_VALUES[0], _VALUES[-1]], clamp=True
     )
+    legend = colour.legend(format="~g", values=_VALUES, labelExpr=_LABELS)
     cells = (
         alt.Chart(data(rows))
         .transform_flatten(["error"])
@@ -78,17 +80,19 @@ def _trio(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) -> 
             x2="x2:Q",
             y=y.axis(tickCount=5),
             y2="y2:Q",
-            color=colour.legend(format="~g", values=_VALUES, labelExpr=_LABELS),
+            color=legend,
             tooltip=tips,
         )
     )
+    whole = alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": most}])).mark_rect(color=_LOST)
+    whole = whole.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
     here = [{"x": prevalence, "y": strength, "error": error, "text": "this test"}]
     spot = alt.Chart(data(here)).encode(x=x, y=y, tooltip=tips)
     halo = spot.mark_point(shape="circle", size=190, stroke="white", strokeWidth=5, opacity=1)
     mark = spot.mark_point(shape="circle", size=190, stroke=ORANGE, strokeWidth=2.5, opacity=1)
     word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(text="text:N")
     ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text="text:N")
-    chart = alt.layer(cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
+    chart = alt.layer(whole, cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
     about = [f"{counted(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
     if error is not None:
         about.append(f"This test: prevalence of {label} {prevalence:.1%}, standard error {error:.3f}")

@@ -31,7 +31,8 @@ _PAGE = """<!DOCTYPE html>
 <script type="application/json" id="spec">{spec}</script>
 <script>
 const spec = JSON.parse(document.getElementById("spec").textContent);
-vegaEmbed("#chart", spec, {{actions: {{export: true, source: false, compiled: false, editor: false}}}});
+const actions = {{export: true, source: false, compiled: false, editor: false}};
+vegaEmbed("#chart", spec, {{renderer: "canvas", actions: actions}});
 </script>
 </body>
 </html>

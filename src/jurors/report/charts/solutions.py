@@ -41,10 +41,10 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
     domain = grown(*(row[name] for row in rows for name in ("x", "y")))
     x, y = axes(evaluation.labels, domain)
     a, b = (shortened(label, 30) for label in evaluation.labels)
-    colour = alt.Color("solution:N", scale=alt.Scale(domain=[_CHOSEN, _MIRROR], range=[BLUE, ORANGE])).legend(
-        title=None, orient="top", offset=4
-    )
-    shape = alt.Shape("solution:N", scale=alt.Scale(domain=[_CHOSEN, _MIRROR], range=["circle", "square"])).legend(None)
+    legend = alt.Legend(title=None, orient="top", offset=4)
+    kinds = [_CHOSEN, _MIRROR]
+    colour = alt.Color("solution:N", scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), legend=legend)
+    shape = alt.Shape("solution:N", scale=alt.Scale(domain=kinds, range=["circle", "square"]), legend=legend)
     tips = [alt.Tooltip("juror:N", title="juror"), alt.Tooltip("solution:N", title="solution")]
     tips += [alt.Tooltip("x:Q", title=f"accuracy on {a}", format=PERCENT)]
     tips += [alt.Tooltip("y:Q", title=f"accuracy on {b}", format=PERCENT)]

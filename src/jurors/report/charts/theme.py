@@ -39,8 +39,10 @@ def altair() -> Any:
     """The drawing library, or one line about how to get it."""
     try:
         return import_module("altair")
-    except ImportError:
-        raise JurorsError("charts need altair: pip install 'jurors[plot]'") from None
+    except ImportError as error:
+        if error.name in ("altair", None):
+            raise JurorsError("charts need altair: pip install 'jurors[plot]'") from None
+        raise JurorsError(f"charts need altair, which does not load: {error}") from error
 
 
 def config(theme: Theme = "both") -> dict[str, Any]:

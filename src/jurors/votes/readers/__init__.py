@@ -25,7 +25,6 @@ from jurors.votes.table import Votes, nearest
 #: `--from NAME` -> the module, in the order in which they are asked.
 READERS: dict[str, str] = {
     "sketch": "sketch_file",
-    "by-true-label": "by_true_label",
     "inspect": "inspect_ai",
     "lm-eval": "lm_eval",
     "openai-evals": "openai_evals",
@@ -35,6 +34,7 @@ READERS: dict[str, str] = {
     "argilla": "argilla",
     "devai": "devai",
     "matrix": "matrix",
+    "by-true-label": "by_true_label",
 }
 
 

@@ -21,7 +21,7 @@ from jurors.votes.table import Label, Votes, ordered_labels
 
 TITLE = "file of decision counts (by true label, where it is known)"
 _NAMED = re.compile(rb'"(?:by_true_label|observed)"\s*:\s*[{\[]')
-_BARE = re.compile(rb'\[?\s*\{\s*"([^"]+)"\s*:\s*\{\s*"[^"]+"\s*:\s*\d+\s*[,}]')
+_BARE = re.compile(rb'\[?\s*\{\s*"(?:[^"]"\s*:\s*\{\s*"[^",]{2,}|[^"]+"\s*:\s*\{\s*"[^"]+,[^"]+)"\s*:\s*\d+\s*[,}]')
 
 
 def recognises(files: Files) -> bool:
@@ -46,10 +46,14 @@ def by_true_label(document: Any) -> tuple[Votes, list[Label | None]]:
     if not parts:
         raise VotesError("there are no counts in this file")
     named = document if isinstance(document, Mapping) else {}
+    for part in ("jurors", "labels"):
+        names = named.get(part, [])
+        if not isinstance(names, list) or not all(isinstance(name, (str, int)) for name in names):
+            raise VotesError(f'"{part}" must be a list of names, found {str(names)[:30]!r}')
     rows = [tuple(key.split(",")) if "," in key else tuple(key) for _, key, _ in parts]
     jurors = _jurors(named.get("jurors"), rows)
     said = {value for row in rows for value in row} | {label for label, _, _ in parts if label is not None}
-    labels = tuple(named["labels"]) if isinstance(named.get("labels"), list) else ordered_labels(said)
+    labels = tuple(map(str, named["labels"])) if "labels" in named else ordered_labels(said)
     if strangers := sorted(said - set(labels)):
         raise VotesError(
             f"label {strangers[0]!r} is counted, but is not among the labels {', '.join(map(str, labels))}"
