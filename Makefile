@@ -9,7 +9,7 @@ demo: $(READY)
 	$(BIN)/jurors demo
 
 test: check
-	$(BIN)/python -m pytest -q --benchmark-disable
+	$(BIN)/python -m pytest -q --benchmark-disable -n 2 --dist loadfile
 
 check: $(READY)
 	$(BIN)/ruff check .

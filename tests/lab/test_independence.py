@@ -103,3 +103,72 @@ def test_what_cannot_be_searched_is_said_in_one_line(options: dict[str, Any], me
         find_independent_jury(X, y, GaussianNB(), **{"jurors": 3, **options})
     with pytest.raises(SketchError, match="two labels, the target has 1"):
         find_independent_jury(X, y * 0, GaussianNB(), jurors=3)
+
+
+def test_worthless_jurors_are_told_and_ranked_last() -> None:
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = data()
+    X[:, 2:] = np.random.default_rng(1).normal(size=X[:, 2:].shape)  # two of six features know something
+    found = find_independent_jury(X, y, GaussianNB(), jurors=3, tries=20)
+    assert all(trial.signal < 0.01 for trial in found.trials)
+    for trial in found.trials:
+        assert (trial.ratio == np.inf) == (trial.signal <= 0)
+    keyed = score(found.jury.votes(X[found.held_out]), y[found.held_out].tolist())
+    assert tuple(float(x) for x in keyed.score.values()) == pytest.approx(found.best.scores)
+    noise = find_independent_jury(np.ones((90, 3)) * np.arange(3), y[:90], GaussianNB(), jurors=3, tries=5)
+    assert "somebody was no better than a coin" in str(noise)
+
+
+def test_any_kind_of_table_gives_the_same_search() -> None:
+    import pandas as pd
+    import polars as pl
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = data(items=600)
+    names = list("abcdef")
+    tables = [
+        pd.DataFrame(X, columns=names, index=range(50, 650)), pl.DataFrame(X, schema=names),
+        pl.DataFrame(X, schema=names).lazy(),
+    ]  # fmt: skip
+    tree = DecisionTreeClassifier(max_depth=2)
+    plain = find_independent_jury(X, np.where(y, "yes", "no"), tree, jurors=3, tries=4)
+    for table in tables:
+        found = find_independent_jury(
+            table, np.where(y, "yes", "no"), [tree, tree, DecisionTreeClassifier(max_depth=2)], tries=4
+        )
+        assert [t.correlation for t in found.trials] == [t.correlation for t in plain.trials]
+        assert found.possible == 15  # three equal algorithms: it does not matter who gets which features
+        assert found.best.features == tuple(tuple(names[c] for c in own) for own in plain.best.features)
+
+
+def test_both_labels_are_held_out_however_rare_one_is() -> None:
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = data(items=400)
+    y = (np.arange(400) < 12).astype(int)
+    found = find_independent_jury(X, y, GaussianNB(), jurors=3, tries=2, held_out=0.05)
+    assert sorted(set(y[found.held_out])) == [0, 1]
+    assert len(found.held_out) == 20
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X, y[:10]), "60 records and 10 labels"),
+        (lambda X, y: (X[:, 0], y), r"rows and columns, got the shape \(60,\)"),
+        (lambda X, y: (X, [None, *y[1:].tolist()]), "the target has missing values"),
+        (lambda X, y: (X, np.where(y == 1, 1.0, np.nan)), "the target has missing values"),
+    ],
+)
+def test_records_that_do_not_fit_are_refused(change: Any, message: str) -> None:
+    from sklearn.naive_bayes import GaussianNB
+
+    with pytest.raises(SketchError, match=message):
+        find_independent_jury(*change(*data(items=60)), GaussianNB(), jurors=3, tries=2)
+
+
+def test_what_is_no_classifier_is_refused() -> None:
+    X, y = data(items=60)
+    with pytest.raises(SketchError, match="not 'tree'"):
+        find_independent_jury(X, y, "tree", jurors=3)

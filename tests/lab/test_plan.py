@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jurors import grade
+from jurors import bounds, grade
 from jurors.doubt.intervals import trio_standard_errors
 from jurors.errors import SketchError
 from jurors.evaluate.trios import evaluate_trios
@@ -36,11 +36,54 @@ def test_the_information_of_a_trio_is_the_delta_method_of_the_theorem(
     assert errors.prevalence[0] / 100 == pytest.approx(float(by_theorem.prevalence), rel=1e-6)
 
 
-def test_drawn_tuples_tell_nearly_the_same_as_all_of_them() -> None:
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_drawn_tuples_tell_nearly_the_same_as_all_of_them(missing: float, monkeypatch: pytest.MonkeyPatch) -> None:
     confusion = np.array([[[0.9, 0.1], [0.3, 0.7]]] * 5)
     shares = np.array([0.4, 0.6])
-    listed, drawn = item_errors(shares, confusion), item_errors(shares, confusion, missing=1e-12)
+    listed = item_errors(shares, confusion, missing=missing)
+    monkeypatch.setattr("jurors.lab.information._MOST_TUPLES", 1)
+    drawn = item_errors(shares, confusion, missing=missing)
     assert drawn.accuracy == pytest.approx(listed.accuracy, rel=0.05)
+    assert (drawn.accuracy != listed.accuracy).any()
+
+
+@pytest.mark.parametrize(("jurors", "labels"), [(3, 2), (4, 2), (3, 3)])
+def test_the_information_is_that_of_numerical_derivatives(jurors: int, labels: int) -> None:
+    """Move each free rate a little, see how the chances of all decision tuples change."""
+    rng = np.random.default_rng(4)
+    shares = rng.dirichlet(np.full(labels, 5.0))
+    confusion = 0.65 * np.eye(labels) + 0.35 * rng.dirichlet(np.full(labels, 3.0), (jurors, labels))
+
+    def chances(free: Any) -> Any:
+        prevalence = np.append(free[: labels - 1], 1 - free[: labels - 1].sum())
+        tables = np.zeros((jurors, labels, labels))
+        tables[:, ~np.eye(labels, dtype=bool)] = free[labels - 1 :].reshape(jurors, -1)
+        tables[:, np.arange(labels), np.arange(labels)] = 1 - tables.sum(axis=2)
+        joint = prevalence.reshape(labels, *[1] * jurors)
+        for i in range(jurors):
+            joint = joint * tables[i].reshape(labels, *[labels if k == i else 1 for k in range(jurors)])
+        return joint.sum(axis=0).ravel()
+
+    free = np.append(shares[:-1], confusion[:, ~np.eye(labels, dtype=bool)].ravel())
+    slopes = np.array([(chances(free + h) - chances(free - h)) / 2e-6 for h in np.eye(len(free)) * 1e-6]).T
+    covariance = np.linalg.inv(slopes.T @ (slopes / chances(free)[:, None]))
+    rates = covariance[labels - 1 :, labels - 1 :].reshape(jurors, labels, labels - 1, jurors, labels, labels - 1)
+    spreads = [[rates[i, a, :, i, a].sum() ** 0.5 for a in range(labels)] for i in range(jurors)]
+    assert item_errors(shares, confusion).accuracy == pytest.approx(np.array(spreads), rel=1e-6)
+
+
+def test_a_rare_label_takes_many_items_and_not_for_ever() -> None:
+    rare = item_errors(np.array([1e-7, 1 - 1e-7]), np.array([[[0.9, 0.1], [0.1, 0.9]]] * 5))
+    common = item_errors(np.array([1e-5, 1 - 1e-5]), np.array([[[0.9, 0.1], [0.1, 0.9]]] * 5))
+    assert np.isfinite(rare.accuracy).all()
+    assert rare.accuracy[0, 0] > 50 * common.accuracy[0, 0]
+
+
+def test_many_missing_votes_take_more_items_and_not_for_ever() -> None:
+    few, many = (plan(jurors=3, missing=missing).rows[0].items for missing in ("0.9", "0.99"))
+    assert few is not None
+    assert many is not None
+    assert many > 100 * few
 
 
 def test_jurors_who_say_anything_teach_nothing() -> None:
@@ -111,6 +154,35 @@ def test_a_safe_correlation_is_below_the_useless_one_and_wider_margins_stand_mor
     assert narrow.breaking_point == wide.breaking_point
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(12, 18), min_size=3, max_size=4), st.integers(4, 16), st.sampled_from([0.03, 0.1]))
+def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
+    twentieths: list[int], prevalence: int, width: float
+) -> None:
+    """The promise is about the distance from the grade, not about half of the bounds, which are not symmetric."""
+    jury = {"accuracy": [f"{k}/20" for k in twentieths], "prevalence": f"{prevalence}/20"}
+    row = plan(jurors=len(twentieths), width=width, **jury).rows[0]
+    assert row.correlation is not None
+    test = simulate(exact=True, jurors=len(twentieths), **jury)
+    found = bounds(test.sketch, correlation=row.correlation)
+    assert found.accuracy is not None
+    ends = [
+        (k / 20, end)
+        for k, by in zip(twentieths, found.accuracy.values(), strict=True)
+        for x in by.values()
+        for end in x
+    ]
+    assert max(abs(float(end) - x) for x, end in ends) <= width + 1e-6
+
+
+def test_a_juror_who_guesses_is_bounded_by_nothing() -> None:
+    row = plan(jurors=5, accuracy=["0.9", "0.8", "0.5"]).rows[0]
+    assert (row.correlation, row.breaking_point) == (0.0, 0.0)
+    assert "<1e-06" in str(plan(jurors=5, accuracy=["0.9", "0.8", "0.5"]))
+    assert plan(jurors=11).rows[0].correlation is None
+    assert "up to 10 jurors" in str(plan(jurors=11))
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -118,7 +190,14 @@ def test_a_safe_correlation_is_below_the_useless_one_and_wider_margins_stand_mor
         ({"level": 1.0}, r"level must lie between 0 and 1"),
         ({"jurors": 2}, r"at least 3 jurors, got 2"),
         ({"prevalence": "0"}, r"a label that never occurs cannot be learnt"),
+        ({"jurors": 3, "prevalence": "1"}, r"a label that never occurs cannot be learnt"),
         ({"missing": "x"}, r"missing must be a number"),
+        ({"missing": 1}, r"nobody votes where every vote is missing"),
+        ({"jurors": 20, "missing": "0.99"}, r"too few votes an item to plan for 20 jurors where 0\.99"),
+        ({"jurors": "3"}, r"jurors must be one number of jurors or several, got '3'"),
+        ({"accuracy": "0.3"}, r"wrong more often than right look like their mirror image"),
+        ({"target": "tests"}, r"target must be 'test' or 'population', got 'tests'"),
+        ({"jurors": 100, "labels": tuple("ABCDEFGHIJ")}, r"9,009 unknown rates, too many to plan for"),
     ],
 )
 def test_what_cannot_be_planned_is_said_in_one_line(asked: dict[str, object], message: str) -> None:

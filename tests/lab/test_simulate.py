@@ -116,6 +116,58 @@ def test_votes_go_missing_as_often_as_asked() -> None:
     assert ((sparse.votes.codes >= 0).sum(axis=1) == 3).all()
 
 
+def test_an_exact_test_may_say_that_no_vote_is_missing() -> None:
+    assert (
+        simulate(exact=True, missing="0").votes.total == simulate(exact=True, missing=["0", 0, 0.0]).votes.total == 250
+    )
+
+
+def test_pairs_groups_and_difficulty_add_up() -> None:
+    asked = {
+        "accuracy": ["0.7", "0.6", "0.5", "0.65"],
+        "pairs": "0.01",
+        "difficulty": "0.005",
+        "labels": ("A", "B", "C"),
+    }
+    test = simulate(exact=True, jurors=4, groups={("2", "3", "4"): "0.02"}, **asked)
+    wanted = {("1", "2"): 15, ("1", "3"): 5, ("1", "4"): 5, ("2", "3"): 25, ("2", "4"): 25, ("3", "4"): 35}
+    for label in test.votes.labels:
+        assert {pair: test.score.correlation(label, pair) for pair in wanted} == {
+            pair: Fraction(value, 1000) for pair, value in wanted.items()
+        }
+
+
+def test_drift_adds_correlation_over_the_whole_test_and_none_at_any_moment() -> None:
+    """Accuracies that move together by 0.3 have the variance 0.3²/12 in common."""
+    test = simulate(300_000, accuracy="0.6", pairs="0.02", drift={"accuracy": "0.9"}, seed=1)
+    right = test.votes.codes == test.truth[:, None]
+    whole = [float(np.cov(right[test.truth == a, :2].T, bias=True)[0, 1]) for a in (0, 1)]
+    assert whole == pytest.approx([0.0275, 0.0275], abs=0.003)
+    moments = [np.cov(part[:, :2].T)[0, 1] for part in np.array_split(right, 30)]
+    assert np.mean(moments) == pytest.approx(0.02, abs=0.003)
+
+
+@pytest.mark.parametrize("missing", [0, "0.4"])
+def test_the_largest_correlation_is_that_of_all_pairs(missing: object) -> None:
+    test = simulate(3_000, jurors=25, groups={("20", "25"): "0.08"}, missing=missing)
+    by_key = [x for by in test.score.correlations(2).values() for x in by.values() if x is not None]
+    assert test.largest_correlation == pytest.approx(float(max(by_key, key=abs)), abs=1e-12)
+    assert simulate(50, jurors=1).largest_correlation is None
+    assert simulate(50, jurors=4, votes_per_item=1).largest_correlation is None
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    test = simulate(np.int64(40), jurors=np.int64(2), accuracy=np.float32(0.75), prevalence=np.array([0.25, 0.75]))  # type: ignore[arg-type]
+    assert test.model.confusion[0][0][0] == Fraction(3, 4)
+    assert test.votes.codes.shape == (40, 2)
+
+
+def test_a_jury_knows_the_correlations_of_two_and_three_jurors_only() -> None:
+    model = jury_model(jurors=4, difficulty="0.01")
+    with pytest.raises(SketchError, match="of two or three jurors, got 1, 2, 3, 4"):
+        model.correlation("A", ["1", "2", "3", "4"])
+
+
 def test_equal_seeds_give_equal_votes_and_others_do_not() -> None:
     one, same, other = (simulate(1_000, difficulty="0.02", seed=seed) for seed in (5, 5, 6))
     assert (one.votes.codes == same.votes.codes).all()
@@ -128,7 +180,7 @@ def test_equal_seeds_give_equal_votes_and_others_do_not() -> None:
         ({"accuracy": "0.95", "pairs": "0.2"}, r"cannot share an error correlation of 0\.2 .* at most 0\.0475"),
         ({"prevalence": ["0.5", "0.6"]}, r"must add up to 1, got 0\.5, 0\.6"),
         ({"accuracy": "1.5"}, r"between 0 and 1, got 1\.5"),
-        ({"accuracy": "high"}, r"must be a number such as 0\.8 or 4/5, got 'high'"),
+        ({"accuracy": "high"}, r"must be a number such as 0\.8, got 'high'"),
         ({"accuracy": ["0.8", "0.7"]}, r"3 jurors need 3 accuracies, got 2"),
         ({"groups": {("1", "9"): "0.01"}}, r"a group names the juror '9'; there are: 1, 2, 3"),
         ({"groups": {("1", "2"): "0.01", ("2", "3"): "0.01"}}, r"in no other group"),
@@ -139,8 +191,20 @@ def test_equal_seeds_give_equal_votes_and_others_do_not() -> None:
         ({"drift": {"jurors": 4}}, r"prevalence and accuracy can drift, not 'jurors'"),
         ({"exact": True}, r"whole counts only on multiples of 250 items, got 100"),
         ({"exact": True, "missing": "0.1"}, r"an exact test has every vote"),
+        ({"exact": True, "accuracy": "0.123456789"}, r"multiples of about 10\^\d+ items, more than can be counted"),
+        ({"groups": {("1", "1", "2"): "0.01"}}, r"each once and in no other group"),
+        ({"jurors": 1, "pairs": "0.01"}, r"one juror alone shares no error"),
+        ({"jurors": 0}, r"one juror or more, .* got 0"),
+        ({"jurors": ("ann", "ann")}, r"two are called 'ann'"),
+        ({"items": 10**12}, r"too many votes to hold at once"),
+        ({"items": 10.5}, r"items must be a whole number, got 10\.5"),
+        ({"accuracy": "1e-999999"}, r"must be a number such as 0\.8"),
+        ({"accuracy": [[0.8, [0.1, 0.9]]] * 3}, r"each row of the confusion matrix"),
+        ({"accuracy": {"1": {"A": 1}, "2": 1, "3": 1}}, r"needs an entry for each of A, B"),
+        ({"prevalence": {"Z": 1}}, r"prevalence names the label 'Z'; there are: A, B"),
+        ({"seed": -1}, r"seed must be a whole number from 0"),
     ],
 )
 def test_what_cannot_be_simulated_is_said_in_one_line(asked: dict[str, object], message: str) -> None:
     with pytest.raises(SketchError, match=message):
-        simulate(100, **asked)  # type: ignore[arg-type]
+        simulate(**{"items": 100, **asked})  # type: ignore[arg-type]

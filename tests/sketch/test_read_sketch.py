@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -225,3 +227,18 @@ def test_progress_is_told_from_nothing_to_all(tmp_path: Path) -> None:
     shares: list[float] = []
     read_sketch(path, progress=shares.append)
     assert all(0 < share <= 1 for share in shares)
+
+
+def test_duckdb_shows_no_bar_of_its_own_where_python_looks_interactive(tmp_path: Path) -> None:
+    path = write(tmp_path / "v.csv", {"a": ["x", "y"], "b": ["y", "y"]})
+    settings = "current_setting('enable_progress_bar') AND current_setting('enable_progress_bar_print')"
+    code = (  # `python -c` is interactive to DuckDB
+        "import sys, duckdb; from jurors.votes.source import open_source\n"
+        f"ask = lambda con: con.execute({'SELECT ' + settings!r}).fetchone()[0]\n"
+        "seen = [ask(duckdb.connect())]\n"
+        "for progress in (None, id):\n"
+        "    with open_source(sys.argv[1], progress=progress) as table: seen.append(ask(table.con))\n"
+        "print(seen)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[True, False, False]"

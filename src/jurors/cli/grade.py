@@ -45,7 +45,7 @@ def grade(source: Source, grading: dict[str, Any], exam: bool, by: str | None, o
 
 def write_groups(found: Any, output: Output) -> None:
     """Grades by group, in the format asked for."""
-    from jurors.jury.by_group_card import markdown_card
+    from jurors.jury.by_group_card import markdown_card, shown_alarms
     from jurors.tables import csv_text
 
     match output.format:
@@ -53,7 +53,7 @@ def write_groups(found: Any, output: Output) -> None:
             output.write(json_text(found.to_dict()))
         case "csv":
             output.write(csv_text(*found.rows()))
-            output.warn(found.alarms)
+            output.warn(shown_alarms(found.alarms))
         case "md":
             output.write(markdown_card(found))
         case _:

@@ -19,6 +19,7 @@ from jurors.cli.options import Output, Source, by_option, grading_options, json_
 def label(source: Source, grading: dict[str, Any], review: int | None, by: str | None, output: Output) -> None:
     """One label per item of FILE, with the probability that it is right."""
     import jurors
+    from jurors.jury.by_group_card import shown_alarms
     from jurors.tables import Table, csv_text
 
     with output.working("labelling") as bar:
@@ -49,5 +50,5 @@ def label(source: Source, grading: dict[str, Any], review: int | None, by: str |
             )
             table = Table(columns, shown, right=(2,))
             output.write(table.to_markdown() if kind == "md" else table.to_text())
-    output.warn(labelling.alarms)
+    output.warn(labelling.alarms if by is None else shown_alarms(labelling.alarms))
     output.exit(labelling.alarms)

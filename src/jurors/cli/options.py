@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import sys
 import tempfile
@@ -86,9 +87,26 @@ class Source:
     def read_with_groups(self, by: str, working: Working | None = None) -> tuple[Any, Any]:
         """The votes of FILE, and which group each item belongs to by one of its columns."""
         from jurors.votes import read_votes_with_key
+        from jurors.votes.layout import COUNT_WORDS, guess_column
 
+        if self.options["layout"] in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
+            raise VotesError(f"--by {by}: this column counts items; name the column that holds their group")
         with _reading(working) as progress:
             return read_votes_with_key(self.files, by, what="group", progress=progress, **self.options)
+
+    def twice(self) -> tuple[Source, Source]:
+        """Two that read the same, for what needs two readings: standard input gives its content only once."""
+        if "-" not in self.files:
+            return self, self
+        content = sys.stdin.buffer.read()
+
+        def kept(name: str) -> Any:
+            stream = io.BytesIO(content)
+            stream.name = "standard input"  # what messages call it
+            return stream if name == "-" else name
+
+        one, other = (Source(tuple(map(kept, self.files)), self.options) for _ in range(2))
+        return one, other
 
     def without(self, column: str) -> Source:
         """The same, with one more column left out."""
@@ -195,7 +213,8 @@ def votes_options(command: Command) -> Command:
     @click.option("--memory", metavar="SIZE", help="How much memory reading may use before it spills to disk: 2GB.")
     @functools.wraps(command)
     def wrapped(
-        files: tuple[str, ...], tool: str | None, memory: str | None, layout: str, item: str | None, juror: str | None, label_column: str | None, count: str | None,
+        files: tuple[str, ...], tool: str | None, memory: str | None, layout: str,
+        item: str | None, juror: str | None, label_column: str | None, count: str | None,
         ignore: tuple[str, ...], missing: tuple[str, ...], labels: str | None, duplicates: str, **rest: Any,
     ) -> Any:  # fmt: skip
         options = {

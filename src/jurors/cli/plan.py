@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from jurors.cli.options import Output, json_text, output_options
+from jurors.cli.options import Output, json_text, output_options, write_whole
 from jurors.cli.simulate import jury_options, whole_numbers
+from jurors.errors import SketchError
 
 
 @click.command()
@@ -28,13 +30,14 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     from jurors.lab.plan import plan as make_plan
     from jurors.tables import csv_text
 
+    ending: Any = None if chart is None else _ending(chart)
     with output.working("planning"):
         found = make_plan(jurors=whole_numbers(jurors, "--jurors"), **jury, **asked)
     if chart is not None:
-        from jurors.cli.plot import save_chart
         from jurors.plot import plan as draw
+        from jurors.plot import render
 
-        save_chart(draw(found), chart)
+        write_whole(Path(chart), render(draw(found), ending))
     match output.format:
         case "json":
             output.write(json_text(found.to_dict()))
@@ -42,6 +45,19 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
             names = ("jurors", "items", "items_for_prevalence", "correlation", "breaking_point")
             output.write(csv_text(names, [[getattr(row, name) for name in names] for row in found.rows]))
         case "md":
-            output.write(found.table().to_markdown())
+            output.write("\n".join([found.table().to_markdown(), "", *(f"- {note}" for note in found.notes())]))
         case _:
             output.write(str(found))
+
+
+def _ending(chart: str) -> Any:
+    """The format that a chart's name asks for; what cannot be written is told before the work."""
+    from jurors.plot import FORMATS
+
+    ending = Path(chart).suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise SketchError(f"--chart {chart}: the name of a chart's file ends in one of {endings}")
+    if not Path(chart).absolute().parent.is_dir():
+        raise SketchError(f"--chart {chart}: there is no folder {Path(chart).parent}")
+    return ending

@@ -23,9 +23,10 @@ def score(source: Source, key: Key, by: str | None, output: Output) -> None:
 
     if by is not None:
         with output.working("scoring") as bar:
-            votes, truth = source.without(by).read_with_key(key, bar)
             is_column = not Path(str(key.path)).exists()
-            _, groups = (source.without(str(key.path)) if is_column else source).read_with_groups(by, bar)
+            one, other = source.twice()
+            votes, truth = one.without(by).read_with_key(key, bar)
+            _, groups = (other.without(str(key.path)) if is_column else other).read_with_groups(by, bar)
             found = jurors.score_by(votes, truth, groups, column=by)
         write_groups(found, output)
         return

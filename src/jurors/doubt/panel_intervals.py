@@ -136,7 +136,7 @@ def expected_statistics(data: Incidence, posterior: Floats, weights: Floats) -> 
 def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
     """Variance left by labels that stay uncertain: Σ n q(1-q) (x - statistic)² / (Σ n q)², item by item."""
     weights, q = data.weights[0], posterior.T
-    doubt = q * (1 - q) * weights
+    doubt = np.maximum(q * (1 - q), 0.0) * weights  # a posterior may exceed 1 in its last digit
     expected = expected_statistics(data, q[None], data.weights)
     shape = (data.labels, data.jurors, data.labels)
     counts = data.counts((q * weights)[None])[0].reshape(shape)

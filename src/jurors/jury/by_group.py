@@ -6,6 +6,7 @@ mean "no" in another where "yes" is rare. Each group is a test of its own: nothi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
@@ -13,24 +14,27 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.decide import Labelling
-from jurors.errors import SketchError, VotesError
+from jurors.decide import Labelling, label_rows, majority_partition
+from jurors.errors import JurorsError, SketchError, VotesError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.solution import Named, json_ready
+from jurors.jury.by_group_votes import prepared, said_here, split_votes
 from jurors.jury.grade import grade
 from jurors.jury.label import label
 from jurors.jury.request import ranked
 from jurors.jury.score import score
-from jurors.jury.source import as_votes, votes_and_column
+from jurors.jury.source import without_silent
+from jurors.sketch import count_votes
 from jurors.votes import Key, Label, Votes, as_key
-from jurors.votes.cells import tidy
-from jurors.votes.table import NO_VOTE, nearest, ordered_labels
+from jurors.votes.table import nearest, ordered_labels
 
 Result = TypeVar("Result", Evaluation, KeyedEvaluation)
 
 FEWEST_ITEMS = 200  # the smallest test for which intervals were checked by simulation (benchmarks/plan_widths.py)
 _WIDEST = 0.2  # a score known less well than this says little
 _MOST_RULES = 10_000
+_LEFT_OUT = "and is left out"
+_LABELLED_BY_ALL = "so its items get the labels that all items together give them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +42,10 @@ class ByGroup(Generic[Result]):
     """One result a group."""
 
     column: str
+    jurors: tuple[str, ...]  #: everybody; in a group, those who never voted there are left out
+    labels: tuple[Label, ...]  #: every label; in a group, those that nobody said there are left out
     groups: Named  #: group -> result
-    sizes: Named  #: group -> items, also of the groups that were left out
+    sizes: Named  #: group -> items (of `score_by`: with a true label), also of the groups that were left out
     left_out: Named  #: group -> why it could not be graded
     alarms: tuple[Alarm, ...]  #: about the groups, and every group's own, by name
 
@@ -51,14 +57,21 @@ class ByGroup(Generic[Result]):
         return len(self.groups)
 
     def rules(self) -> list[tuple[tuple[Label | None, ...], dict[Any, Label]]]:
-        """Decision tuples that do not get the same label in every group: the tuple, and its label by group."""
+        """Decision tuples that do not get the same label in every group: the tuple, and its label by group.
+
+        A tuple has one place for each of `jurors`, None where a juror said nothing. Groups without labels (an exam, an
+        answer key) or with more than 10,000 tuples are not compared.
+        """
         chosen: dict[tuple[Label | None, ...], dict[Any, Label]] = {}
         for group, result in self.groups.items():
             partition = getattr(result, "partition", None)
-            if partition is None or len(partition.chosen) > _MOST_RULES:
+            if partition is None or len(partition.chosen) > _MOST_RULES or result.exam:
                 continue
-            for decisions, code in zip(partition.sketch.decisions(), partition.chosen.tolist(), strict=True):
-                chosen.setdefault(decisions, {})[group] = partition.sketch.labels[code]
+            sketch = partition.sketch
+            place = {name: k for k, name in enumerate(sketch.jurors)}
+            for decisions, code in zip(sketch.decisions(), partition.chosen.tolist(), strict=True):
+                said = tuple(decisions[place[name]] if name in place else None for name in self.jurors)
+                chosen.setdefault(said, {})[group] = sketch.labels[code]
         return [(decisions, by) for decisions, by in chosen.items() if len(set(by.values())) > 1]
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,6 +82,8 @@ class ByGroup(Generic[Result]):
         ]
         return {
             "by": self.column,
+            "jurors": list(self.jurors),
+            "labels": [json_ready(label) for label in self.labels],
             "items": {str(group): int(size) for group, size in self.sizes.items()},
             "groups": {str(group): result.to_dict() for group, result in self.groups.items()},
             "left_out": {str(group): reason for group, reason in self.left_out.items()},
@@ -88,6 +103,9 @@ class ByGroup(Generic[Result]):
         from jurors.jury.by_group_card import group_rows
 
         return group_rows(self)
+
+    def __repr__(self) -> str:
+        return f"ByGroup({self.column!r}, {len(self.groups):,} groups graded, {len(self.left_out):,} left out)"
 
     def __str__(self) -> str:
         from jurors.jury.by_group_card import text_card
@@ -112,27 +130,36 @@ def grade_by(source: Any, by: Any, *, column: str = "group", **options: Any) -> 
     column
         What to call the groups, where `by` is not a column's name.
     options
-        As in `grade`.
+        As in `grade`. A group without any gold item is graded without.
 
     Examples
     --------
-    >>> votes = [["yes", "yes", "no"], ["no", "no", "no"], ["yes", "no", "yes"], ["no", "yes", "yes"]] * 100
-    >>> found = grade_by(votes, ["young", "old"] * 200)
-    >>> list(found.sizes.items())
-    [('old', 200), ('young', 200)]
+    >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10 + [
+    ...          ["no", "yes", "yes"]] * 10
+    >>> found = grade_by(votes * 4, ["young", "old"] * 200)
+    >>> list(found.sizes.items()), found["old"].jurors
+    ([('old', 200), ('young', 200)], ('1', '2', '3'))
     """
-    votes, groups, column, grading = _prepared(source, by, column, options)
-    return _apart(votes, groups, column, lambda rows, _: grade(rows, **grading))
+    votes, groups, column, grading = prepared(source, by, column, options)
+    return _apart(votes, groups, column, _grader(votes, grading))
 
 
 def score_by(source: Any, key: Any, by: Any, *, column: str = "group", **reading: Any) -> ByGroup[KeyedEvaluation]:
     """Grade the jurors against an answer key, apart for each group of items; groups as in `grade_by`."""
-    votes, groups, column, rest = _prepared(source, by, column, reading)
+    votes, groups, column, rest = prepared(source, by, column, reading)
     if rest:
         raise SketchError(f"score_by knows no option {next(iter(rest))!r}")
     votes, truth = as_key(key).align(votes)
-    labels = np.array([*votes.labels, None], dtype=object)[truth]
-    return _apart(votes, groups, column, lambda rows, which: score(rows, Key.from_array(labels[which])))
+    if not (truth >= 0).any():
+        raise SketchError("no item has a true label")
+
+    def score_group(rows: Votes, which: NDArray[np.int64]) -> KeyedEvaluation:
+        known = _key(votes.labels, truth[which])
+        if known is None:
+            raise SketchError("no item of it has a true label")
+        return score(rows, known)
+
+    return _apart(votes, groups, column, score_group)
 
 
 def label_by(
@@ -140,98 +167,124 @@ def label_by(
 ) -> tuple[Labelling, NDArray[Any], ByGroup[Evaluation]]:
     """Label every item by the rule of its own group; also each item's group, and the groups' evaluations.
 
-    The items of a group that cannot be graded get the labels that all items together give them; an alarm says so.
+    The items of a group that cannot be graded, or that name no group, get the labels that all items together give them;
+    an alarm says so.
     """
-    votes, groups, column, grading = _prepared(source, by, column, options)
-    graded = _apart(votes, groups, column, lambda rows, _: grade(rows, **grading))
-    found = label(votes, **grading)
+    votes, groups, column, grading = prepared(source, by, column, options)
+    graded = _apart(votes, groups, column, _grader(votes, grading), fate=_LABELLED_BY_ALL)
+    found, known = _label_all(votes, grading), _gold(votes, grading)
     codes, probability = found.codes.copy(), found.probability.copy()
-    for group in graded.groups:
-        which = np.flatnonzero(groups == group)
-        own = label(_where(votes, which), **grading)
+    alarms, methods, rest = list(graded.alarms), Counter[str](), np.ones(votes.rows, dtype=bool)
+    for group, which, rows in split_votes(votes, groups, tuple(graded.groups)):
+        here = said_here(rows, None if known is None else known[which])
+        own = label(without_silent(here)[0], evaluation=graded.groups[group])
         place = np.array([found.labels.index(a) for a in own.labels])
-        codes[which], probability[which] = place[own.codes], own.probability
-    return replace(found, codes=codes, probability=probability, alarms=graded.alarms), groups, graded
+        codes[which], probability[which], rest[which] = place[own.codes], own.probability, False
+        methods[own.method] += 1
+        alarms += [_of_group(a, group) for a in own.alarms if a.kind == "majority_fallback"]
+    if rest.any():
+        methods[found.method] += 1
+        alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in found.alarms]
+    if known is not None:
+        codes, probability = np.where(known >= 0, known, codes), np.where(known >= 0, 1.0, probability)
+    labelled = replace(found, codes=codes, probability=probability, method=", ".join(methods), alarms=ranked(alarms))
+    return labelled, groups, graded
+
+
+def _label_all(votes: Votes, grading: Mapping[str, Any]) -> Labelling:
+    """The labels that all items together give; majority votes, without probabilities, where they give none."""
+    try:
+        return label(votes, **grading)
+    except JurorsError as error:
+        reason = f"all items together cannot be graded ({_inside(error)}), so these labels are majority votes"
+        sketch, inverse = count_votes(votes)
+        alarms = (Alarm("majority_fallback", "warning", reason),)
+        return label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=alarms)
+
+
+def _grader(votes: Votes, grading: Mapping[str, Any]) -> Callable[[Votes, NDArray[np.int64]], Evaluation]:
+    """Grades the votes of one group, with the gold items that are in it."""
+    known = _gold(votes, grading)
+
+    def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
+        gold = None if known is None else known[which]
+        key = None if gold is None else _key(votes.labels, gold)
+        return grade(said_here(rows, gold), **{**grading, "gold": key})
+
+    return grade_group
+
+
+def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
+    """The gold label of each row, -1 where none is known; None without gold."""
+    if grading.get("gold") is None:
+        return None
+    aligned, known = as_key(grading["gold"]).align(votes)
+    for name in aligned.labels:
+        if name not in votes.labels:
+            nearest(name, votes.labels, "label among the votes that is called")
+    return known
+
+
+def _key(labels: Sequence[Label], codes: NDArray[np.int64]) -> Key | None:
+    """An answer key by position; None where nothing is known."""
+    return Key.from_array(np.array([*labels, None], dtype=object)[codes]) if (codes >= 0).any() else None
 
 
 def _apart(
-    votes: Votes, groups: NDArray[Any], column: str, grade_group: Callable[[Votes, NDArray[np.int64]], Any]
-) -> ByGroup[Any]:
+    votes: Votes, groups: NDArray[Any], column: str, grade_group: Callable[[Votes, NDArray[np.int64]], Any], *,
+    fate: str = _LEFT_OUT,
+) -> ByGroup[Any]:  # fmt: skip
     names = ordered_labels(group for group in groups.tolist() if group is not None)
     if not names:
         raise VotesError(f"no row has a group in column {column!r}")
     results, sizes, left_out = Named(), Named(), Named()
     alarms: list[Alarm] = []
-    for group in names:
-        which = np.flatnonzero(groups == group)
-        rows = _where(votes, which)
+    for group, which, rows in split_votes(votes, groups, names):
         sizes[group] = rows.total
         try:
             results[group] = grade_group(rows, which)
-        except SketchError as error:
-            left_out[group] = str(error)
-            alarms.append(Alarm("ungraded_group", "warning", f"group {group!r} is left out: {error}"))
+        except JurorsError as error:
+            left_out[group] = _inside(error)
+            alarms.append(
+                Alarm("ungraded_group", "warning", f"group {group!r} cannot be graded, {fate}: {_inside(error)}")
+            )
             continue
-        alarms += _small(group, rows.total, results[group])
-        alarms += [replace(a, message=f"group {group!r}: {a.message}") for a in getattr(results[group], "alarms", ())]
-    if absent := int(sum(group is None for group in groups.tolist())):
-        alarms.append(Alarm("no_group", "warning", f"{absent:,} rows name no group and are left out", float(absent)))
-    return ByGroup(column, results, sizes, left_out, ranked(alarms))
+        sizes[group] = results[group].items
+        alarms += _small(group, results[group])
+        alarms += [_of_group(a, group) for a in getattr(results[group], "alarms", ())]
+    if not results:
+        raise SketchError(_no_group(left_out))
+    absent = groups == None  # noqa: E711  # an array of objects, compared one by one
+    if absent.any():
+        items = int(absent.sum() if votes.counts is None else votes.counts[absent].sum())
+        text = f"{items:,} items name no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
+        alarms.append(Alarm("no_group", "warning", text, float(items)))
+    return ByGroup(column, votes.jurors, votes.labels, results, sizes, left_out, ranked(alarms))
 
 
-def _small(group: Any, items: int, result: Any) -> list[Alarm]:
+def _inside(error: Exception) -> str:
+    """An error's message inside a sentence."""
+    return " ".join(str(error).split()).removesuffix(".")
+
+
+def _no_group(left_out: Mapping[Any, str]) -> str:
+    """Why nothing could be graded: one reason where all groups share it, else the first."""
+    first, reason = next(iter(left_out.items()))
+    if len(set(left_out.values())) == 1:
+        return reason
+    return f"none of the {len(left_out):,} groups can be graded; {first!r}, for one: {reason}"
+
+
+def _of_group(alarm: Alarm, group: Any) -> Alarm:
+    return replace(alarm, message=f"group {group!r}: {alarm.message}")
+
+
+def _small(group: Any, result: Any) -> list[Alarm]:
     """A warning where a group is too small for its grades to mean much."""
+    items = int(result.items)
     interval = getattr(result, "interval", None) or {}
     widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
     if items >= FEWEST_ITEMS and max(widths, default=0.0) <= _WIDEST:
         return []
     known = f"; a score is known only to ±{max(widths) / 2:.0%}" if widths and max(widths) > _WIDEST else ""
     return [Alarm("small_group", "warning", f"group {group!r} has only {items:,} items{known}", float(items))]
-
-
-def _where(votes: Votes, which: NDArray[np.int64]) -> Votes:
-    """Some rows of the votes."""
-    kept: dict[str, Any] = {
-        "rows": len(which),
-        "items": None if votes.items is None else votes.items[which],
-        "counts": None if votes.counts is None else votes.counts[which],
-    }
-    if votes.is_dense:
-        return replace(votes, _dense=votes.codes[which], **kept)
-    row, col, code = votes.triples()
-    place = np.full(votes.rows, NO_VOTE, dtype=np.int64)
-    place[which] = np.arange(len(which))
-    there = place[row] >= 0
-    return replace(votes, _sparse=(place[row[there]], col[there], code[there]), **kept)
-
-
-_READING = (
-    "layout", "item", "juror", "label", "count", "missing", "labels", "duplicates", "ignore", "format", "tool",
-    "memory", "jurors", "items", "counts",
-)  # fmt: skip
-
-
-def _prepared(
-    source: Any, by: Any, column: str, options: Mapping[str, Any]
-) -> tuple[Votes, NDArray[Any], str, dict[str, Any]]:
-    """The votes, each row's group, what to call the column, and the options that are not about reading."""
-    reading = {name: value for name, value in options.items() if name in _READING}
-    grading = {name: value for name, value in options.items() if name not in _READING}
-    if isinstance(by, str):
-        votes, found = votes_and_column(source, by, **reading)
-        return votes, _array(found), by, grading
-    votes = as_votes(source, **reading)
-    if isinstance(by, Mapping):
-        by = Key.from_mapping(by)
-    if isinstance(by, Key):
-        return votes, _array(by.by_row(votes)), column, grading
-    listed = list(by)
-    if len(listed) != votes.rows:
-        raise VotesError(f"the votes have {votes.rows:,} rows, but {len(listed):,} groups were given")
-    return votes, _array(listed), column, grading
-
-
-def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    array = np.empty(len(groups), dtype=object)
-    array[:] = tidy(list(groups), column="group")
-    return array

@@ -4,7 +4,8 @@ The paper chose four disjoint sets of three of its thirteen features, 200,200 wa
 search by error correlation alone finds jurors who know nothing: coins err independently. What spoils an evaluation is
 correlation beside signal, C_jk = P_A P_B d_j d_k + Γ_jk, so juries are ranked by
     noise / signal = max |Γ_jk| / min P_A P_B d_j d_k
-over pairs of jurors, both measured on labelled records that nobody learnt from.
+over pairs of jurors, both measured on labelled records that nobody learnt from. Of many ways tried the best one owes
+something to luck on these records: measure it again on others.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score
 from jurors.lab.disjoint import DisjointJury
 from jurors.tables import Table
+from jurors.votes.frame import eager, is_frame
+from jurors.votes.table import is_missing
 
 Partition: TypeAlias = tuple[tuple[int, ...], ...]
 Progress: TypeAlias = Callable[[float], None]
 _SHOWN = 10
+_NOBODY = "In every jury that was tried somebody was no better than a coin on the held-out records: none can be graded."
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Trial:
 
     features: tuple[tuple[Any, ...], ...]  #: one set a juror
     correlation: float  #: the largest error correlation of a pair, on any label
-    signal: float  #: the least P_A P_B d_j d_k of a pair; below 0 where a juror is worse than a coin
+    signal: float  #: the least P_A P_B d_j d_k of a pair; not above 0 where one of them is no better than a coin
     scores: tuple[float, ...]  #: the share of records each juror labels right
 
     @property
@@ -89,10 +93,14 @@ class IndependenceSearch:
         return {"possible": self.possible, "held_out": len(self.held_out), "trials": trials}
 
     def __str__(self) -> str:
-        return self.table().to_text()
+        return "\n\n".join([self.table().to_text(), *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What to know before the best jury is used."""
+        return [] if math.isfinite(self.best.ratio) else [_NOBODY]
 
     def _repr_html_(self) -> str:
-        return self.table().to_html()
+        return self.table().to_html() + "".join(f"<p>{note}</p>" for note in self.notes())
 
 
 def find_independent_jury(
@@ -136,28 +144,35 @@ def find_independent_jury(
     >>> len(found.jury.predict(X[:500]))
     500
     """
-    names, values = _columns(X), np.asarray(y)
-    members = list(estimators) if isinstance(estimators, (list, tuple)) else [estimators] * jurors
-    each = len(names) // len(members) if features_each is None else features_each
-    _check(values, len(names), len(members), each, tries, held_out)
-    differ = any(member is not members[0] for member in members)
+    table, names = _table(X)
+    values = np.asarray(y)
+    members = list(estimators) if isinstance(estimators, (list, tuple)) else [estimators] * max(jurors, 0)
+    each = len(names) // max(len(members), 1) if features_each is None else features_each
+    _check_target(values, len(table), held_out, seed)
+    _check_search(len(names), members, each, tries)
+    differ = len({repr(member[1] if isinstance(member, tuple) else member) for member in members}) > 1
     rng = np.random.default_rng(seed)
-    order = rng.permutation(len(values))
-    kept = max(1, round(held_out * len(values)))
-    test, train = np.sort(order[:kept]), np.sort(order[kept:])
+    test, train = _held_out(values, held_out, rng)
     partitions = list(_partitions(len(names), len(members), each, tries, rng, ordered=differ))
-    trials: list[tuple[Trial, DisjointJury]] = []
+    trials: list[Trial] = []
+    best: Any = None
+    least = (math.inf, math.inf)
     for k, partition in enumerate(partitions):
         jury = DisjointJury(members, [[names[c] for c in own] for own in partition], seed, balanced=balanced)
-        jury.fit(_rows(X, train), values[train])
-        keyed = score(jury.votes(_rows(X, test)), values[test].tolist())
-        trials.append((_trial(keyed, jury), jury))
-        trials = sorted(trials, key=lambda entry: entry[0].ratio)
-        trials[1:] = [(trial, trials[0][1]) for trial, _ in trials[1:]]  # keep only the best jury in memory
+        jury.fit(_rows(table, train), values[train])
+        trial = _trial(score(jury.votes(_rows(table, test)), values[test].tolist()), jury)
+        if best is None or _rank(trial) < least:
+            best, least = jury, _rank(trial)  # all the others are forgotten: a hundred fitted juries are large
+        trials.append(trial)
         if progress is not None:
             progress((k + 1) / len(partitions))
     possible = count_partitions(len(names), len(members), each, ordered=differ)
-    return IndependenceSearch(trials[0][1], tuple(trial for trial, _ in trials), possible, test)
+    return IndependenceSearch(best, tuple(sorted(trials, key=_rank)), possible, test)
+
+
+def _rank(trial: Trial) -> tuple[float, float]:
+    """Less noise beside the signal first; among those without signal, the ones that lack least."""
+    return trial.ratio, -trial.signal
 
 
 def count_partitions(columns: int, jurors: int, each: int, *, ordered: bool = False) -> int:
@@ -204,9 +219,9 @@ def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
     p = [float(x) for x in found.prevalence.values()]
     informed = [sum(float(x) for x in row.values()) - 1 for row in found.accuracy.values()]
     pairs = list(itertools.combinations(range(len(informed)), 2))
-    signal = min(
-        p[0] * p[1] * informed[i] * informed[j] if min(informed[i], informed[j]) > 0 else -1.0 for i, j in pairs
-    )
+    size = [p[0] * p[1] * abs(informed[i] * informed[j]) for i, j in pairs]
+    # Two jurors who are both worse than coins agree as much as two good ones: only the sign tells.
+    signal = min(x if min(informed[i], informed[j]) > 0 else -x for x, (i, j) in zip(size, pairs, strict=True))
     correlations = [abs(float(x)) for by in keyed.correlations(2).values() for x in by.values() if x is not None]
     return Trial(
         features=tuple(tuple(own) for own in jury.features_),
@@ -216,27 +231,54 @@ def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
     )
 
 
-def _check(values: NDArray[Any], columns: int, jurors: int, each: int, tries: int, held_out: float) -> None:
-    labels = np.unique(values)
-    if len(labels) != 2:
-        raise SketchError(f"the search needs two labels, the target has {len(labels)}")
-    if jurors < 3:
-        raise SketchError(f"a jury needs three jurors or more, got {jurors}")
-    if each < 1 or jurors * each > columns:
-        raise SketchError(f"{columns} features are too few for {jurors} jurors with {max(each, 1)} features each")
-    if tries < 1:
-        raise SketchError(f"at least one way must be tried, got {tries}")
+def _held_out(
+    values: NDArray[Any], share: float, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The records that measure and those that train; each has its share of both labels."""
+    shuffled = [rng.permutation(np.flatnonzero(values == label)) for label in np.unique(values)]
+    kept = [max(1, round(share * len(rows))) for rows in shuffled]
+    test = np.concatenate([rows[:n] for rows, n in zip(shuffled, kept, strict=True)])
+    train = np.concatenate([rows[n:] for rows, n in zip(shuffled, kept, strict=True)])
+    return np.sort(test), np.sort(train)
+
+
+def _check_target(values: NDArray[Any], records: int, held_out: float, seed: int) -> None:
+    if values.ndim != 1 or len(values) != records:
+        raise SketchError(f"there are {records:,} records and {len(values) if values.ndim else 0:,} labels")
+    if any(is_missing(value) for value in values.tolist()):
+        raise SketchError("the target has missing values; leave those records out")
+    if (found := len(set(values.tolist()))) != 2:
+        raise SketchError(f"the search needs two labels, the target has {found}")
     if not 0 < held_out < 1:
         raise SketchError(f"held_out must lie between 0 and 1, got {held_out}")
+    if seed < 0:
+        raise SketchError(f"seed must not be negative, got {seed}")
 
 
-def _columns(X: Any) -> Sequence[Any]:
-    return list(X.columns) if hasattr(X, "columns") else list(range(np.asarray(X).shape[1]))
+def _check_search(columns: int, members: Sequence[Any], each: int, tries: int) -> None:
+    for member in members:
+        if not hasattr(member[1] if isinstance(member, tuple) else member, "fit"):
+            raise SketchError(f"a juror is a scikit-learn classifier or a (name, classifier) pair, not {member!r}")
+    if len(members) < 3:
+        raise SketchError(f"a jury needs three jurors or more, got {len(members)}")
+    if each < 1 or len(members) * each > columns:
+        raise SketchError(f"{columns} features are too few for {len(members)} jurors with {max(each, 1)} features each")
+    if tries < 1:
+        raise SketchError(f"at least one way must be tried, got {tries}")
 
 
-def _rows(X: Any, rows: NDArray[np.int64]) -> Any:
-    if hasattr(X, "columns"):
-        import narwhals as nw
+def _table(X: Any) -> tuple[Any, list[Any]]:
+    """The records in memory, with rows and columns, and the columns' names or positions."""
+    if is_frame(X):
+        frame = eager(X)
+        return frame.to_native(), list(frame.columns)
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise SketchError(f"X must have rows and columns, got the shape {array.shape}")
+    return array, list(range(array.shape[1]))
 
-        return nw.from_native(X, eager_only=True)[rows.tolist()].to_native()
-    return np.asarray(X)[rows]
+
+def _rows(table: Any, rows: NDArray[np.int64]) -> Any:
+    if is_frame(table):
+        return eager(table)[rows.tolist()].to_native()
+    return table[rows]

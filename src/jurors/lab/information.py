@@ -3,7 +3,8 @@
 A decision tuple t has the chance f_t = Σ_l P_l Π_i P_i(t_i | l). With s_t the derivatives of log f_t by the free
 prevalences and confusions, one item brings the information I = Σ_t f_t s_t s_tᵀ, and no estimate from Q items can have
 a smaller variance than I⁻¹/Q. Three jurors and two labels have as many equations as unknowns: there the exact theorem
-reaches it. The sum runs over all tuples where there are few, over drawn ones elsewhere or where votes are missing.
+reaches it. A missing vote is one more thing that a juror may say, whatever the truth. The sum runs over all tuples
+where there are few, over drawn ones elsewhere.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.errors import SketchError
+
 Floats: TypeAlias = NDArray[np.float64]
-_MOST_TUPLES = 1 << 14
+_MOST_TUPLES = 1 << 15
 _DRAWN = 40_000
+_MOST_UNKNOWNS = 2_000  # more would need more tuples than are drawn
+_EACH = 10  # drawn tuples with three votes, which alone tell jurors from the truth, for each unknown
 
 
 @dataclass(frozen=True)
@@ -36,17 +41,25 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
     >>> (item_errors(np.array([0.5, 0.5]), np.array([table] * 3)).accuracy[0] / np.sqrt(10_000)).round(4)
     array([0.0093, 0.0093])
     """
-    codes, weights = _tuples(prevalence, confusion, missing, seed)
     jurors, labels = confusion.shape[:2]
+    unknowns = labels - 1 + jurors * labels * (labels - 1)
+    if unknowns > _MOST_UNKNOWNS:
+        raise SketchError(
+            f"{jurors} jurors with {labels} labels have {unknowns:,} unknown rates, too many to plan for (at most "
+            f"{_MOST_UNKNOWNS:,}); plan fewer jurors or labels"
+        )
+    codes, weights = _tuples(prevalence, confusion, missing, seed)
+    if missing and not _are_few(confusion, missing) and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
+        raise SketchError(f"too few votes an item to plan for {jurors} jurors where {missing:.4g} of them are missing")
     joint = np.tile(prevalence, (len(codes), 1))
     for i in range(jurors):
         joint *= _said(confusion[i], codes[:, i])
     posterior = joint / joint.sum(axis=1, keepdims=True)
     scores, places = _scores(prevalence, confusion, codes, posterior)
     information = scores.T @ (scores * weights[:, None])
-    if np.linalg.matrix_rank(information, hermitian=True) < len(information):
+    covariance = _inverse(information)
+    if covariance is None:
         return ItemErrors(np.full(labels, np.inf), np.full((jurors, labels), np.inf))
-    covariance: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
     accuracy = np.array([[_spread(covariance, places[i, a]) for a in range(labels)] for i in range(jurors)])
     first = list(range(labels - 1))
     shares = [_spread(covariance, [k]) for k in first]
@@ -56,19 +69,38 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
 def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) -> tuple[NDArray[np.int64], Floats]:
     """Decision tuples and their chances: all of them, or as many as are drawn."""
     jurors, labels = confusion.shape[:2]
-    if not missing and labels**jurors <= _MOST_TUPLES:
-        codes = np.stack(np.unravel_index(np.arange(labels**jurors), (labels,) * jurors), axis=1)
+    if _are_few(confusion, missing):
+        states = (labels + bool(missing),) * jurors
+        codes = np.stack(np.unravel_index(np.arange(np.prod(states)), states), axis=1)
+        codes[codes == labels] = -1
         chance = np.tile(prevalence, (len(codes), 1))
         for i in range(jurors):
-            chance *= confusion[i][:, codes[:, i]].T
-        happens = chance.sum(axis=1) > 0
-        return codes[happens], chance.sum(axis=1)[happens]
+            chance *= _said(confusion[i], codes[:, i])
+        weights = chance.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
+        return codes[weights > 0], weights[weights > 0]
     rng = np.random.default_rng(seed)
     truth = rng.choice(labels, size=_DRAWN, p=prevalence)
     ends = np.cumsum(confusion, axis=2)[:, truth, :-1]
     codes = np.asarray((rng.random((jurors, _DRAWN, 1)) >= ends).sum(axis=2)).T
     codes[rng.random(codes.shape) < missing] = -1
     return codes, np.full(_DRAWN, 1 / _DRAWN)
+
+
+def _are_few(confusion: Floats, missing: float) -> bool:
+    """Whether all decision tuples can be listed."""
+    jurors, labels = confusion.shape[:2]
+    return bool((labels + bool(missing)) ** jurors <= _MOST_TUPLES)
+
+
+def _inverse(information: Floats) -> Floats | None:
+    """The covariance; None where some rates cannot be told. Rare labels must not pass for that: scaled first."""
+    scale = np.sqrt(np.diag(information))
+    if not (scale > 0).all():
+        return None
+    scaled = information / np.outer(scale, scale)
+    if np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
+        return None
+    return np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), dtype=np.float64)
 
 
 def _said(table: Floats, said: NDArray[np.int64]) -> Floats:

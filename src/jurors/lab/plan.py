@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt.intervals import Target, interval_around, trio_interval_ends
-from jurors.doubt.robust import robust_bounds
 from jurors.errors import SketchError
-from jurors.evaluate import Solution, encode
 from jurors.evaluate.trios import evaluate_trios
 from jurors.lab.information import ItemErrors, item_errors
 from jurors.lab.jury_model import JuryModel, jury_model, share
-from jurors.sketch import Sketch
+from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations
 from jurors.tables import Table
 from jurors.votes import Label
 
@@ -26,9 +24,6 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _MOST_ITEMS = 10**12
 FEWEST_ITEMS = 200  # smaller tests were not checked by simulation (benchmarks/plan_widths.py), so none is promised
-_EXPECTED = 10**7  # items of the expected sketch from which bounds are read: rounding to whole items must not matter
-_BOUNDED_JURORS = 10  # bounds of larger panels take long and are not narrower
-_LEAST_CORRELATION = 1e-6
 
 
 @dataclass(frozen=True)
@@ -40,7 +35,7 @@ class PlanRow:
     items_for_prevalence: int | None  #: until every prevalence is
     weakest: tuple[str, Label]  #: the juror and label that need most items
     correlation: float | None  #: up to here error correlations cannot move an accuracy by more than ± width
-    breaking_point: float | None  #: from here on the bounds say nothing about who is right
+    breaking_point: float | None  #: from here on the bounds say nothing about some juror; both None where not computed
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,8 @@ class Plan:
             for row in self.rows
         )  # fmt: skip
         title = (
-            f"items until every accuracy is known to ±{self.width:g} ({self.level:.0%} intervals, target {self.target})"
+            f"items until every accuracy is known to ±{self.width:g} ({self.level * 100:.10g}% intervals, "
+            f"target {self.target})"
         )
         return Table(columns, cells, title=title, right=(0, 1, 2, 4, 5))
 
@@ -92,7 +88,13 @@ class Plan:
         return data_frame({name: [getattr(row, name) for row in self.rows] for name in names})
 
     def __str__(self) -> str:
-        return "\n".join([self.table().to_text(), "", *_NOTES])
+        return "\n".join([self.table().to_text(), "", *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What the columns mean, as far as it is needed."""
+        never = any(None in (row.items, row.items_for_prevalence) for row in self.rows)
+        unknown = any(row.correlation is None for row in self.rows)
+        return [*_NOTES, *[_NEVER] * never, *[_UNKNOWN] * unknown]
 
     def _repr_html_(self) -> str:
         return self.table().to_html()
@@ -101,8 +103,10 @@ class Plan:
 _NOTES = (
     f"Items: at least {FEWEST_ITEMS}, and for errors that are independent; correlated errors add a bias that stays.",
     "Safe below: while no error correlation (a covariance) exceeds this, the bias stays within the width as well.",
-    "Useless from: correlations as large as this could explain all the agreement there is; nothing is bounded then.",
+    "Useless from: as much could explain all that some juror has in common with the others; nothing bounds it then.",
 )
+_NEVER = f"Never: no test of up to {_MOST_ITEMS:.0e} items is large enough.".replace("1e+", "10^")
+_UNKNOWN = f"–: bounds are computed for two labels and up to {MOST_JURORS} jurors."
 
 
 def plan(
@@ -136,17 +140,20 @@ def plan(
     >>> row.items, row.weakest
     (6275, ('1', 'A'))
     """
-    sizes = [jurors] if isinstance(jurors, int) else list(jurors)
+    sizes = _sizes(jurors)
     if not 0 < width < 0.5:
         raise SketchError(f"width must lie between 0 and 0.5, got {width}")
     if not 0 < level < 1:
         raise SketchError(f"level must lie between 0 and 1, got {level}")
-    if not sizes or min(sizes) < 3:
-        raise SketchError(f"grading without an answer key needs at least 3 jurors, got {min(sizes, default=0)}")
+    if target not in ("test", "population"):
+        raise SketchError(f"target must be 'test' or 'population', got {target!r}")
     hidden = float(share(missing, "missing"))
+    if hidden == 1:
+        raise SketchError("nobody votes where every vote is missing; give missing below 1")
     rows, curves = [], []
     for size in sizes:
         model = jury_model(jurors=size, labels=labels, prevalence=prevalence, accuracy=_repeated(accuracy, size))
+        _check_learnable(model)
         expected = ExpectedWidths(model, hidden, level, target, seed)
         rows.append(_row(model, expected, width))
         curves.append((size, *_curve(expected, rows[-1].items, width)))
@@ -176,8 +183,6 @@ class ExpectedWidths:
     @cached_property
     def errors(self) -> ItemErrors:
         """The standard errors of one item."""
-        if not (self.prevalence > 0).all():
-            raise SketchError("a label that never occurs cannot be learnt; give every label a prevalence above 0")
         return item_errors(self.prevalence, self.confusion, missing=self.missing, seed=self.seed)
 
     def at(self, items: int) -> tuple[Floats, Floats]:
@@ -210,6 +215,26 @@ class ExpectedWidths:
         return np.full(2, np.nan_to_num((p_high - p_low) / 2, nan=np.inf)), halves
 
 
+def _sizes(jurors: int | Sequence[int]) -> list[int]:
+    sizes = [jurors] if isinstance(jurors, int) else list(dict.fromkeys(jurors))
+    if not all(isinstance(size, (int, np.integer)) for size in sizes):
+        raise SketchError(f"jurors must be one number of jurors or several, got {jurors!r}")
+    if not sizes or min(sizes) < 3:
+        raise SketchError(f"grading without an answer key needs at least 3 jurors, got {min(sizes, default=0)}")
+    return sizes
+
+
+def _check_learnable(model: JuryModel) -> None:
+    """SketchError for juries that no test can grade as they are."""
+    if not min(model.prevalence) > 0:
+        raise SketchError("a label that never occurs cannot be learnt; give every label a prevalence above 0")
+    if len(model.labels) == 2 and sum(table[0][0] + table[1][1] - 1 for table in model.confusion) < 0:
+        raise SketchError(
+            f"{len(model.jurors)} jurors who are wrong more often than right look like their mirror image, and would "
+            "be graded as that; plan for accuracies above 1/2 in the mean"
+        )
+
+
 def _repeated(accuracy: Any, size: int) -> Any:
     if isinstance(accuracy, (str, int, float)) or not hasattr(accuracy, "__len__") or isinstance(accuracy, dict):
         return accuracy
@@ -219,8 +244,9 @@ def _repeated(accuracy: Any, size: int) -> Any:
 def _row(model: JuryModel, expected: ExpectedWidths, width: float) -> PlanRow:
     items = _least_items(lambda q: float(expected.at(q)[1].max()), width)
     halves = expected.at(items or 10**6)[1]
-    juror, label = np.unravel_index(int(np.argmax(halves)), halves.shape)
-    safe, useless = _correlations(model, width)
+    most = halves >= halves.max() * 0.999  # of equals, the first
+    juror, label = np.unravel_index(int(np.argmax(most)), halves.shape)
+    safe, useless = tolerated_correlations(model, width)
     return PlanRow(
         jurors=len(model.jurors),
         items=items,
@@ -231,7 +257,7 @@ def _row(model: JuryModel, expected: ExpectedWidths, width: float) -> PlanRow:
     )
 
 
-def _least_items(half_width: Any, width: float) -> int | None:
+def _least_items(half_width: Callable[[int], float], width: float) -> int | None:
     """The smallest test with half widths of at most `width`; None where none is large enough."""
     high = FEWEST_ITEMS
     if half_width(high) <= width:
@@ -256,44 +282,9 @@ def _curve(expected: ExpectedWidths, items: int | None, width: float) -> tuple[t
     return tuple(q for q, _ in kept), tuple(w for _, w in kept)
 
 
-def _correlations(model: JuryModel, width: float) -> tuple[float | None, float | None]:
-    """Up to which error correlation the bounds are as narrow as asked, and from which they say nothing."""
-    if len(model.labels) != 2 or len(model.jurors) > _BOUNDED_JURORS:
-        return None, None
-    solution = Solution(model.jurors, model.labels, model.prevalence, model.confusion)
-    sketch = encode(Solution.from_dict(_in_floats(solution)), items=_EXPECTED)
-    return _largest(lambda e: _half_width(sketch, e) <= width), _largest(lambda e: _half_width(sketch, e) < math.inf)
-
-
-def _in_floats(solution: Solution) -> dict[str, Any]:
-    return {
-        "prevalence": {a: float(p) for a, p in solution.prevalence.items()},
-        "accuracy": {j: {a: float(x) for a, x in row.items()} for j, row in solution.accuracy.items()},
-    }
-
-
-def _half_width(sketch: Sketch, correlation: float) -> float:
-    """Half of the widest bounds of an accuracy; infinite where somebody is not bounded at all."""
-    found = robust_bounds(sketch, correlation)
-    if found.alarms or found.accuracy is None:  # all alarms of bounds say that nothing, or not everybody, is bounded
-        return math.inf
-    return max(float(high - low) / 2 for row in found.accuracy.values() for low, high in row.values())
-
-
-def _largest(holds: Any) -> float | None:
-    """The largest correlation for which this holds (it does for all smaller ones); None where for none."""
-    if not holds(_LEAST_CORRELATION):
-        return None
-    low, high = _LEAST_CORRELATION, 0.25
-    while high / low > 1.01:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
 def _count(items: int | None) -> str:
     return "never" if items is None else f"{items:,}"
 
 
 def _correlation(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2g}"
+    return "–" if value is None else f"{value:.2g}" if value else f"<{LEAST_CORRELATION:g}"

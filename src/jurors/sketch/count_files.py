@@ -113,7 +113,8 @@ def _odd(name: str, *, whole: bool = False) -> str:
     """SQL: whether this is no name, or one with blanks around."""
     if whole:
         return f"{name} IS NULL"
-    return f"coalesce({name} <> trim({name}, '{_BLANKS}') OR {name} IN {_NAMELESS}, true)"
+    blanks = f"NOT regexp_full_match({name}, '[!-~]([ -~]*[!-~])?') AND {name} <> trim({name}, '{_BLANKS}')"
+    return f"coalesce({name} IN {_NAMELESS} OR ({blanks}), true)"
 
 
 # -- long -------------------------------------------------------------------------------------------------------
@@ -184,23 +185,19 @@ def _counted_long(table: Table, layout: Layout, options: Options) -> Votes | Non
 
 def _pairs(table: Table, juror: int, label: int) -> Iterator[str]:
     """SQL for the (juror, label) pairs of the file: at first as its head has them, where its tail has no others."""
-    if _tail_is_like_head(table, juror, label):
-        head = f"SELECT c{juror}, c{label} FROM {table.sql} LIMIT {_HEAD_ROWS}"
-        yield f"SELECT DISTINCT c{juror}, c{label} FROM ({head})"
-    yield f"SELECT DISTINCT c{juror}, c{label} FROM {table.sql}"
-
-
-def _tail_is_like_head(table: Table, juror: int, label: int) -> bool:
-    """Whether the end of a CSV file holds no pair that its head lacks: not so where juror comes after juror."""
+    pairs = f"SELECT DISTINCT c{juror}, c{label} FROM"
     part = table.parts[0]
-    if len(table.parts) > 1 or part.format not in ("csv", "tsv"):
-        return False
-    head = f"SELECT DISTINCT c{juror}, c{label} FROM (SELECT * FROM {table.sql} LIMIT {_HEAD_ROWS})"
-    known = set(table.con.execute(head).fetchall())
-    return all((row[juror] or None, row[label] or None) in known for row in _tail(part) if row)
+    if len(table.parts) == 1 and part.format in ("csv", "tsv"):
+        head = f"SELECT c{juror}, c{label} FROM {table.sql} LIMIT {_HEAD_ROWS}"
+        table.con.execute(f"CREATE OR REPLACE TEMP TABLE head AS {pairs} ({head})")
+        known = set(table.con.execute("FROM head").fetchall())
+        if all((row[juror] or None, row[label] or None) in known for row in _tail(part) if row):
+            yield "FROM head"
+    yield f"{pairs} {table.sql}"
 
 
 def _tail(part: Part) -> list[list[str]]:
+    """The last rows of a CSV file: where juror comes after juror, they have pairs that its head lacks."""
     with part.path.open("rb") as file:
         file.seek(max(0, part.path.stat().st_size - _TAIL_BYTES))
         lines = file.read().decode("utf-8", "replace").splitlines()[1:]

@@ -9,6 +9,7 @@ import gzip
 import re
 import shutil
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -82,11 +83,18 @@ def _copy(path: Path, target: Path, *, skip: int = 0, drop: bytes = b"") -> Path
 
 def _mixes_newlines(path: Path) -> bool:
     """Whether some lines end in CR LF and others in LF, which DuckDB's strict reading refuses."""
+    if not any(b"\r" in block for block in _blocks(path)):
+        return False
     returns = feeds = 0
+    for block in _blocks(path):
+        returns, feeds = returns + block.count(b"\r"), feeds + block.count(b"\n")
+    return returns != feeds and feeds > 0
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while block := file.read(HEAD):
-            returns, feeds = returns + block.count(b"\r"), feeds + block.count(b"\n")
-    return returns != feeds and returns > 0 and feeds > 0
+            yield block
 
 
 def _format_of(head: bytes, format: Format | None) -> Format:

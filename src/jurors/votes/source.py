@@ -7,7 +7,7 @@ import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -187,8 +187,11 @@ def _engine(folder: str, limit: str | None, *, watched: bool) -> Iterator[duckdb
     import duckdb
 
     with duckdb.connect(config={"temp_directory": folder}) as con:
-        if watched:  # only then: in a notebook without ipywidgets DuckDB refuses, and nobody would see it
-            con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+        with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
+            con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
+            if watched:
+                con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+                con.execute("SET progress_bar_time = 1000000000")
         if limit is not None:
             con.execute(f"SET memory_limit = '{limit}'")
         yield con

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jurors.report.charts.theme import ORANGE, PALETTE, Chart, altair, finish
+from jurors.report.charts.theme import GREY, PALETTE, Chart, altair, finish
 
 _TICKS = [step * 10**k for k in range(2, 13) for step in (1, 2, 5)]
 _WIDTHS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
@@ -38,16 +38,16 @@ def plan(planned: Any) -> Chart:
     )  # fmt: skip
     asked = (
         alt.Chart(alt.Data(values=[{"width": planned.width}]))
-        .mark_rule(color=ORANGE, strokeDash=[6, 4])
+        .mark_rule(color=GREY, strokeWidth=1.5, strokeDash=[6, 4])
         .encode(y="width:Q", tooltip=[alt.Tooltip("width:Q", title="asked for: ±", format=".2%")])
     )
-    needed = ", ".join(f"{row.jurors} jurors {_count(row.items)}" for row in planned.rows)
+    needed = ", ".join(f"{row.jurors} jurors: {_count(row.items)}" for row in planned.rows)
     subtitle = [
-        f"±{planned.width:g} (dashed) takes {needed}",
+        f"items for ±{planned.width:g} (dashed) – {needed}",
         "for independent errors; correlated ones add a bias that stays",
     ]
     return finish((lines + asked).properties(width=460, height=300), "How many items a jury needs", subtitle)
 
 
 def _count(items: int | None) -> str:
-    return "for ever" if items is None else f"{items:,}"
+    return "never" if items is None else f"{items:,}"
