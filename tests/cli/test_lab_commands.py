@@ -108,11 +108,75 @@ def test_grades_come_apart_by_group(grouped: Path) -> None:
     assert found["items"] == {"f": 1500, "m": 1500, "x": 2}
     assert abs(found["groups"]["f"]["prevalence"]["A"] - 0.7) < 0.1
     assert abs(found["groups"]["m"]["prevalence"]["A"] - 0.15) < 0.1
-    assert "no two of ann, bob, cy agree" in found["left_out"]["x"]
+    assert found["left_out"]["x"].startswith("grading needs at least two labels, only 'A' was ever said")
+    assert (found["by"], found["jurors"], found["labels"]) == ("sex", ["ann", "bob", "cy"], ["A", "B"])
     assert any(rule["label"]["f"] == "A" and rule["label"]["m"] == "B" for rule in found["rules"])
     text = run("grade", grouped, "--by", "sex", "--ignore", "truth").stdout
     assert "decision tuples whose label depends on the group" in text
-    assert "ungraded_group: group 'x' is left out" in text
+    assert "ungraded_group: group 'x' cannot be graded, and is left out: grading needs" in text
+
+
+def test_the_groups_alarms_decide_the_exit_status(grouped: Path, tmp_path: Path) -> None:
+    asked = ("grade", grouped, "--by", "sex", "--ignore", "truth")
+    assert [run(*asked, *level).exit_code for level in ((), ("--fail-on", "alarm"), ("--fail-on", "warning"))] == [
+        0,
+        0,
+        3,
+    ]
+    rows = grouped.read_text().splitlines()[:-2]
+    odd = [f"o{k}{said},{','.join(said)},o,A" for k in range(40) for said in ("AAB", "ABA", "BAA", "BBA", "BAB", "ABB")]
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join([*rows, *odd]) + "\n")
+    for command in ("grade", "label"):
+        done = run(command, path, "--by", "sex", "--ignore", "truth", "--fail-on", "alarm")
+        assert done.exit_code == 3
+        assert "group 'o':" in done.output
+    fine = tmp_path / "fine.csv"
+    fine.write_text("\n".join(rows) + "\n")
+    assert run("grade", fine, "--by", "sex", "--ignore", "truth", "--fail-on", "warning").exit_code == 0
+
+
+def test_an_exam_by_group_shows_scores_only(grouped: Path) -> None:
+    text = run("grade", grouped, "--by", "sex", "--ignore", "truth", "--exam").stdout
+    assert "accuracy on" not in text
+    assert "depends on the group" not in text
+
+
+@pytest.mark.parametrize("format", ["text", "json", "csv", "md"])
+def test_the_least_certain_labels_name_their_group_in_every_format(grouped: Path, format: str) -> None:
+    done = run("label", grouped, "--by", "sex", "--ignore", "truth", "--review", 5, "--format", format)
+    assert done.exit_code == 0
+    if format == "json":
+        rows = json.loads(done.stdout)["items"]
+        assert all(row["group"] == row["item"][0] for row in rows)
+        assert [row["probability"] for row in rows] == sorted(row["probability"] for row in rows)
+        assert len(rows) == 5
+    else:
+        lines = [line for line in done.stdout.splitlines() if line.strip(" |-:")]
+        assert len(lines) == 6 + (format == "md" and "| --- |" in done.stdout) - (format == "md")
+
+
+def test_gold_items_of_one_group_only_are_enough(grouped: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.csv"
+    gold.write_text(
+        "item,label\n"
+        + "".join(f"{r.split(',')[0]},{r.split(',')[5]}\n" for r in grouped.read_text().splitlines()[1:50])
+    )
+    for command in ("grade", "label"):
+        done = run(command, grouped, "--by", "sex", "--ignore", "truth", "--gold", gold, "--format", "json")
+        assert done.exit_code == 0, done.output
+    scored = run("score", grouped, "--by", "sex", "--ignore", "truth", "--key", gold, "--format", "json")
+    found = json.loads(scored.stdout)
+    assert found["items"] == {"f": 49, "m": 1500, "x": 2}
+    assert found["left_out"] == {"m": "no item of it has a true label", "x": "no item of it has a true label"}
+
+
+def test_scores_by_group_come_from_standard_input_too(grouped: Path) -> None:
+    wanted = run("score", grouped, "--by", "sex", "--key", "truth").stdout
+    piped = CliRunner().invoke(main, ["score", "-", "--by", "sex", "--key", "truth"], input=grouped.read_bytes())
+    assert (piped.exit_code, piped.stdout) == (0, wanted)
+    empty = CliRunner().invoke(main, ["score", "-", "--by", "sex", "--key", "truth"], input=b"")
+    assert (empty.exit_code, empty.stderr) == (2, "jurors: standard input: the file is empty\n")
 
 
 def test_labels_follow_the_rule_of_their_own_group(grouped: Path) -> None:
@@ -142,6 +206,7 @@ def test_scores_come_apart_by_group_with_a_key_column_or_file(grouped: Path, tmp
         ("item,a,b,c\n1,x,y,x\n", "there is no column 'sex'"),
         ("item,a,b,c,sex\n1,x,y,x,\n2,y,y,x,\n", "no row has a group"),
         ("item,juror,label,sex\n1,a,x,f\n1,b,y,m\n1,c,y,f\n", "item '1' has two groups, 'f' and 'm'"),
+        ("a,b,c,sex\nx,y,x,f\ny,y,x,m\n", "none of the 2 groups can be graded; 'f', for one: "),
     ],
 )
 def test_a_bad_group_column_is_one_line_and_status_2(tmp_path: Path, content: str, message: str) -> None:
@@ -151,3 +216,84 @@ def test_a_bad_group_column_is_one_line_and_status_2(tmp_path: Path, content: st
     assert done.exit_code == 2
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_column_that_counts_items_is_no_group(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("a,b,c,count\nx,y,x,5\ny,y,x,7\n")
+    done = run("grade", path, "--by", "count")
+    assert (done.exit_code, done.stderr) == (
+        2, "jurors: --by count: this column counts items; name the column that holds their group\n",
+    )  # fmt: skip
+
+
+def test_a_sketch_may_be_simulated_with_its_truth_beside(tmp_path: Path) -> None:
+    done = run("simulate", "--items", 2000, "--seed", 3, "-o", tmp_path / "s.sketch.json")
+    assert done.exit_code == 0, done.output
+    graded = json.loads(run("grade", tmp_path / "s.sketch.json", "--format", "json").stdout)
+    rows = (tmp_path / "s.truth.csv").read_text().splitlines()
+    assert rows[0] == "1,2,3,truth,count"
+    assert len(rows) == 17  # counts, not items
+    assert graded["items"] == sum(int(row.rpartition(",")[2]) for row in rows[1:]) == 2000
+    scored = json.loads(run("score", tmp_path / "s.truth.csv", "--key", "truth", "--format", "json").stdout)
+    assert abs(scored["score"]["1"] - 0.8) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("name", "truth"), [("a.1.csv", "a.1.truth.csv"), ("b.csv.gz", "b.truth.csv"), ("c.truth.csv", "c.truth.truth.csv")]
+)
+def test_the_truth_never_takes_another_files_name(tmp_path: Path, name: str, truth: str) -> None:
+    assert run("simulate", "--items", 5, "-o", tmp_path / name).exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, truth])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--items", "5", "-o", "v.csv", "--truth", "v.csv"], "the votes and their truth cannot be the same file"),
+        (["--items", "5", "-o", "v.csv", "--truth", "nowhere/t.csv"], "cannot write nowhere/t.csv: No such file"),
+        (["--items", "5", "-o", "v.csv", "--truth", "t.parquet"], "the true labels are CSV"),
+        (["--items", "5", "-o", "v.csv", "--missing", "1"], "there is no vote to write"),
+        (["--items", "5", "--group", "1,2=0.01", "--group", "1,2=0.02"], "--group names 1,2 twice"),
+        (["--items", "5", "--jurors", "-3"], "one juror or more"),
+        (["--items", "100000000000"], "too many votes to hold at once"),
+        (["--exact", "--accuracy", "0.123456789"], "more than can be counted"),
+        (["--exact", "--accuracy", "0.123", "--layout", "wide"], "items are too many to write one by one"),
+        (["--items", "5", "--jurors", "truth,b", "-o", "v.sketch.json"], "rename the juror"),
+    ],
+)
+def test_what_cannot_be_simulated_leaves_nothing_behind(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run("simulate", *arguments)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_with_signs_are_names() -> None:
+    done = run("simulate", "--items", 3, "--jurors", "x=y,²,日本", "--group", "x=y,²=0.02")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == "item,x=y,²,日本"
+
+
+@pytest.mark.parametrize("name", ["plan.png", "plan.svg", "plan.html", "plan.json"])
+def test_a_plan_is_drawn(tmp_path: Path, name: str) -> None:
+    pytest.importorskip("altair")
+    done = run("plan", "--jurors", "3,5", "--chart", tmp_path / name, "--accuracy", "0.75")
+    assert done.exit_code == 0, done.output
+    drawn = (tmp_path / name).read_bytes()
+    start = {"png": b"\x89PNG", "svg": b"<svg", "html": b"<!DOCTYPE", "json": b"{"}[name.partition(".")[2]]
+    assert drawn.lstrip()[:9].upper().startswith(start.upper())
+
+
+@pytest.mark.parametrize(
+    ("chart", "message"), [("plan.pdf", "ends in one of .png"), ("nowhere/plan.png", "there is no folder nowhere")]
+)
+def test_a_chart_that_cannot_be_written_is_one_line(chart: str, message: str) -> None:
+    done = run("plan", "--chart", chart)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stdout == ""

@@ -107,6 +107,7 @@ def test_what_cannot_be_searched_is_said_in_one_line(options: dict[str, Any], me
 
 def test_worthless_jurors_are_told_and_ranked_last() -> None:
     from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
 
     X, y = data()
     X[:, 2:] = np.random.default_rng(1).normal(size=X[:, 2:].shape)  # two of six features know something
@@ -116,7 +117,7 @@ def test_worthless_jurors_are_told_and_ranked_last() -> None:
         assert (trial.ratio == np.inf) == (trial.signal <= 0)
     keyed = score(found.jury.votes(X[found.held_out]), y[found.held_out].tolist())
     assert tuple(float(x) for x in keyed.score.values()) == pytest.approx(found.best.scores)
-    noise = find_independent_jury(np.ones((90, 3)) * np.arange(3), y[:90], GaussianNB(), jurors=3, tries=5)
+    noise = find_independent_jury(np.zeros((90, 3)), y[:90], DecisionTreeClassifier(), jurors=3, tries=5)
     assert "somebody was no better than a coin" in str(noise)
 
 
@@ -164,8 +165,9 @@ def test_both_labels_are_held_out_however_rare_one_is() -> None:
 def test_records_that_do_not_fit_are_refused(change: Any, message: str) -> None:
     from sklearn.naive_bayes import GaussianNB
 
+    X, y = change(*data(items=60))
     with pytest.raises(SketchError, match=message):
-        find_independent_jury(*change(*data(items=60)), GaussianNB(), jurors=3, tries=2)
+        find_independent_jury(X, y, GaussianNB(), jurors=3, tries=2)
 
 
 def test_what_is_no_classifier_is_refused() -> None:

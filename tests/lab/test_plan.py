@@ -160,7 +160,7 @@ def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
     twentieths: list[int], prevalence: int, width: float
 ) -> None:
     """The promise is about the distance from the grade, not about half of the bounds, which are not symmetric."""
-    jury = {"accuracy": [f"{k}/20" for k in twentieths], "prevalence": f"{prevalence}/20"}
+    jury: dict[str, Any] = {"accuracy": [f"{k}/20" for k in twentieths], "prevalence": f"{prevalence}/20"}
     row = plan(jurors=len(twentieths), width=width, **jury).rows[0]
     assert row.correlation is not None
     test = simulate(exact=True, jurors=len(twentieths), **jury)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,7 +124,7 @@ def test_an_exact_test_may_say_that_no_vote_is_missing() -> None:
 
 
 def test_pairs_groups_and_difficulty_add_up() -> None:
-    asked = {
+    asked: dict[str, Any] = {
         "accuracy": ["0.7", "0.6", "0.5", "0.65"],
         "pairs": "0.01",
         "difficulty": "0.005",

@@ -15,8 +15,8 @@ from jurors.cli.options import (
     json_text,
     output_options,
     votes_options,
-    write_whole,
 )
+from jurors.whole import write_whole
 
 
 @click.command()

@@ -97,10 +97,10 @@ def _keep(folder: Path, document: dict[str, Any], quiet: bool) -> None:
     """The report as JSON and Markdown, and the figures where they can be drawn."""
     from jurors.lab.experiment_figures import write_figures
     from jurors.lab.experiment_report import report_markdown
-    from jurors.votes.whole import write_text
+    from jurors.whole import write_whole
 
-    write_text(folder / "report.json", json_text(document) + "\n")
-    write_text(folder / "report.md", report_markdown(document))
+    write_whole(folder / "report.json", json_text(document) + "\n")
+    write_whole(folder / "report.md", report_markdown(document))
     try:
         write_figures(document, folder)
     except VotesError as error:
@@ -114,7 +114,7 @@ def _write_sketches(path: Path, found: Any) -> None:
 
     from jurors.lab.experiment import shown
     from jurors.lab.experiment_store import document_text, sketches_document
-    from jurors.votes.whole import write_text
+    from jurors.whole import write_whole
 
     settings = found.settings
     about = {
@@ -122,4 +122,4 @@ def _write_sketches(path: Path, found: Any) -> None:
         "draw": settings.draw, "prevalences": [shown(p) for p in settings.prevalences], "seed": settings.seed,
     }  # fmt: skip
     every = np.concatenate([result.sketches for result in found.results])
-    write_text(path, document_text(sketches_document(about, settings.items, found.jurors, every)))
+    write_whole(path, document_text(sketches_document(about, settings.items, found.jurors, every)))

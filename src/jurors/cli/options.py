@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from jurors.errors import VotesError
+from jurors.whole import write_whole
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -174,24 +173,6 @@ class Output:
         """Exit with status 3 if an alarm of the asked level rang."""
         if self.ringing(alarms):
             sys.exit(ALARM_STATUS)
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file completely or not at all."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(content if isinstance(content, bytes) else content.encode())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def votes_options(command: Command) -> Command:

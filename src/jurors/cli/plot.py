@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jurors.cli.options import Key, Output, Source, Working, grading_options, key_options, votes_options, write_whole
+from jurors.cli.options import Key, Output, Source, Working, grading_options, key_options, votes_options
 from jurors.errors import SketchError
+from jurors.whole import write_whole
 
 if TYPE_CHECKING:
     from jurors import Evaluation, KeyedEvaluation

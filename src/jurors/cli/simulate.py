@@ -75,8 +75,8 @@ def simulate(
     """Votes of a jury with chosen accuracies and error correlations (the paper's, as covariances), truth beside."""
     from jurors.lab.jury_model import juror_names
     from jurors.lab.simulate import simulate as draw
-    from jurors.votes.whole import write_text
     from jurors.votes.write import votes_text, write_votes
+    from jurors.whole import write_whole
 
     truth_path = _truth_path(path, truth)
     names = juror_names(int(jurors) if _is_whole(jurors) else jurors.split(","))
@@ -94,13 +94,14 @@ def simulate(
     votes, codes = test.votes, test.truth
     if votes.counts is not None and kind in ("long", "wide"):
         votes, codes = _one_row_an_item(votes, codes)
+    key = _key_pieces(votes, codes) if kind in ("long", "wide") or truth_path is None else _counts_text(votes, codes)
     if path is None:
         for piece in votes_text(votes, kind):
             click.echo(piece, nl=False)
     else:
         write_votes(votes, path, layout=kind)
     if truth_path is not None:
-        write_text(truth_path, _key_pieces(votes, codes) if kind in ("long", "wide") else _counts_text(votes, codes))
+        write_whole(truth_path, key)
     if not quiet:
         click.echo(_summary(test, path, truth_path), err=True)
 

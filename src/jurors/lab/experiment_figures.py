@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.whole import whole_file
+from jurors.whole import whole_file
 
 _COLOURS = {"AE": "#0072b2", "MV": "#d55e00", "best possible": "#009e73", "truth": "#666666"}
 _METHODS = {"algebraic": "AE", "majority": "MV"}

@@ -15,7 +15,7 @@ from jurors.errors import VotesError
 from jurors.lab.acs import LABEL_MEANING, LABELS
 from jurors.lab.acs_jury import CensusJury
 from jurors.lab.draws import Integers
-from jurors.votes.whole import write_text
+from jurors.whole import write_whole
 
 
 class Store:
@@ -43,7 +43,7 @@ class Store:
     def keep_jury(self, jury: CensusJury) -> None:
         """Remember the jury."""
         if self.folder is not None:
-            write_text(self.folder / "jury.json", json.dumps(jury.to_dict(), indent=1))
+            write_whole(self.folder / "jury.json", json.dumps(jury.to_dict(), indent=1))
 
     def tests(self, prevalence: Fraction, about: Mapping[str, Any], items: int) -> Integers | None:
         """The tests that were drawn with the same jury and settings, (T, 2, 2^N)."""
@@ -61,7 +61,7 @@ class Store:
         """Remember the tests."""
         if self.inside is not None:
             document = sketches_document(about, items, jurors, sketches)
-            write_text(self.inside / sketches_name(prevalence), document_text(document))
+            write_whole(self.inside / sketches_name(prevalence), document_text(document))
 
 
 def sketches_name(prevalence: Fraction) -> str:

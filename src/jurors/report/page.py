@@ -11,7 +11,6 @@ import gzip
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jurors.errors import JurorsError, VotesError
+from jurors.whole import write_whole
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -37,6 +37,7 @@ _MOST_RANKED = 12  # above, the first screen shows the first and the last
 _ENDS = 6
 _PLAIN = 250_000  # characters of numbers: above, the page carries them compressed
 _MOST_PACKED = 450_000  # of the numbers, and of the charts
+_LARGEST = ("partition", "solutions", "majority", "details", "confusion")  # what a page leaves out first
 _MOST_LOUD = 4
 
 
@@ -257,11 +258,13 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
         # A `<` inside JSON is always inside a string: escaped, neither `</script>` nor `<!--` can end the element.
         safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
         return Markup(safe), "application/json", ""  # noqa: S704
-    packed, note = _packed(document), ", compressed (gzip, then base64)"
-    if len(packed) > _MOST_PACKED and "partition" in document:
-        del document["partition"]
-        packed, note = _packed(document), f"{note} and without the partition, which is too large for a page"
-    return Markup(packed), "application/gzip;base64", note  # noqa: S704
+    packed, left_out = _packed(document), []
+    for key in _LARGEST:
+        if len(packed) > _MOST_PACKED and document.pop(key, None) is not None:
+            left_out.append(key)
+            packed = _packed(document)
+    without = f" and without {', '.join(left_out)}: too large for a page" if left_out else ""
+    return Markup(packed), "application/gzip;base64", f", compressed (gzip, then base64){without}"  # noqa: S704
 
 
 def _json(document: Any) -> str:
@@ -312,24 +315,3 @@ def _bar(row: Ranked, low: float, high: float) -> Markup:
         parts.append(Markup('<line class="true" x1="{0}" x2="{0}" y1="0" y2="14"/>').format(at(row.actual)))
     svg = Markup('<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
     return svg.format(Markup("").join(parts))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """To a temporary name first, then renamed."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, path)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

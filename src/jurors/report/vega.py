@@ -12,9 +12,11 @@ import hashlib
 import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from jurors.errors import VotesError
+from jurors.whole import whole_file
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _MAKE = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle({_SNIPPET!r}).encode())"
@@ -101,9 +103,7 @@ def _keep(path: Path | None, packed: bytes) -> None:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".vega.")
-        with os.fdopen(handle, "wb") as out:
-            out.write(packed)
-        os.replace(name, path)
-    except OSError:
+        with whole_file(path) as draft:
+            draft.write_bytes(packed)
+    except (OSError, VotesError):
         return

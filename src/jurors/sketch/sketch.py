@@ -305,9 +305,9 @@ class Sketch:
 
     def to_file(self, path: str | os.PathLike[str]) -> None:
         """Write a sketch file, gzipped where the name ends in .gz; `from_file` and every command read it."""
-        from jurors.votes.whole import write_text
+        from jurors.whole import write_whole
 
-        write_text(Path(path), self.to_json())
+        write_whole(Path(path), self.to_json())
 
     def to_frame(self) -> Any:
         """A dataframe in the counts layout: one column a juror, and `count`."""

@@ -67,7 +67,8 @@ def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], 
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
     call = (
         f"read_csv([{_FILES}], auto_detect=false, header=true, delim='{chosen}', quote='\"', escape='\"', "
-        f"columns={{{columns}}}, max_line_size=20000000, buffer_size=32000000, compression='none', hive_partitioning=false)"
+        f"columns={{{columns}}}, max_line_size=20000000, buffer_size=32000000, compression='none', "
+        "hive_partitioning=false)"
     )
     return call, names, chosen
 

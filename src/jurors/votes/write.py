@@ -17,7 +17,7 @@ from jurors.errors import VotesError
 from jurors.votes.faithful import check_faithful, header
 from jurors.votes.readers.sketch_file import grouped, to_document, to_text
 from jurors.votes.table import NO_VOTE, Votes, nearest, plain
-from jurors.votes.whole import whole_file, write_text
+from jurors.whole import whole_file, write_whole
 
 Target: TypeAlias = Literal["long", "wide", "counts", "sketch"]
 LAYOUTS: tuple[Target, ...] = ("long", "wide", "counts", "sketch")
@@ -62,7 +62,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: Target | 
     chosen = chosen_layout(votes, target, layout)
     kind = _format_of(target, chosen)
     if kind != "parquet":
-        write_text(target, votes_text(votes, chosen, kind))
+        write_whole(target, votes_text(votes, chosen, kind))
         return
     votes = _arranged(votes, chosen)
     check_faithful(votes, chosen, kind)

@@ -90,7 +90,7 @@ class Files:
         return record
 
     def name(self, path: Path) -> str:
-        """ "a/b.json: " for a message, where there are several files; the message names a single one already."""
+        """What to put before a message: the file's name, where there are several."""
         if len(self.paths) == 1:
             return ""
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "

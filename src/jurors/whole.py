@@ -34,12 +34,12 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
 
 
-def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Write text (or pieces of it) as UTF-8, gzipped where the name ends in .gz; the same text gives the same bytes.
+def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
+    """Write text (whole or in pieces, as UTF-8) or bytes; gzipped where the name ends in .gz, the same bytes each time.
 
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = Path(folder.name) / "votes.csv.gz"
-    >>> write_text(path, "item,juror,label")
+    >>> write_whole(path, "item,juror,label")
     >>> gzip.decompress(path.read_bytes())
     b'item,juror,label'
     >>> folder.cleanup()
@@ -48,9 +48,9 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     with whole_file(path) as draft, draft.open("wb") as file:
         out = gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else nullcontext(file)
         with out as target:
-            for piece in (text,) if isinstance(text, str) else text:
+            for piece in (content,) if isinstance(content, (str, bytes)) else content:
                 try:
-                    target.write(piece.encode())
+                    target.write(piece if isinstance(piece, bytes) else piece.encode())
                 except UnicodeEncodeError as error:
-                    found = ascii(piece[error.start])
+                    found = ascii(error.object[error.start])
                     raise VotesError(f"cannot write {path}: {found} is no valid character") from None
