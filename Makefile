@@ -1,11 +1,12 @@
-# Two commands: `make demo` and `make test`. Each sets up everything it needs in .venv.
+# Two commands: `make demo` and `make test`. Each sets up everything it needs in .venv, and no more.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALLED := .venv/installed
 READY := .venv/ready
 
 .PHONY: demo test check bench constraints clean
 
-demo: $(READY)
+demo: $(INSTALLED)
 	$(BIN)/jurors demo
 
 test: check
@@ -21,9 +22,14 @@ bench: $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-$(READY): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("jurors needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt -e .
+	touch $@
+
+# All engines, tools and checks that the tests need.
+$(READY): $(INSTALLED)
 	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
 	touch $@
 
