@@ -220,12 +220,14 @@ def test_a_memory_that_is_no_size_is_refused(size: str) -> None:
             read(io.StringIO("a,b\nx,y\n"), memory=size)
 
 
-def test_progress_is_told_from_nothing_to_all(tmp_path: Path) -> None:
+def test_progress_is_told_while_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jurors.votes.source._POLL_SECONDS", 0.002)
     n = 400_000
     path = tmp_path / "v.csv"
     path.write_text("item,juror,label\n" + "".join(f"item {k},j{k % 5},yes\n" for k in range(n)))
     shares: list[float] = []
     read_sketch(path, progress=shares.append)
+    assert shares
     assert all(0 < share <= 1 for share in shares)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jurors.evaluate import Alarm, Evaluation
@@ -103,7 +104,7 @@ def shown_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
             shown.append(alarm)
         elif seen[kind] == many[kind]:
             more = f"so it is with {many[kind] - _MOST_ALARMS:,} more; --format json names them all"
-            shown.append(Alarm(alarm.kind, alarm.level, more))
+            shown.append(replace(alarm, message=more, value=None, jurors=()))
     return tuple(shown)
 
 
