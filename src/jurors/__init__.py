@@ -2,17 +2,18 @@
 
 The journey of the data is the folder listing:
 
-    votes/        1  who said what: the Votes table, readers for files and frames
-    sketch/       2  counts of decision tuples: count, merge, marginalise, moments
+    votes/        1  who said what: the Votes table, files, frames, and what other tools wrote (`votes/readers/`)
+    sketch/       2  counts of decision tuples: count files and engines, merge, marginalise, moments
     evaluate/     3  a sketch -> evaluations: encode, trio (exact), panel, many labels, answer key, the rivals
-    doubt/        4  how far to believe it: alarms, intervals, goodness of fit
+    doubt/        4  how far to believe it: alarms, intervals, bounds, goodness of fit
     decide/       4  partition by true label, labels with their estimated errors
-    jury/         5  grade, label, score, compare, agreement, Jury: one call each
-    lab/          6  examples
+    jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group
+    report/       6  charts and the one-file page; `plot.py` is their public face
+    lab/          6  examples, simulate, plan, making jurors independent, the paper's experiment
     cli/          7  one thin function per command
 
-with `errors.py` (what can be wrong with the input), `numbers/` (exact arithmetic) and `tables.py` (rows to read) below
-them all. Names load when first used, so that `import jurors` stays quick.
+with `errors.py` (what can be wrong with the input), `numbers/` (exact arithmetic), `tables.py` (rows to read) and
+`whole.py` (files written whole or not at all) below them all. Names load when first used, so that `import jurors` stays quick.
 """
 
 from __future__ import annotations

@@ -109,9 +109,6 @@ def test_a_damaged_sketch_file_is_refused_in_one_line(counts: Path, command: str
     out = sketched(counts, "day.sketch.json")
     out.write_text(change(out.read_text()))
     result = run(command, out)
-    if command == "inspect":
-        assert message in result.output
-        return
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
@@ -244,13 +241,49 @@ def test_inspect_prints_text_json_and_markdown(votes: Path) -> None:
     assert run("inspect", votes, "--format", "md").stdout.startswith("| what | found |")
 
 
-def test_inspect_ends_well_where_there_is_something_to_tell_and_not_where_there_is_nothing(tmp_path: Path) -> None:
+def test_inspect_describes_what_cannot_be_read_and_exits_with_status_2(tmp_path: Path) -> None:
     (tmp_path / "broken.csv").write_text("item,ann,bob\n1,a,b\n2,a\n")
     result = run("inspect", tmp_path / "broken.csv")
-    assert result.exit_code == 0
+    assert result.exit_code == 2
     assert "line 3 has 2 fields" in result.stdout
+    assert "format   CSV" in result.stdout
+    assert result.stderr == f"jurors: {tmp_path / 'broken.csv'}: line 3 has 2 fields where the header has 3; " + (
+        "fill or remove cells\n"
+    )
+    document = run("inspect", tmp_path / "broken.csv", "--format", "json")
+    assert document.exit_code == 2
+    assert "line 3 has 2 fields" in json.loads(document.stdout)["fault"]
     (tmp_path / "empty.csv").write_text("")
     assert run("inspect", tmp_path / "empty.csv").exit_code == 2
     missing = run("inspect", tmp_path / "nowhere.csv")
     assert missing.exit_code == 2
     assert missing.stderr.count("\n") == 1
+
+
+def test_inspect_refuses_a_folder_without_votes_as_grade_does(tmp_path: Path) -> None:
+    empty, prose = tmp_path / "empty", tmp_path / "prose"
+    empty.mkdir()
+    prose.mkdir()
+    (prose / "readme.txt").write_text("hello\n")
+    for folder in (empty, prose):
+        for command in ("inspect", "grade"):
+            result = run(command, folder)
+            assert (result.exit_code, result.stderr.count("\n")) == (2, 1), (command, folder)
+            assert "holds no file" in result.stderr
+    assert "readme.txt  not votes (text)" in run("inspect", prose).stdout
+
+
+def test_inspect_refuses_a_shard_that_is_cut_short(tmp_path: Path) -> None:
+    packed = gzip.compress(VOTES.encode() * 50)
+    (tmp_path / "a.csv").write_text(VOTES)
+    (tmp_path / "b.csv.gz").write_bytes(packed[: len(packed) // 2])
+    result = run("inspect", tmp_path)
+    assert result.exit_code == 2
+    assert "b.csv.gz" in result.stderr
+    assert "cut short" in result.stderr
+
+
+def test_a_file_called_like_an_option_is_suggested_as_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-dash.csv").write_text(VOTES)
+    assert "jurors agreement ./-dash.csv" in run("inspect", "--", "-dash.csv").stdout

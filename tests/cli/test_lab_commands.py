@@ -49,12 +49,19 @@ def test_simulate_prints_votes_where_no_file_is_named() -> None:
     done = run("simulate", "--items", 3, "--jurors", 2, "--seed", 7)
     assert done.stdout.splitlines()[0] == "item,1,2"
     assert len(done.stdout.splitlines()) == 4
+    assert "the true labels are not kept: name a file with -o or --truth" in done.stderr
+    assert run("simulate", "--items", 3, "--quiet").stderr == ""
+
+
+def test_simulate_says_nothing_of_a_truth_that_is_kept(tmp_path: Path) -> None:
+    for flags in (["-o", tmp_path / "votes.csv"], ["--truth", tmp_path / "key.csv"]):
+        assert "not kept" not in run("simulate", "--items", 3, *flags).stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulate"], "say how many items"),
+        (["simulate"], "say how many items to simulate with --items, such as --items 1000; or take --exact"),
         (["simulate", "--items", "5", "--group", "1,2"], "such as 1,2,3=0.02; got '1,2'"),
         (["simulate", "--items", "5", "--accuracy", "0.9/0.8/0.7"], "needs one number, or 2 (one a label), got 3"),
         (["simulate", "--items", "5", "-o", "votes.doc"], "the name must end in .csv"),

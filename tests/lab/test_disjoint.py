@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,19 @@ def test_votes_that_cannot_be_graded_are_labelled_by_majority_with_a_warning() -
 def test_a_jury_that_cannot_be_is_refused(jury: DisjointJury, message: str) -> None:
     X, y = _records(60)
     with pytest.raises(SketchError, match=message):
+        jury.fit(X, y)
+
+
+def test_a_fit_that_was_interrupted_is_not_taken_for_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = _records(60)
+    said = "Training interrupted by user."
+    monkeypatch.setattr(LogisticRegression, "fit", lambda self, *_: warnings.warn(said, stacklevel=1) or self)
+    jury = DisjointJury([LogisticRegression()] * 3)
+    with pytest.raises(KeyboardInterrupt):
+        jury.fit(X, y)
+    assert jury.estimators_ == []
+    said = "something else"
+    with pytest.raises(UserWarning, match="something else"):
         jury.fit(X, y)
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,11 +25,14 @@ from jurors.errors import VotesError
 from jurors.lab import Experiment, experiment_acs
 from jurors.lab import acs_jury as training
 from jurors.lab.acs import load_census
+from jurors.lab.acs_groups import evaluate_groups
 from jurors.lab.acs_jury import training_records
 from jurors.lab.draws import second_label_votes
 from jurors.lab.experiment import Settings
+from jurors.lab.experiment_figures import accuracy_figure, prevalence_figure
 from jurors.lab.experiment_report import report_markdown, report_text
 from jurors.lab.experiment_store import read_sketches
+from jurors.lab.experiment_verdict import against_majority, drowned_settings
 
 SMALL: dict[str, Any] = {
     "tests": 30, "items": 400, "train": 300, "prevalences": (Fraction(1, 10), Fraction(4, 10)),
@@ -117,8 +125,70 @@ def test_tests_that_are_done_are_not_repeated(
     for other in ({"items": 200}, {"draw": "separate"}):
         with pytest.raises(AssertionError):
             experiment_acs(census, folder=folder, **SMALL | other)
-    with pytest.raises(AssertionError):
-        experiment_acs(census, folder=folder, **SMALL | {"train": 200})
+
+
+@pytest.mark.parametrize("other", [["--seed", "1"], ["--train", "200"], ["--min-age", "16"]])
+def test_a_folder_with_another_jury_is_refused_and_stays_as_it_is(
+    census: Path, kept: tuple[Path, Experiment], other: list[str]
+) -> None:
+    before = {path: path.read_bytes() for path in kept[0].rglob("*") if path.is_file()}
+    line = _refused("--data", census, *FLAGS, "-o", kept[0], *other)
+    assert f"{kept[0]} holds the jury of another experiment" in line
+    assert {path: path.read_bytes() for path in kept[0].rglob("*") if path.is_file()} == before
+
+
+def test_a_run_that_fails_at_the_start_leaves_no_folder(
+    census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _refused("--data", census, "--train", "20000", "-o", tmp_path / "new" / "inside")
+    monkeypatch.setitem(sys.modules, "jurors.lab.disjoint", None)
+    assert "needs scikit-learn" in _refused("--data", census, *FLAGS, "-o", tmp_path / "new" / "inside")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    assert "cannot make the folder" in _refused("--data", census, *FLAGS, "-o", tmp_path / "file" / "x")
+
+
+def test_an_interrupted_training_ends_the_run_and_keeps_nothing(
+    census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sklearn.neural_network import MLPClassifier
+
+    original, calls = MLPClassifier._backprop, []
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 20:
+            raise KeyboardInterrupt  # as Ctrl-C does, in the loop where scikit-learn catches it
+        return original(*arguments)
+
+    monkeypatch.setattr(MLPClassifier, "_backprop", interrupted)
+    result = _run("--data", census, *FLAGS, "-o", tmp_path / "out")
+    assert result.exit_code == 130
+    assert result.stdout == ""
+    assert result.stderr.startswith("jurors: interrupted")
+    assert len(result.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+    assert len(calls) == 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_from_the_shell_ends_a_real_training(tmp_path: Path) -> None:
+    path = write_census(tmp_path / "census.parquet", 60_000)
+    # Says when it trains: a signal that comes earlier or later would test something else.
+    script = (
+        "import sys; from sklearn.neural_network import MLPClassifier as M; from jurors.cli.main import main\n"
+        "fit = M.fit\n"
+        "M.fit = lambda *a, **k: (print('training', flush=True), fit(*a, **k))[1]\n"
+        f"main(['experiment', 'acs', '--data', {str(path)!r}, '--tests', '3', '-o', {str(tmp_path / 'out')!r}])"
+    )
+    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    assert run.stdout.readline() == "training\n"
+    time.sleep(0.2)
+    run.send_signal(signal.SIGINT)
+    _, said = run.communicate(timeout=60)
+    assert (run.returncode, len(said.splitlines())) == (130, 1), said
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_spoilt_file_is_made_again(census: Path, kept: tuple[Path, Experiment], tmp_path: Path) -> None:
@@ -172,6 +242,76 @@ def test_the_report_says_who_how_and_with_what(kept: tuple[Path, Experiment]) ->
     assert row["correlation"]["largest"] == pytest.approx(tests.largest_correlation.mean())
 
 
+def test_the_report_begins_with_the_verdict_and_says_what_each_count_is_by(kept: tuple[Path, Experiment]) -> None:
+    document = kept[1].to_dict()
+    paragraphs = report_text(document).split("\n\n")
+    assert "on the same records for all jurors; no stand-ins" in " ".join(paragraphs[0].split())
+    assert paragraphs[1].startswith("AE against MV: closer to the prevalence in ")
+    assert "accuracies by the typical error, to" in " ".join(paragraphs[1].split())
+    results = document["results"]
+    closer = sum(
+        r["prevalence_of_a"]["algebraic"]["typical"] < r["prevalence_of_a"]["majority"]["typical"] for r in results
+    )
+    assert against_majority(results).startswith(f"closer to the prevalence in {closer} of 8 settings by the typical")
+    assert max(map(len, "\n\n".join(paragraphs[:8]).splitlines())) <= 118
+    assert kept[1]._repr_html_().startswith("<p>")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"), [(0.3, "they do not drown"), (1.0, "In 8 of 8 settings error correlations")]
+)
+def test_correlations_below_the_signal_are_not_said_to_drown_it(
+    kept: tuple[Path, Experiment], ratio: float, said: str
+) -> None:
+    results = [
+        r | {"correlation": r["correlation"] | {"added_over_signal": ratio}} for r in kept[1].to_dict()["results"]
+    ]
+    found = drowned_settings(results)
+    assert said in found
+    assert ("by luck only" in found) == (ratio >= 1)
+
+
+def test_a_group_whose_errors_go_together_carries_a_warning_where_no_number_is_impossible() -> None:
+    # Jurors 1 and 2 err together on both labels; AE is a fair-looking number far from the truth.
+    a = [300, 60, 40, 40, 40, 40, 60, 420]
+    b = [150, 20, 20, 30, 20, 30, 60, 670]
+    counts = np.array([a, b])
+    (row,) = evaluate_groups({"AGEP": {"65+": counts}}, draw="shared", trios=[(0, 1, 2)], labels=("a", "b"))
+    assert 0 < row["prevalence"]["algebraic"] < 1
+    low, high = row["prevalence"]["interval"]
+    assert low <= row["prevalence"]["algebraic"] <= high < 1
+    (warning,) = row["warnings"]
+    assert warning == f"error correlations add {row['added_over_signal']:.1f}x the signal"
+    assert row["added_over_signal"] > 1
+    assert np.shape(row["accuracy"]["interval"]) == (2, 3, 2)
+
+
+def test_independent_errors_give_a_group_no_warning() -> None:
+    right = np.array([[0.8, 0.7, 0.75], [0.7, 0.8, 0.85]])
+    said = (np.arange(8)[:, None] >> np.arange(3)[::-1]) & 1
+    shares = [np.where(said == label, right[label], 1 - right[label]).prod(axis=1) for label in (0, 1)]
+    counts = np.rint(np.array([40_000, 60_000])[:, None] * shares).astype(np.int64)
+    (row,) = evaluate_groups({"SEX": {"male": counts}}, draw="shared", trios=[(0, 1, 2)], labels=("a", "b"))
+    assert row["warnings"] == []
+    assert row["accuracy"]["algebraic"] == [pytest.approx(pair, abs=1e-3) for pair in right.T.tolist()]
+
+
+def test_the_tables_of_the_guide_come_from_the_kept_reports(
+    census: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Path(__file__).resolve().parents[2] / "examples" / "census_tables.py"
+    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path)])
+    with pytest.raises(SystemExit, match="make it with jurors experiment acs"):
+        runpy.run_path(str(script), run_name="__main__")
+    for draw in ("shared", "separate"):
+        found = experiment_acs(census, folder=tmp_path, **SMALL | {"draw": draw})
+        (tmp_path / draw / "report.json").write_text(json.dumps(found.to_dict()))
+    runpy.run_path(str(script), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert len(re.findall(r"^\| [14]/10 \| \d \d \d \|", printed, re.MULTILINE)) == 2 * 2 * 4
+    assert drowned_settings(found.to_dict()["results"]) in printed
+
+
 def test_small_groups_carry_a_warning(kept: tuple[Path, Experiment]) -> None:
     groups = kept[1].to_dict()["groups"]
     assert {entry["column"] for entry in groups} == {"SEX", "RAC1P", "AGEP"}
@@ -196,6 +336,18 @@ def test_the_command_writes_report_sketches_and_figures(census: Path, tmp_path: 
         assert "independent by construction" in (folder / "separate" / f"{name}.svg").read_text()
         assert (folder / "separate" / f"{name}.html").stat().st_size > 100_000
     assert not list(folder.rglob(".*"))
+
+
+def test_the_line_of_the_accuracy_figure_is_the_truth_and_legends_are_as_dark_as_marks(
+    kept: tuple[Path, Experiment],
+) -> None:
+    document = kept[1].to_dict()
+    line, _, points = accuracy_figure(document).to_dict()["spec"]["layer"]
+    assert (line["encoding"]["x"]["field"], line["encoding"]["y"]["field"]) == ("truth", "truth")
+    assert line["encoding"]["y"]["scale"] == points["encoding"]["y"]["scale"]
+    for figure in (accuracy_figure, prevalence_figure):
+        marks = figure(document).to_dict()["spec"]["layer"][-1]
+        assert marks["mark"]["opacity"] == marks["encoding"]["color"]["legend"]["symbolOpacity"] == 1
 
 
 def test_markdown_and_text_have_the_same_numbers(kept: tuple[Path, Experiment]) -> None:
@@ -256,9 +408,10 @@ def test_folktables_files_become_its_employment_task(tmp_path: Path) -> None:
         (["--tests", "0"], "needs one test or more, got 0"),
         (["--prevalence", "some"], "--prevalence some is no share; write 1/10, 0.1 or 10%"),
         (["--prevalence", "1/0"], "is no share"),
-        (["--prevalence", "1"], "a prevalence lies between 0 and 1, got 10/10"),
+        (["--prevalence", "1"], "a prevalence lies between 0 and 1, both excluded; got 1"),
+        (["--prevalence", "2"], "both excluded; got 2"),
         (["--prevalence", "1/3"], "1/3 of 20,000 records is no whole number; take a multiple of 3 records"),
-        (["--items", "0"], "1/10 of 0 records"),
+        (["--items", "0"], "a test needs one record or more, got 0"),
         (["--train", "20000"], "need 40,000 of each label"),
         (["--train", "0"], "need 0 of each label"),
         (["--train", "300", "--prevalence", "9/10", "--items", "4000"], "needs 3,600 persons who are not employed"),

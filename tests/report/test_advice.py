@@ -11,7 +11,8 @@ import pytest
 
 import jurors
 from jurors.report.advice import ADVICE, actions
-from jurors.report.summary import people, ranking, verdict
+from jurors.report.ranking import people, ranking
+from jurors.report.summary import verdict
 from jurors.report.wording import name, names
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "reading-the-report.md"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import shlex
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import jurors
@@ -34,12 +37,14 @@ def look(text: str, **reading: Any) -> Inspection:
     return inspect(io.StringIO(text), **reading)
 
 
-def run_steps(found: Inspection) -> None:
-    assert found.steps
+def run_steps(found: Inspection, *, none: bool = False) -> None:
+    assert found.steps or none
     for step in found.steps:
         program, *arguments = shlex.split(step.command)
         assert program == "jurors"
-        result = CliRunner().invoke(main, arguments)
+        with tempfile.TemporaryDirectory() as folder:
+            pages = [str(Path(folder) / word) if word == "report.html" else word for word in arguments]
+            result = CliRunner().invoke(main, pages)
         assert result.exit_code in (0, 3), (step.command, result.output, result.exception)
 
 
@@ -71,7 +76,14 @@ def test_the_numbers_are_those_of_the_real_sets(name: str, shared_data: Path) ->
     assert found.density == pytest.approx(stats["density"] / stats["jurors"], rel=1e-3)
     assert (found.duplicates, found.fault, found.obstacles) == (0, None, ())
     assert not {"missing_labels", "scores", "free_text", "unlike_columns", "key_column"} & set(kinds(found))
-    assert [step.command.split()[1] for step in found.steps] == ["grade", "check", "label", "agreement", "score"]
+    assert [step.command.split()[1] for step in found.steps] == [
+        "grade",
+        "check",
+        "label",
+        "report",
+        "agreement",
+        "score",
+    ]
 
 
 @pytest.mark.parametrize("name", ["bluebirds", "ntqr_bbm_arithmetic", "llmbar_humanpref"])
@@ -110,7 +122,7 @@ def test_counts_by_true_label_are_seen_as_such(
     assert found.format.startswith("file of decision counts")
     assert ("true_labels" in kinds(found)) is (name != "online_consumer_q200_no_truth")
     assert ("experiments" in kinds(found)) is (name == "uci_adult_100")
-    assert [step.command.split()[1] for step in found.steps] == ["grade", "check", "label", "agreement"]
+    assert [step.command.split()[1] for step in found.steps] == ["grade", "check", "label", "report", "agreement"]
     if name != "uci_adult_100":
         run_steps(found)
 
@@ -133,7 +145,7 @@ def test_the_exam_of_four_llms_has_a_key_and_a_mark_for_no_answer(shared_data: P
 def test_census_records_are_no_votes(name: str, shared_data: Path) -> None:
     found = inspect(shared_data / "acs" / f"{name}.parquet")
     assert found.format == "Parquet"
-    assert {"scores", "unlike_columns"} <= set(kinds(found))
+    assert "unlike_columns" in kinds(found)
     assert found.obstacles
     assert found.steps == ()
 
@@ -285,6 +297,163 @@ def test_where_grading_is_impossible_it_says_why(text: str, obstacle: str, tmp_p
         run_steps(found)
 
 
+# -- the law: what is suggested works -------------------------------------------------------------------------
+
+
+SAMPLES = Path(__file__).parent / "readers" / "samples"
+SAMPLE_FILES = sorted(
+    path
+    for path in SAMPLES.rglob("*")
+    if path.suffix not in (".py", ".pyc") and path.name != "__pycache__" and "agent_as_a_judge" not in path.parts
+)
+
+
+@pytest.mark.parametrize("path", SAMPLE_FILES, ids=lambda path: str(path.relative_to(SAMPLES)))
+def test_every_command_suggested_for_a_sample_works(path: Path) -> None:
+    found = inspect(path)
+    assert found.steps or found.obstacles or found.fault
+    run_steps(found, none=True)
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.integers(1, 5).flatmap(
+        lambda width: st.lists(
+            st.lists(st.sampled_from(["a", "a", "b", "c", ""]), min_size=width, max_size=width), min_size=1, max_size=12
+        )
+    )
+)
+def test_every_command_suggested_for_a_small_file_works(rows: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.csv"
+        numbered = [[str(k), *row] for k, row in enumerate(rows)]
+        path.write_text(csv_of(",".join(["item", *"vwxyz"[: len(rows[0])]]), numbered))
+        try:
+            found = inspect(path)
+        except VotesError:
+            return
+        run_steps(found, none=True)
+
+
+@given(st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_three_jurors_are_said_to_be_gradable_exactly_where_they_are(counts: list[int]) -> None:
+    tuples = list(itertools.product("ab", repeat=3))
+    rows = [said for said, count in zip(tuples, counts, strict=True) for _ in range(count)]
+    assume(rows)
+    votes = Votes.from_matrix(np.array(rows), labels=("a", "b"), jurors=("ann", "bob", "cy"))
+    try:
+        jurors.grade(votes)
+    except jurors.JurorsError:
+        assert inspect(votes).obstacles
+    else:
+        assert inspect(votes).obstacles == ()
+
+
+@pytest.mark.parametrize(
+    ("sample", "obstacle"),
+    [
+        ("matrix/snorkel.npy", "no item was answered by all three"),
+        ("devai", "'human_as_a_judge/ann' always says 'satisfied'"),
+        ("label_studio/snapshot.json", "'annotator 2' always says 'right'"),
+        ("mlflow/correct.parquet", "'ann' always says True, 'claude' always says True"),
+    ],
+)
+def test_jurors_whose_answers_fix_nothing_are_named(sample: str, obstacle: str) -> None:
+    found = inspect(SAMPLES / sample)
+    assert any(obstacle in reason for reason in found.obstacles)
+    assert {step.command.split()[1] for step in found.steps} <= {"agreement"}
+
+
+# -- folders --------------------------------------------------------------------------------------------------
+
+
+def test_the_folder_of_a_real_set_is_listed_file_by_file(shared_data: Path) -> None:
+    found = inspect(shared_data / "bluebirds")
+    assert dict(found.contents) == {
+        "README.md": "not votes (text)",
+        "stats.json": "not votes (JSON document)",
+        "truth.csv.gz": "answer key: 108 items, 2 labels",
+        "votes.csv.gz": "votes: 108 items, 39 jurors",
+    }
+    assert [step.command.split()[1] for step in found.steps] == ["inspect", "score"]
+    assert found.fault is None
+    for text in (str(found), found.to_markdown(), found._repr_html_()):
+        assert "108 items, 39 jurors" in text
+    run_steps(found)
+
+
+@pytest.mark.parametrize("name", [".", "sketches"])
+def test_folders_of_folders_and_of_counts_are_listed(name: str, shared_data: Path) -> None:
+    found = inspect(shared_data / name)
+    assert found.fault is None
+    assert len(found.contents) > 5
+    run_steps(found)
+
+
+def test_shards_are_one_table_and_other_files_are_listed(tmp_path: Path) -> None:
+    for k, rows in enumerate((wide(seed=1), wide(seed=2))):
+        (tmp_path / f"part{k}.csv").write_text(csv_of("ann,bob,cy,dee", rows))
+    assert (inspect(tmp_path).items, inspect(tmp_path).contents) == (120, ())
+    (tmp_path / "other.csv").write_text(csv_of("u,v,w,x", wide()))
+    assert dict(inspect(tmp_path).contents).keys() == {"part0.csv", "part1.csv", "other.csv"}
+    (tmp_path / "other.csv").write_text("u,v,w,x\na,b\n")
+    assert "other.csv: line 2 has 2 fields" in str(inspect(tmp_path).fault)
+
+
+# -- what is no table of votes --------------------------------------------------------------------------------
+
+
+def test_an_unknown_column_beside_items_that_come_again_is_the_juror(tmp_path: Path) -> None:
+    rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
+    (tmp_path / "votes.csv").write_text(csv_of("item,who,label", rows))
+    found = inspect(tmp_path / "votes.csv")
+    assert (found.layout, found.assumed, len(found.jurors)) == ("long", {"juror": "who"}, 4)
+    assert "one vote a row" in found.findings[0].message
+    run_steps(found)
+    once = [[str(k), *row[:2]] for k, row in enumerate(wide())]
+    assert look(csv_of("item,who,label", once)).layout == "wide"
+
+
+def test_the_columns_of_a_large_table_are_compared_before_its_cells_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jurors.votes.recognise._MANY_CELLS", 1_000)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.integers(0, 90, 2_000), "sex": rng.integers(0, 2, 2_000)})
+    frame.to_parquet(tmp_path / "people.parquet")
+    found = inspect(tmp_path / "people.parquet")
+    assert (found.votes, found.items, found.steps, kinds(found)) == (None, 2_000, (), ["unlike_columns"])
+    assert "age: 90 different ones; sex: 2 different ones" in found.findings[0].message
+    pd.DataFrame(wide(rows=2_000), columns=list("wxyz")).to_parquet(tmp_path / "votes.parquet")
+    assert inspect(tmp_path / "votes.parquet").votes == 8_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# My data\n\nThese are votes, collected last year, by us.\n", "# My data\n\nThese are votes.\n",
+     "Dear reader, here is a short note\nthat says nothing, at all, really\n"],
+)  # fmt: skip
+def test_prose_does_not_look_like_a_table(text: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(text)
+    found = inspect(tmp_path / "README.md")
+    assert (found.format, found.columns) == ("text", {})
+    assert "does not look like a table" in str(found.fault)
+
+
+def test_long_names_stay_different() -> None:
+    names = [f"organisation/a-very-long-name-of-a-model-with-many-parts-v{k}" for k in range(3)]
+    shown = dict(look(csv_of(",".join(names), wide(jurors=3))).rows())["jurors"].removeprefix("3: ")
+    assert len(set(shown.split(", "))) == 3
+
+
+def test_frames_are_called_what_they_are() -> None:
+    frame = pl.DataFrame({"item": [1, 1, 2, 2], "juror": ["ann", "bob"] * 2, "label": ["a", "b", "b", "b"]})
+    for source, name in ((frame.lazy(), "polars LazyFrame"), (frame.to_pandas(), "pandas DataFrame")):
+        found = inspect(source)
+        assert (found.format, found.layout, found.columns["juror"]) == (name, "long", ("juror",))
+        assert "none" not in str(found)
+
+
 @pytest.mark.parametrize(
     ("text", "columns", "fault"),
     [
@@ -321,7 +490,7 @@ def test_frames_votes_and_sketches_are_inspected_without_commands() -> None:
 
 
 def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = CliRunner().invoke(main, ["inspect", "-"], input="item,ann,bob,cy\n1,a,b,a\n2,b,b,b\n")
+    result = CliRunner().invoke(main, ["inspect", "-"], input=csv_of("ann,bob,cy", wide(jurors=3)))
     assert result.exit_code == 0
     assert "jurors grade - " in result.output
 

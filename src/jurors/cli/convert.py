@@ -23,6 +23,7 @@ def convert(source: Source, to: Any, target: Target) -> None:
     """
     from jurors.votes.write import chosen_layout, losses, votes_text, write_votes
 
+    target.spare(source.files)
     with target.working("converting") as bar:
         votes = source.read(bar)
         path = None if target.path is None else Path(target.path)

@@ -34,7 +34,7 @@ def experiment() -> None:
 @click.option("--min-age", type=int, default=0, show_default=True, help="Leave younger persons out.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For training and draws.")
 @click.option("-o", "--output", "folder", metavar="FOLDER",
-              help="Keep the jury, the tests, the report and figures here; what is there is used again.")  # fmt: skip
+              help="Keep jury, tests, report and figures here, for runs like this one.")  # fmt: skip
 @click.option("--by-true-label", "sketches", metavar="FILE", help="Write every test's counts by true label, as JSON.")
 @click.option("--format", "format_", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no timings.")
@@ -47,7 +47,7 @@ def acs(
     from jurors.lab.experiment_report import report_markdown, report_text
 
     chosen = tuple(_share(text) for text in prevalences) or PREVALENCES
-    with _progress(quiet) as progress:
+    with _ending_at_once(), _progress(quiet) as progress:
         found = experiment_acs(data, folder=folder, progress=progress, prevalences=chosen, **settings)
         started = perf_counter()
         document = found.to_dict()
@@ -66,6 +66,19 @@ def acs(
     if not quiet:
         took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in found.seconds.items())
         click.echo(f"{took}, summing up {summed_up:.1f} s", err=True)
+
+
+@contextmanager
+def _ending_at_once() -> Iterator[None]:
+    """Ctrl-C: one line, and the exit status that shells expect."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(
+            "jurors: interrupted; the run is not finished, and a jury that was not trained to the end is not kept",
+            err=True,
+        )
+        raise SystemExit(130) from None
 
 
 def _share(text: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+from jurors.errors import JurorsError
 
 
 @click.command()
@@ -14,8 +15,8 @@ def inspect(source: Source, output: Output) -> None:
     """Say what FILE... holds, what looks odd, and which commands would work next; nobody is graded."""
     import jurors
 
-    with output.working("looking"):
-        found = jurors.inspect(source.files, **source.options)
+    with output.working("looking") as bar:
+        found = jurors.inspect(source.files, progress=bar, **source.options)
     match output.format:
         case "json":
             output.write(json_text(found.to_dict()))
@@ -23,3 +24,6 @@ def inspect(source: Source, output: Output) -> None:
             output.write(found.to_markdown())
         case _:
             output.write(str(found))
+    if found.fault is not None:
+        named = any(file in found.fault for file in found.files)
+        raise JurorsError(found.fault if named else f"{found.files[0]}: {found.fault}")

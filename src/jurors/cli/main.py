@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -72,6 +74,27 @@ class LazyGroup(click.Group):
         except BrokenPipeError:  # the reader went away (`jurors label x.csv | head`): not our error
             sys.stderr.close()
             ctx.exit(0)
+        except KeyboardInterrupt:
+            _interrupted(ctx)
+        except RuntimeError as error:  # Ctrl-C while DuckDB reads
+            if str(error) != "Query interrupted":
+                raise
+            _interrupted(ctx)
+        except OSError as error:  # a full disk behind `> votes.csv`
+            click.echo(f"jurors: cannot write the output: {error.strerror or error}", err=True)
+            _forget_output()
+            ctx.exit(2)
+
+
+def _interrupted(ctx: click.Context) -> None:
+    click.echo("Aborted!", err=True)
+    ctx.exit(130)
+
+
+def _forget_output() -> None:
+    """What could not be written is not tried again when Python ends, which would be a second, longer message."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -19,6 +19,8 @@ from jurors.whole import write_whole
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 ALARM_STATUS = 3
+#: the names of the readers, without importing them (a test compares)
+TOOLS = "sketch, inspect, lm-eval, openai-evals, promptfoo, mlflow, label-studio, argilla, devai, matrix, by-true-label"
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,8 @@ def votes_options(command: Command) -> Command:
     """FILE... and how to read it; the command gets `source: Source`."""
 
     @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-    @click.option("--from", "tool", metavar="NAME", help="Which tool wrote FILE, where its content does not show it.")
+    @click.option("--from", "tool", metavar="NAME", help=f"Which tool wrote FILE, where its content does not show it: "
+                  f"{TOOLS}. NAME:QUESTION where it asks several.")  # fmt: skip
     @click.option("--layout", type=click.Choice(["auto", "long", "wide", "counts"]), default="auto", show_default=True,
                   help="How FILE is laid out.")  # fmt: skip
     @click.option("--item", metavar="COLUMN", help="The column that names the item.")

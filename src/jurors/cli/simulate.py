@@ -78,6 +78,8 @@ def simulate(
     from jurors.votes.write import votes_text, write_votes
     from jurors.whole import write_whole
 
+    if items is None and not asked["exact"]:
+        raise SketchError("say how many items to simulate with --items, such as --items 1000; or take --exact")
     truth_path = _truth_path(path, truth)
     names = juror_names(int(jurors) if _is_whole(jurors) else jurors.split(","))
     drift = {"prevalence": _list(drift_prevalence), "accuracy": _for_all(_entries(drift_accuracy), len(names))}
@@ -210,4 +212,5 @@ def _summary(test: Any, path: str | None, truth: Path | None) -> str:
     many = len(test.votes.jurors)
     largest = test.largest_correlation
     found = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+.4f}"
-    return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{found}"
+    lost = "" if truth else "; the true labels are not kept: name a file with -o or --truth"
+    return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{found}{lost}"

@@ -16,6 +16,7 @@ def sketch(source: Source, target: Target) -> None:
 
     Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
     """
+    target.spare(source.files)
     with target.working("counting") as bar:
         counted = source.count(bar)
         if target.path is not None:

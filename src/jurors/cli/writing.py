@@ -7,11 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from jurors.cli.options import Output, Working
+from jurors.errors import VotesError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,6 +35,14 @@ class Target:
         """Say something on stderr, unless it shall be quiet."""
         for message in messages if not self.quiet else ():
             click.echo(f"jurors: {message}", err=True)
+
+    def spare(self, files: Sequence[str]) -> None:
+        """VotesError where OUT is one of the files that are read: the votes would be lost."""
+        if self.path is None or not Path(self.path).is_file():
+            return
+        for file in files:
+            if file != "-" and Path(file).is_file() and Path(file).samefile(self.path):
+                raise VotesError(f"{self.path} is read and would be written over; give OUT another name")
 
     def print(self, pieces: Iterator[str]) -> None:
         """Text to standard output, piece by piece."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from jurors.doubt.jurors import voice_alarms
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.encode import tuple_shares
@@ -38,7 +38,7 @@ def trio_alarms(
 ) -> tuple[Alarm, ...]:
     """Everything to know about the exact solution of a complete binary trio, loudest first."""
     z = pair_z(table_moments(sketch.table()) if moments is None else moments)
-    found = [*_number_alarms(sketch, solution), *_twins(sketch), *_weak_pair(sketch.jurors, z)]
+    found = [*_number_alarms(sketch, solution), *voice_alarms(sketch), *_weak_pair(sketch.jurors, z)]
     if tied:
         found.append(
             Alarm(
@@ -137,25 +137,6 @@ def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
         "note",
         "the exact answer is rational, but splits items into fractions: the errors were not exactly independent",
     )
-
-
-def _twins(sketch: Sketch) -> list[Alarm]:
-    found = []
-    codes, counts = sketch.tuples.codes, sketch.counts
-    pairs = list(combinations(range(len(sketch.jurors)), 2))
-    first, second = zip(*pairs, strict=True)
-    disagreements = counts @ (codes[:, first] != codes[:, second])
-    for (i, j), apart in zip(pairs, disagreements.tolist(), strict=True):
-        pair = (sketch.jurors[i], sketch.jurors[j])
-        if apart == 0:
-            message = (
-                f"{pair[0]!r} and {pair[1]!r} never disagree: one may be a copy, and copies look like perfect jurors"
-            )
-            found.append(Alarm("twin_jurors", "warning", message, None, pair))
-        elif apart == sketch.items:
-            message = f"{pair[0]!r} and {pair[1]!r} never agree: one may be the other's negative"
-            found.append(Alarm("twin_jurors", "warning", message, None, pair))
-    return found
 
 
 def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt.panel_intervals import expected_statistics
-from jurors.evaluate.dependence import Dependence, effective_number, mean_correlation, residual_correlations
+from jurors.evaluate.dependence import Dependence, as_heard, effective_number, mean_correlation, residual_correlations
 from jurors.evaluate.incidence import Incidence
 from jurors.evaluate.panel import PanelFit
 
@@ -46,7 +46,7 @@ class DependenceSpread:
             part = slice(start, start + size)
             covariance = _covariances(data, drawn[part])
             found = residual_correlations(covariance, met, stats["prevalence"][part], accuracy[part])
-            self.means += [mean_correlation(one[np.ix_(hearing, hearing)], self.found.items) for one in found]
+            self.means += [mean_correlation(as_heard(one, hearing), self.found.items) for one in found]
 
     def result(self, level: float) -> Dependence:
         """The dependence with its intervals, or without where no replicate was measured."""

@@ -9,7 +9,8 @@ the number of independent jurors whose mean error would vary as much. Two labels
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,7 +28,9 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _SHOWN = 20
 _BEYOND = 0.1  # correlation beyond the typical pair's from which two jurors count as moving together,
-_CLEARLY = 4.5  # if it is so many standard errors
+_CLEARLY = 4.5  # if it is so many standard errors,
+_BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this chance,
+_HEAVIEST = 0.5  # and if the pair shares items enough for a standard error to mean what it says
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,6 +59,22 @@ class Dependence(Drawable):
     def effective_jurors(self) -> float:
         """How many independent jurors the panel is worth."""
         return effective_number(len(self.jurors), self.mean_correlation)
+
+    @property
+    def is_noticed(self) -> bool:
+        """Whether the mean correlation is more than two standard errors from none."""
+        known = np.isfinite(self.correlation)
+        noise = float(np.sqrt((2 * (self.items[known] * self.error[known]) ** 2).sum()))  # a pair stands there twice
+        return abs(self.mean_correlation) * float(self.items[known].sum()) > 2 * noise
+
+    def with_copies(self, hearing: NDArray[np.int64]) -> Dependence:
+        """The same with copies counted in: each has the errors of the juror that speaks for it."""
+        if (hearing == np.arange(len(hearing))).all():
+            return self
+        at = np.ix_(hearing, hearing)
+        shared = np.maximum(self.items[at], np.where(same_voice(hearing), self.items.max(axis=1)[hearing], 0.0))
+        error = np.where(same_voice(hearing), 1 / np.sqrt(np.maximum(shared, 1.0)), self.error[at])
+        return replace(self, correlation=as_heard(self.correlation, hearing), items=shared, error=error)
 
     def pairs(self) -> list[tuple[str, str, float, float]]:
         """(first, second, ρ, z), the most correlated first."""
@@ -104,6 +123,16 @@ class Dependence(Drawable):
         return self.table().to_html()
 
 
+def same_voice(hearing: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(N, N): the pairs that are heard as one juror."""
+    return np.asarray((hearing[:, None] == hearing) & ~np.eye(len(hearing), dtype=bool))
+
+
+def as_heard(correlation: Floats, hearing: NDArray[np.int64]) -> Floats:
+    """Correlations of those who speak, given to those they speak for; a copy errs just where the original does."""
+    return np.asarray(np.where(same_voice(hearing), 1.0, correlation[np.ix_(hearing, hearing)]))
+
+
 def mean_correlation(correlation: Floats, items: Floats) -> float:
     """The mean over pairs, weighed by the items they share; NaN marks what is no pair."""
     known = np.isfinite(correlation)
@@ -138,16 +167,18 @@ def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
         raise SketchError(
             f"error correlations without a key are not available for {len(sketch.labels)} labels, only for two"
         )
-    pairs, _ = pair_moments(sketch)
+    pairs = pair_moments(sketch)
     floats = solution.to_float()
     prevalence = np.array(floats.prevalences, dtype=float)
     accuracy = np.array([[table[0][0], table[1][1]] for table in floats.confusions], dtype=float)
     accuracy = np.where(np.isfinite(accuracy), accuracy, 0.5)
-    met = pairs.items > 0
+    met = pairs.items > 1
     correlation = residual_correlations(pairs.covariance, met, prevalence, accuracy)
     spread = _spread(prevalence, accuracy)
     error = residual_errors(pairs, sketch.items, float(prevalence[0]), accuracy) / np.outer(spread, spread)
-    groups = _groups(sketch.jurors, correlation, error)
+    explained = prevalence.prod() * (accuracy.sum(axis=1) - 1) ** 2
+    enough = (pairs.excess_kurtosis() <= _HEAVIEST) & (pairs.excess_kurtosis(explained) <= 4 * _HEAVIEST)
+    groups = _groups(sketch.jurors, np.where(enough, correlation, np.nan), error)
     return Dependence(jurors=sketch.jurors, correlation=correlation, items=pairs.items, error=error, groups=groups)
 
 
@@ -158,7 +189,9 @@ def _groups(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tupl
 
     typical = max(float(np.nanmedian(correlation)), 0.0) if np.isfinite(correlation).any() else 0.0
     beyond = np.nan_to_num(correlation - typical)
-    i, j = np.nonzero(np.triu((beyond > _BEYOND) & (beyond > _CLEARLY * error), 1))
+    pairs = max(int(np.isfinite(correlation).sum()) // 2, 1)
+    bar = max(_CLEARLY, NormalDist().inv_cdf(1 - _BY_CHANCE / pairs))
+    i, j = np.nonzero(np.triu((beyond > _BEYOND) & (beyond > bar * error), 1))
     size = len(jurors)
     _, label = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(size, size)), directed=False)
     members = [np.flatnonzero(label == k) for k in range(int(label.max()) + 1)]

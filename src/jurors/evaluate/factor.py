@@ -21,7 +21,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 MOST_JURORS = 2_000  #: pairs of more jurors would not fit a matrix comfortably
 _ROUNDS = 6  # reweightings
-_CUT = 2.5  # standard errors at which a pair has half its weight
+_CUT = 2.5  # standard errors at which a pair that shares many items has half its weight
+_FEW = 10.0  # shared items at which twice as many are asked for: so few lie far from their mean by chance
 _NEARLY_ONE = 0.999
 
 
@@ -29,36 +30,56 @@ _NEARLY_ONE = 0.999
 class PairMoments:
     """Covariances of binary jurors, each pair on the items both answered. x = 1 where a juror said the second label."""
 
-    items: Floats  #: (N, N) items both answered
-    mean: Floats  #: (N, N) [i, j]: mean of x_i on the items that i and j answered
-    covariance: Floats  #: (N, N), 0 where no item is shared
+    items: Floats  #: (N, N) items both answered; 0 where they are fewer than two, which have no covariance
+    covariance: Floats  #: (N, N) without bias; 0 where no two items are shared
+    share: Floats  #: (N,) how often each juror says the second label, on all items it answered
 
-    def standard_errors(self) -> Floats:
-        """n se² = v_i v_j + (1-2m_i)(1-2m_j) C - C²; infinite where no item is shared."""
-        m, other, c = self.mean, self.mean.T, self.covariance
-        variance = m * (1 - m) * other * (1 - other) + (1 - 2 * m) * (1 - 2 * other) * c - c**2
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.sqrt(np.maximum(variance, 1e-12) / self.items))
+    def variances(self, common: Floats) -> Floats:
+        """Of the covariances (N, N), if a pair's true covariance is `common`; infinite where no two items are shared.
+
+        With n items, Var = (μ22 - C²)/n + (v_i v_j + C²)/(n (n-1)) and μ22 = v_i v_j + (1-2m_i)(1-2m_j) C for binary
+        votes. The means are those of all votes: a pair that shares five items does not know its own.
+        """
+        spread = np.outer(self.share * (1 - self.share), self.share * (1 - self.share))
+        lean = np.outer(1 - 2 * self.share, 1 - 2 * self.share)
+        large = np.maximum(spread + lean * common - common**2, 1e-12)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = (large + (spread + common**2) / (self.items - 1)) / self.items
+        return np.asarray(np.where(self.items > 1, found, np.inf))
+
+    def excess_kurtosis(self, explained: Floats | float = 0.0) -> Floats:
+        """How much heavier than normal the tails of each covariance are, about κ_i κ_j / n with κ = (1 - 3v)/v.
+
+        What seldom happens seldom happens to both, and then it is far from its mean: votes for a rare label, or (with
+        the variance that the truth explains taken from v) rare errors.
+        """
+        v = np.maximum(self.share * (1 - self.share) - explained, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kappa = (1 - 3 * v) / v
+            return np.asarray(np.where(self.items > 1, np.outer(kappa, kappa) / self.items, np.inf))
 
 
-def pair_moments(sketch: Sketch) -> tuple[PairMoments, Floats]:
-    """Covariances of all pairs of binary jurors, and each juror's own share of second-label answers."""
+def pair_moments(sketch: Sketch) -> PairMoments:
+    """Covariances of all pairs of binary jurors."""
     width = len(sketch.jurors)
     if len(sketch.labels) != 2:
         raise SketchError(f"pair moments are not available for {len(sketch.labels)} labels, only for two")
     if width > MOST_JURORS:
         raise SketchError(f"pairs of {width:,} jurors are too many; take at most {MOST_JURORS:,}")
     pairs = Pairs(sketch)
-    at, back = (pairs.first, pairs.second), (pairs.second, pairs.first)
-    items, mean, covariance = (np.zeros((width, width)) for _ in range(3))
-    items[at] = items[back] = pairs.items
-    mean[at], mean[back] = pairs.count(1, None) / pairs.items, pairs.count(None, 1) / pairs.items
-    covariance[at] = covariance[back] = pairs.count(1, 1) / pairs.items - mean[at] * mean[back]
+    known = pairs.items > 1
+    at, back = (pairs.first[known], pairs.second[known]), (pairs.second[known], pairs.first[known])
+    n, one, other, both = (
+        x[known] for x in (pairs.items, pairs.count(1, None), pairs.count(None, 1), pairs.count(1, 1))
+    )
+    items, covariance = np.zeros((width, width)), np.zeros((width, width))
+    items[at] = items[back] = n
+    covariance[at] = covariance[back] = (both - one * other / n) / (n - 1)
     row, col, code = sketch.tuples.triples()
     weights = sketch.counts[row].astype(float)
     cast = np.bincount(col, weights=weights, minlength=width)
     share = np.bincount(col, weights=weights * (code == 1), minlength=width) / np.maximum(cast, 1)
-    return PairMoments(items, mean, covariance), share
+    return PairMoments(items, covariance, share)
 
 
 @dataclass(frozen=True)
@@ -74,7 +95,7 @@ class FactorFit:
 
     @property
     def z(self) -> Floats:
-        """Residuals in standard errors; 0 where a pair shares no item."""
+        """Residuals in standard errors; 0 where a pair shares no two items."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.where(self.error > 0, self.residual / self.error, 0.0))
 
@@ -84,7 +105,8 @@ def fit_factor(sketch: Sketch, left_out: NDArray[np.bool_] | None = None) -> Fac
 
     Pairs that are `left_out` (N, N) do not take part in the fit, but get their residual too.
     """
-    pairs, share = pair_moments(sketch)
+    pairs = pair_moments(sketch)
+    share = pairs.share
     spread = np.maximum(share * (1 - share), 1e-12)
     beta = _fit_loadings(pairs, spread, np.zeros(pairs.items.shape, dtype=bool) if left_out is None else left_out)
     loading = beta * np.sqrt(spread)
@@ -94,7 +116,7 @@ def fit_factor(sketch: Sketch, left_out: NDArray[np.bool_] | None = None) -> Fac
         loading, prevalence = -loading, 1 - prevalence
     ratio = np.sqrt(prevalence / (1 - prevalence))
     accuracy = np.stack([1 - share + loading / ratio, share + ratio * loading], axis=1)
-    residual = np.where(pairs.items > 0, pairs.covariance - np.outer(loading, loading), 0.0)
+    residual = np.where(pairs.items > 1, pairs.covariance - np.outer(loading, loading), 0.0)
     return FactorFit(
         float(prevalence),
         accuracy,
@@ -108,14 +130,16 @@ def fit_factor(sketch: Sketch, left_out: NDArray[np.bool_] | None = None) -> Fac
 def _fit_loadings(pairs: PairMoments, spread: Floats, left_out: NDArray[np.bool_]) -> Floats:
     scale = np.sqrt(spread)
     r = pairs.covariance / np.outer(scale, scale)
-    shared, error = np.where(left_out, 0.0, pairs.items), pairs.standard_errors()
+    shared = np.where(left_out, 0.0, np.maximum(pairs.items - 1, 0.0))
+    cut = _CUT * (1 + _FEW / np.maximum(pairs.items, 1.0))
     values, vectors = np.linalg.eigh(np.where(left_out, 0.0, r))
     beta = vectors[:, -1] * np.sqrt(max(float(values[-1]), 1e-6))
     weights = shared
     for _ in range(_ROUNDS):
         beta = _descend(r, weights, beta)
-        left = pairs.covariance - np.outer(beta * scale, beta * scale)
-        weights = shared / (1 + (left / error / _CUT) ** 2)
+        common = np.outer(beta * scale, beta * scale)
+        left = pairs.covariance - common
+        weights = shared / (1 + (left / cut) ** 2 / pairs.variances(common))
     return _descend(r, weights, beta)
 
 
@@ -151,7 +175,7 @@ def _elementary(row: NDArray[np.int64], values: Floats, rows: int) -> Floats:
 
 
 def residual_errors(pairs: PairMoments, items: int, prevalence: float, accuracy: Floats) -> Floats:
-    """The standard error of each residual under independence; 0 where a pair shares no item.
+    """The standard error of each residual under independence; 0 where a pair shares no two items.
 
     On items that everybody answered only the errors are random, n se² = P_A vA_i vA_j + P_B vB_i vB_j with
     v = accuracy (1 - accuracy). A pair that shares a part of the items is also off because that part is not the whole:
@@ -160,8 +184,9 @@ def residual_errors(pairs: PairMoments, items: int, prevalence: float, accuracy:
     inside = np.clip(accuracy, 0.005, 0.995)  # a variance cannot be negative; the grades themselves are not touched
     v = inside * (1 - inside)
     total = prevalence * np.outer(v[:, 0], v[:, 0]) + (1 - prevalence) * np.outer(v[:, 1], v[:, 1])
-    met = pairs.items > 0
-    n = np.where(met, pairs.items, 1.0)
-    of_errors = total / n
-    rest = np.maximum(np.where(met, pairs.standard_errors(), 0.0) ** 2 - of_errors, 0.0)
+    loading = np.sqrt(prevalence * (1 - prevalence)) * (accuracy.sum(axis=1) - 1)
+    met = pairs.items > 1
+    n = np.where(met, pairs.items, 2.0)
+    of_errors = total / (n - 1)
+    rest = np.maximum(np.where(met, pairs.variances(np.outer(loading, loading)), 0.0) - of_errors, 0.0)
     return np.asarray(np.where(met, np.sqrt(of_errors + (1 - n / max(items, 1)) * rest), 0.0))

@@ -1,8 +1,12 @@
-"""Jurors who share no item, not even through others, cannot be compared: they form groups of their own."""
+"""Who can be compared, and who says anything of their own.
+
+Jurors who share no item, not even through others, cannot be compared: they form groups of their own. Jurors who never
+disagree, or always do, are one voice.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +15,59 @@ from numpy.typing import NDArray
 from jurors.sketch import Sketch
 
 Integers: TypeAlias = NDArray[np.int64]
+
+FEWEST_VOICES = 3  #: two agree as often whoever of them is right
+_ENOUGH_SHARED = 12  # items, or all there are
+
+
+@dataclass(frozen=True)
+class Voices:
+    """Who says the same as whom, where the distinct voices are too few to grade anybody."""
+
+    same: tuple[tuple[int, int], ...]  #: (juror, an earlier one it never disagrees with)
+    opposite: tuple[tuple[int, int], ...]  #: (juror, an earlier one it never agrees with)
+    constant: tuple[int, ...]  #: who said one label only, and so nothing
+    count: int  #: the distinct voices
+
+
+def too_few_voices(sketch: Sketch) -> Voices | None:
+    """Who says the same as whom if fewer than three distinct voices are left; None where there are enough.
+
+    Examples
+    --------
+    >>> too_few_voices(Sketch.from_counts({"AABA": 9, "BBAB": 8, "AAAA": 5}, jurors=("ann", "bob", "cy", "di")))
+    Voices(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2)
+    """
+    row, col, code = sketch.tuples.triples()
+    met = sketch.counts[row] > 0
+    row, col, code = row[met], col[met], code[met]
+    enough = min(_ENOUGH_SHARED, sketch.items)
+    voices: list[tuple[int, NDArray[np.int64]]] = []
+    same, opposite, constant = [], [], []
+    for juror in range(len(sketch.jurors)):
+        at, said = row[col == juror], code[col == juror].astype(np.int64)
+        if not len(said) or (said == said[0]).all():
+            constant.append(juror)
+            continue
+        for first, heard in voices:
+            both = heard[at] >= 0
+            agree = (heard[at] == said)[both]
+            is_enough = sketch.counts[at][both].sum() >= enough
+            if is_enough and agree.all():
+                same.append((juror, first))
+            elif is_enough and len(sketch.labels) == 2 and not agree.any():
+                opposite.append((juror, first))
+                said = 1 - said
+            else:
+                continue
+            heard[at] = said  # where the first was silent, this one speaks for the voice
+            break
+        else:
+            voices.append((juror, np.full(sketch.tuples.rows, -1, dtype=np.int64)))
+            voices[-1][1][at] = said
+        if len(voices) == FEWEST_VOICES:
+            return None
+    return Voices(tuple(same), tuple(opposite), tuple(constant), len(voices))
 
 
 def juror_groups(sketch: Sketch) -> Integers:

@@ -23,24 +23,38 @@ _FEWEST_VOICES = 3
 _MINORITY = 0.4  # of the panel
 _LARGEST_GROUP = 6  # a group of g binary jurors has 2^g joint answers to count on each label
 _NAMED = 3.5  # standard errors from which a pair is named, if there are few pairs
+_HEAVIEST = 2.0  # excess kurtosis up to which a pair counts,
+_NORMAL = 0.5  # and up to which it counts alone
 
 
 @dataclass(frozen=True)
 class ResidualTest:
-    """Σ (residual / standard error)² over pairs, against chi² with (pairs - jurors) degrees of freedom."""
+    """Σ (residual / standard error)² over pairs, against chi² with (pairs - jurors) degrees of freedom.
+
+    Pairs that share few items have heavier tails than normal ones: chi² is stretched to the variance that they give,
+    and pairs with the heaviest tails do not count.
+    """
 
     factor: FactorFit
     counted: NDArray[np.bool_]  #: (N, N) upper triangle: the pairs that count
     statistic: float
-    degrees: int
+    degrees: float
     p_value: float
 
     @property
     def is_significant(self) -> bool:
         """Whether chance does not explain what is left over: of all pairs together, or of one that sticks out."""
-        largest = float(np.abs(self.factor.z[self.counted]).max(initial=0.0))
-        one_pair = NormalDist().inv_cdf(1 - SIGNIFICANT / (2 * max(int(self.counted.sum()), 1)))
+        alone = self._alone
+        largest = float(np.abs(self.factor.z[alone]).max(initial=0.0))
+        one_pair = NormalDist().inv_cdf(1 - SIGNIFICANT / (2 * max(int(alone.sum()), 1)))
         return self.p_value < SIGNIFICANT or largest > one_pair
+
+    @property
+    def _alone(self) -> NDArray[np.bool_]:
+        """The pairs that share enough items to speak for themselves."""
+        pairs = self.factor.pairs
+        of_errors = pairs.excess_kurtosis(self.factor.loading**2)
+        return np.asarray(self.counted & (pairs.excess_kurtosis() <= _NORMAL) & (of_errors <= _HEAVIEST))
 
     @property
     def share(self) -> float:
@@ -52,8 +66,9 @@ class ResidualTest:
 
     def striking_pairs(self) -> list[tuple[int, int, float]]:
         """(i, j, z) of the pairs that stick out, most striking first; the bar rises with the number of pairs."""
-        z = np.where(self.counted, self.factor.z, 0.0)
-        bar = max(_NAMED, NormalDist().inv_cdf(1 - 0.005 / max(int(self.counted.sum()), 1)))
+        alone = self._alone
+        z = np.where(alone, self.factor.z, 0.0)
+        bar = max(_NAMED, NormalDist().inv_cdf(1 - 0.005 / max(int(alone.sum()), 1)))
         found = [(int(i), int(j), float(z[i, j])) for i, j in zip(*np.nonzero(np.abs(z) > bar), strict=True)]
         return sorted(found, key=lambda pair: -abs(pair[2]))
 
@@ -84,7 +99,8 @@ def residual_test(sketch: Sketch, groups: Sequence[tuple[int, ...]] = ()) -> Res
     for members in groups:
         within[np.ix_(members, members)] = True
     factor = fit_factor(sketch, within)
-    return _test(factor, (np.triu(factor.error, 1) > 0) & ~within)
+    enough = factor.pairs.excess_kurtosis() <= _HEAVIEST
+    return _test(factor, (factor.error > 0) & ~within, enough)
 
 
 def explaining_groups(sketch: Sketch, test: ResidualTest) -> list[tuple[int, ...]]:
@@ -119,11 +135,17 @@ def _joined(groups: list[tuple[int, ...]], more: list[tuple[int, ...]]) -> list[
     return [tuple(sorted(members)) for members in joined]
 
 
-def _test(factor: FactorFit, counted: NDArray[np.bool_]) -> ResidualTest | None:
-    degrees = int(counted.sum()) - len(factor.loading)
+def _test(factor: FactorFit, fitted: NDArray[np.bool_], enough: NDArray[np.bool_]) -> ResidualTest | None:
+    counted = np.triu(fitted & enough, 1)
+    items = np.where(fitted, factor.pairs.items, 0.0)
+    # A juror's loading takes one degree of freedom from all the pairs it was fitted to, by the items they share.
+    taken = np.where(enough, items, 0.0).sum(axis=1) / np.maximum(items.sum(axis=1), 1.0)
+    degrees = float(counted.sum() - taken.sum())
     if degrees < 1:
         return None
     from scipy.special import chdtrc
 
     statistic = float((factor.z[counted] ** 2).sum())
-    return ResidualTest(factor, counted, statistic, degrees, float(chdtrc(degrees, statistic)))
+    # z² of one pair has variance 2 + excess kurtosis: the chi² with this mean and variance (Satterthwaite 1946).
+    stretch = 1 + max(float(factor.pairs.excess_kurtosis()[counted].mean()), 0.0) / 2
+    return ResidualTest(factor, counted, statistic, degrees, float(chdtrc(degrees / stretch, statistic / stretch)))

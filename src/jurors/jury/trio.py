@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from jurors.decide import partition_by_label
+from jurors.decide import majority_partition, partition_by_label
 from jurors.doubt import contradiction_alarm, trio_alarms, trio_intervals
 from jurors.doubt.alarms import pair_z
+from jurors.doubt.jurors import voice_alarms
 from jurors.doubt.severity import smallest_correlation
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_trio
@@ -56,6 +57,8 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
     if not exact.is_real:
         return result(solution=None)
     floats = exact.to_float()
+    if any(alarm.kind == "too_few_voices" for alarm in found):
+        return result(solution=floats, partition=majority_partition(sketch))
     ends = trio_intervals(table, decoded, mirrored=chosen == 1, target=request.target, level=request.level)
     return result(
         solution=floats,
@@ -69,16 +72,17 @@ def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
     """The theorem for more than two labels, on the items that all three answered."""
     found = exact_trio(sketch, request.choice)
     floats = found.solution.to_float()
+    few = voice_alarms(sketch.complete())
     ends = (
         exact_intervals(sketch, found.solution, request.target, request.level, request.seed)
-        if request.intervals
+        if request.intervals and not few
         else None
     )
     return Evaluation(
         items=sketch.complete().items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
         solution=floats, exact=found.solution, solutions=found.solutions, rule=found.decode.rule or "",
-        partition=partition_by_label(sketch, floats),
-        alarms=ranked(found.alarms), target=request.target, level=request.level,
+        partition=majority_partition(sketch) if few else partition_by_label(sketch, floats),
+        alarms=ranked([*few, *found.alarms]), target=request.target, level=request.level,
         interval=None if ends is None else named_statistics(sketch, ends),
         standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
         details={"relabelings": found.decode.relabelings, "gap": found.decode.gap},

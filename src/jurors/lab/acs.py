@@ -200,6 +200,10 @@ def _read(source: str, where: str) -> dict[str, Any]:
             found: dict[str, Any] = con.execute(f"SELECT {cells} FROM {source}").fetchnumpy()
     except duckdb.Error as error:
         raise VotesError(f"cannot read {where}: {str(error).splitlines()[0]}") from None
+    except RuntimeError as error:
+        if "interrupted" in str(error).lower():  # DuckDB's word for Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
     return found
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from jurors.doubt.intervals import trio_interval_ends
 from jurors.evaluate.trios import OUTCOMES
 from jurors.lab.draws import Draw, Integers, join_at_random, second_label_votes
-from jurors.lab.trial import Trio, TrioTests, decisions, evaluate_tests, trio_counts
+from jurors.lab.trial import DROWNED, Trio, TrioTests, decisions, evaluate_tests, trio_counts
 
 LEAST_ITEMS = 1_000
 LEAST_OF_A_LABEL = 200
@@ -24,6 +25,8 @@ def evaluate_groups(
     seed: int = 0,
 ) -> list[dict[str, Any]]:
     """Grade every trio on everybody of each group: true statistics, AE, majority vote, and what to beware of.
+
+    AE's 95% intervals allow for chance and for nothing else: they are right only where errors are independent.
 
     Parameters
     ----------
@@ -58,16 +61,19 @@ def _flat(groups: Mapping[str, Mapping[str, Integers]]) -> Iterator[tuple[str, s
 def _row(tests: TrioTests, labels: tuple[str, str]) -> dict[str, Any]:
     totals = tests.counts[0].sum(axis=1)
     best = tests.counts[0, 1] > tests.counts[0, 0]
+    ends, _ = trio_interval_ends(tests.counts.sum(axis=1).reshape(-1, 2, 2, 2), tests.decoded)
     return {
         "items": int(totals.sum()),
         "prevalence": {
             "truth": _number(tests.truth.prevalence[0]),
             "algebraic": _number(tests.algebraic.prevalence[0]),
+            "interval": [_number(end[0]) for end in ends["prevalence"]],
             "majority": _number(tests.majority.prevalence[0]),
         },
         "accuracy": {
             "truth": _numbers(tests.truth.accuracy[0]),
             "algebraic": _numbers(tests.algebraic.accuracy[0]),
+            "interval": [_numbers(end[0]) for end in ends["accuracy"]],
             "majority": _numbers(tests.majority.accuracy[0]),
         },
         "rule": {"algebraic": _rule(decisions(tests.algebraic)[0], labels), "best_possible": _rule(best, labels)},
@@ -75,6 +81,7 @@ def _row(tests: TrioTests, labels: tuple[str, str]) -> dict[str, Any]:
             name: int(tests.errors[name][0]) for name in ("algebraic", "majority", "best_possible")
         },
         "largest_correlation": _number(tests.largest_correlation[0]),
+        "added_over_signal": _number(tests.added_over_signal[0]),
         "warnings": list(_warnings(tests)),
     }  # fmt: skip
 
@@ -92,6 +99,13 @@ def _warnings(tests: TrioTests) -> Iterator[str]:
         )
     if tests.alarms()["weak_pair"][0]:
         yield "a pair agrees hardly more than by chance"
+    drowned = tests.added_over_signal[0]
+    if drowned >= DROWNED:
+        yield f"error correlations add {_times(drowned)} the signal"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}x" if np.isfinite(ratio) else "more than"
 
 
 def _rule(second: Any, labels: tuple[str, str]) -> str:

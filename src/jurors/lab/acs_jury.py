@@ -79,7 +79,8 @@ def training_records(census: Census) -> int:
 
 def jury_fingerprint(census: Census, records: int, seed: int) -> str:
     """Changes with the records, the columns each juror sees, the size of its training, and the seed."""
-    settings = [census.digest, census.feature_sets, records, seed, WIDTH, DEPTH, "tanh", 1]
+    # The last number is the way of training. 2: Ctrl-C ends it; a jury kept before that may be half trained.
+    settings = [census.digest, census.feature_sets, records, seed, WIDTH, DEPTH, "tanh", 2]
     return hashlib.blake2b(json.dumps(settings).encode(), digest_size=12).hexdigest()
 
 

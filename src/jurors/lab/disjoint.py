@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -29,6 +30,8 @@ except ImportError:  # pragma: no cover
 
 Rows: TypeAlias = NDArray[np.int64]
 Feature: TypeAlias = str | int
+
+_INTERRUPTED = "Training interrupted by user"
 
 
 class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -106,7 +109,9 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = np.asarray(y)
         for k, ((name, estimator), part) in enumerate(zip(members, self.parts_, strict=True)):
             fresh = _seeded(clone(estimator), self.seed + k)
-            self.estimators_.append(fresh.fit(table.take(self.features_[k], part), labels[part]))
+            with _interruptible():
+                fresh.fit(table.take(self.features_[k], part), labels[part])
+            self.estimators_.append(fresh)
             yield name
 
     def votes(self, X: Any) -> Votes:
@@ -211,6 +216,19 @@ def disjoint_parts(codes: Rows, parts: int, rng: np.random.Generator, *, balance
     # Dealt like cards, one after another: parts differ by one record at most, and by one of each label.
     dealt = np.arange(len(shuffled)) % parts
     return [np.sort(shuffled[dealt == k]) for k in range(parts)]
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a fit: scikit-learn's networks catch it, warn, and pass for trained."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=_INTERRUPTED, category=UserWarning)
+        try:
+            yield
+        except UserWarning as warning:
+            if str(warning).startswith(_INTERRUPTED):
+                raise KeyboardInterrupt from None
+            raise
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

@@ -48,12 +48,14 @@ class Settings:
             raise VotesError(f"an experiment needs one test or more, got {self.tests}")
         if self.seed < 0:
             raise VotesError(f"a seed is not negative, got {self.seed}")
+        if self.items < 1:
+            raise VotesError(f"a test needs one record or more, got {self.items}")
         if not self.prevalences:
             raise VotesError("an experiment needs one prevalence or more")
         for prevalence in self.prevalences:
             if not 0 < prevalence < 1:
-                raise VotesError(f"a prevalence lies between 0 and 1, got {shown(prevalence)}")
-            if self.items < 1 or (prevalence * self.items).denominator != 1:
+                raise VotesError(f"a prevalence lies between 0 and 1, both excluded; got {prevalence}")
+            if (prevalence * self.items).denominator != 1:
                 raise VotesError(
                     f"{shown(prevalence)} of {self.items:,} records is no whole number; take a multiple of "
                     f"{prevalence.denominator} records"
@@ -116,9 +118,13 @@ class Experiment:
         return report_text(self.to_dict())
 
     def _repr_html_(self) -> str:
-        from jurors.lab.experiment_report import report_tables
+        from html import escape
 
-        return "".join(table.to_html() for table in report_tables(self.to_dict()))
+        from jurors.lab.experiment_report import report_tables
+        from jurors.lab.experiment_verdict import verdict
+
+        said = "".join(f"<p>{escape(line)}</p>" for line in verdict(self.to_dict()))
+        return said + "".join(table.to_html() for table in report_tables(self.to_dict()))
 
     def __repr__(self) -> str:
         s = self.settings
@@ -145,7 +151,8 @@ def experiment_acs(
     min_age
         Leave younger persons out.
     folder
-        Keep the trained jury and the tests here, and use those that are here already.
+        Keep the trained jury and the tests here, and use those that are here already. A folder with the jury of other
+        records or settings is refused.
     progress
         Called with what is being done and the share of the work that is done.
     settings
@@ -155,13 +162,13 @@ def experiment_acs(
     watch = _Watch(progress or (lambda what, share: None))
     watch.start("reading the census", 0.0)
     census = load_census(data, min_age=min_age)
-    store = Store(None if folder is None else Path(folder), chosen.draw)
     records = training_records(census) if train is None else train
-    watch.start("training", 0.05)
-    jury = _jury(census, records, chosen.seed, store, watch)
-    _check_sizes(census, jury, chosen)
-    watch.start("testing", 0.8)
-    results = tuple(_tests(census, jury, chosen, prevalence, store) for prevalence in chosen.prevalences)
+    with Store(None if folder is None else Path(folder), chosen.draw) as store:
+        watch.start("training", 0.05)
+        jury = _jury(census, records, chosen.seed, store, watch)
+        _check_sizes(census, jury, chosen)
+        watch.start("testing", 0.8)
+        results = tuple(_tests(census, jury, chosen, prevalence, store) for prevalence in chosen.prevalences)
     watch.start("summing up", 0.9)
     return Experiment(
         chosen, census.name, census.population, census.stand_ins, census.missing, jury, results, watch.seconds

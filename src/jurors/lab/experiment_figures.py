@@ -30,7 +30,7 @@ def prevalence_figure(document: Mapping[str, Any]) -> Any:
     base = alt.Chart().encode(y=alt.Y("trio:N", title="trio"), yOffset="method:N")
     x = alt.X("low:Q", title="estimate: median, middle 90% of tests; line: truth")
     bars = base.mark_bar(height=5, opacity=0.45).encode(x=x, x2="high:Q", color=_colour(), tooltip=_tips())
-    ticks = base.mark_tick(thickness=3, height=9).encode(x="median:Q", color=_colour(), tooltip=_tips())
+    ticks = base.mark_tick(thickness=3, height=9, opacity=1).encode(x="median:Q", color=_colour(), tooltip=_tips())
     truth = alt.Chart().mark_rule(color=_COLOURS["truth"], strokeDash=[4, 3]).encode(x="truth:Q")
     facet = alt.Facet("true share of a:N", title="true share of a", sort=_order(document))
     layered = alt.layer(truth, bars, ticks, data=alt.Data(values=rows)).properties(width=330, height=150)
@@ -57,10 +57,12 @@ def accuracy_figure(document: Mapping[str, Any]) -> Any:
     y = alt.Y("median:Q", title="estimate: median, middle 90% of tests", scale=scale)
     tips = [*_tips(), "juror:N", "label:N"]
     base = alt.Chart().encode(x=x, color=_colour())
-    points = base.mark_point(filled=True, size=45).encode(y=y, shape=alt.Shape("label:N"), tooltip=tips)
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(y=y, shape=alt.Shape("label:N"), tooltip=tips)
     spread = base.mark_rule(opacity=0.4).encode(y="low:Q", y2="high:Q", tooltip=tips)
-    line = alt.Chart().mark_rule(color=_COLOURS["truth"], strokeDash=[4, 3])
-    line = line.encode(x=alt.datum(0), x2=alt.datum(1), y=alt.datum(0), y2=alt.datum(1))
+    # From truth to truth: on such a scale a straight line between two corners would pass beside it.
+    line = (
+        alt.Chart().mark_line(color=_COLOURS["truth"], strokeDash=[4, 3]).encode(x=x, y=alt.Y("truth:Q", scale=scale))
+    )
     facet = alt.Facet("true share of a:N", title="true share of a", sort=_order(document))
     layered = alt.layer(line, spread, points, data=alt.Data(values=rows)).properties(width=330, height=260)
     return _titled(layered.facet(facet=facet, columns=2), document, "Accuracies, estimated and true")
@@ -76,7 +78,7 @@ def label_figure(document: Mapping[str, Any]) -> Any:
         for r in document["results"]
         for key, name in names.items()
     ]
-    chart = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=90)
+    chart = alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=90, opacity=1)
     items = document["settings"]["items"]
     chart = chart.encode(
         x=alt.X("wrong:Q", title=f"wrong labels among {items:,} (mean of the tests)"),
@@ -153,7 +155,9 @@ def _colour(*methods: str) -> Any:
     import altair as alt
 
     shown = methods or ("AE", "MV")
-    return alt.Color("method:N", scale=alt.Scale(domain=list(shown), range=[_COLOURS[m] for m in shown]))
+    # The bars are pale so that medians stand out; the legend must not be.
+    legend = alt.Legend(symbolOpacity=1)
+    return alt.Color("method:N", legend=legend, scale=alt.Scale(domain=list(shown), range=[_COLOURS[m] for m in shown]))
 
 
 def _tips() -> list[Any]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import fill
 from typing import Any
 
+from jurors.lab.experiment_verdict import verdict
 from jurors.tables import Table
+
+_WIDTH = 118
 
 _DRAWN = {
     "shared": "the same records for all jurors, as in practice",
@@ -18,27 +22,27 @@ _DRAWN = {
 
 def report_text(document: Mapping[str, Any]) -> str:
     """Everything as text."""
-    parts = [_head(document), *(table.to_text() for table in report_tables(document)), *_verdict(document)]
+    paragraphs = [*verdict(document), *_head(document)]
+    parts = [*(fill(line, _WIDTH) for line in paragraphs), *(table.to_text() for table in report_tables(document))]
     return "\n\n".join(parts) + "\n"
 
 
 def report_markdown(document: Mapping[str, Any]) -> str:
     """Everything as Markdown."""
     tables = [table.to_markdown() for table in report_tables(document)]
-    return "\n\n".join(["# The census experiment", *_head(document).splitlines(), *tables, *_verdict(document)]) + "\n"
+    return "\n\n".join(["# The census experiment", *verdict(document), *_head(document), *tables]) + "\n"
 
 
-def _head(document: Mapping[str, Any]) -> str:
+def _head(document: Mapping[str, Any]) -> list[str]:
     settings = document["settings"]
     lines = [
-        f"Census: {document['source']}. {document['population']}.",
+        f"Census: {document['source']}.",
         f"Label a is not employed, b employed. {', '.join(document['held_out'])} are hidden from all jurors.",
         _stand_ins(document),
         f"Draw: {document['draw']}: {_DRAWN[document['draw']]}.",
-        f"{settings['tests']:,} tests of {settings['items']:,} records at each prevalence; seed {settings['seed']}. "
-        "AE is the paper's algebraic evaluation of three jurors, MV their majority vote.",
+        f"{settings['tests']:,} tests of {settings['items']:,} records at each prevalence; seed {settings['seed']}.",
     ]
-    return "\n".join(line for line in lines if line)
+    return [line for line in lines if line]
 
 
 def _stand_ins(document: Mapping[str, Any]) -> str:
@@ -110,10 +114,13 @@ def _prevalences(document: Mapping[str, Any]) -> Table:
             )
         )  # fmt: skip
     columns = (
-        "true share of a", "trio", "AE median", "AE 5 to 95%", "typical error", "RMSE", "MV median", "RMSE",
-        "largest |Γ|", "certain at that Γ", "least Γ",
+        "share of a", "trio", "AE median", "AE 5 to 95%", "typical error", "RMSE", "MV median", "RMSE",
+        "largest |Γ|", "certain at it", "least Γ",
     )  # fmt: skip
-    title = "How common label a is (errors in points; least Γ: the smallest that explains all tests together)"
+    title = (
+        "How common label a is (errors in points). Least Γ: the smallest that the votes prove, all tests together;\n"
+        "0.0000 proves no independence, as three jurors' votes can look independent when they are not: see largest |Γ|"
+    )
     return Table(columns, tuple(rows), title=title, right=tuple(range(2, len(columns))))
 
 
@@ -121,17 +128,19 @@ def _accuracies(document: Mapping[str, Any]) -> Table:
     rows = []
     for result in document["results"]:
         cells = [
-            f"{_percent(e['truth'])}: {_points(e['algebraic']['typical'])} / {_points(e['majority']['typical'])}"
+            f"{_points(e['truth'])}: {_points(e['algebraic']['typical'])}/{_points(e['majority']['typical'])}"
             for e in result["accuracy"]
         ]
         sizes = result["all_accuracies"]
-        all_six = f"{_points(sizes['algebraic']['rmse'])} / {_points(sizes['majority']['rmse'])}"
+        all_six = f"{_points(sizes['algebraic']['rmse'])}/{_points(sizes['majority']['rmse'])}"
         rows.append((result["prevalence"], _trio(result), *cells, all_six, _small(result["correlation"]["largest"])))
     columns = (
-        "true share of a", "trio", "1st on a", "1st on b", "2nd on a", "2nd on b", "3rd on a", "3rd on b",
-        "RMSE of all six", "largest |Γ|",
+        "of a", "trio", "1st on a", "1st on b", "2nd on a", "2nd on b", "3rd on a", "3rd on b", "RMSE", "Γ",
     )  # fmt: skip
-    title = "Accuracies of the trio's jurors: the truth, then the typical (median) error of AE / of MV in points"
+    title = (
+        "Accuracies of the trio's jurors in percent: the truth: the typical (median) error of AE/of MV; RMSE of all "
+        "six;\nthe largest |Γ|"
+    )
     return Table(columns, tuple(rows), title=title, right=tuple(range(2, len(columns))))
 
 
@@ -146,8 +155,11 @@ def _labels(document: Mapping[str, Any]) -> Table:
                 _small(result["correlation"]["largest"]),
             )
         )  # fmt: skip
-    columns = ("true share of a", "trio", "AE", "MV", "best possible", "AE expects", "largest |Γ|")
-    title = f"Wrong labels among {document['settings']['items']:,} (mean; MV labels where AE has no real answer)"
+    columns = ("share of a", "trio", "AE", "MV", "best possible", "AE expects", "largest |Γ|")
+    title = (
+        f"Wrong labels among {document['settings']['items']:,} (mean; MV labels where AE has no real answer). AE "
+        "expects fewer than none\nwhere its accuracies are out of range: that is an alarm, not a number of labels"
+    )
     return Table(columns, tuple(rows), title=title, right=tuple(range(2, len(columns))))
 
 
@@ -165,7 +177,7 @@ def _doubts(document: Mapping[str, Any]) -> Table:
             )
         )  # fmt: skip
     columns = (
-        "true share of a", "trio", *(kind.replace("_", " ") for kind in kinds), "added / signal", "bounded",
+        "share of a", "trio", *(kind.replace("_", " ") for kind in kinds), "added / signal", "bounded",
         "truth inside",
     )  # fmt: skip
     title = "Alarms: the share of tests in which each rang; and where robust bounds say anything"
@@ -193,67 +205,52 @@ def _example(document: Mapping[str, Any]) -> Table:
 
 def _groups(document: Mapping[str, Any]) -> Iterator[Table]:
     """The first trio by group; the others are in the JSON document."""
-    entries = document["groups"]
+    entries = [entry for entry in document["groups"] if entry["trio"] == document["groups"][0]["trio"]]
     if not entries:
         return
-    first = entries[0]["trio"]
     rows = tuple(
         (
-            entry["column"], entry["group"], f"{entry['items']:,}", _percent(entry["prevalence"]["truth"]),
-            _percent(entry["prevalence"]["algebraic"]), _percent(entry["prevalence"]["majority"]),
-            entry["rule"]["algebraic"], entry["rule"]["best_possible"], _small(entry["largest_correlation"]),
+            _group(entry), f"{entry['items']:,}", _percent(entry["prevalence"]["truth"]),
+            _percent(entry["prevalence"]["algebraic"]), _ends(entry["prevalence"]["interval"]),
+            _percent(entry["prevalence"]["majority"]), _small(entry["largest_correlation"]),
             "; ".join(entry["warnings"]),
         )
         for entry in entries
-        if entry["trio"] == first
     )  # fmt: skip
-    columns = ("column", "group", "records", "a", "AE", "MV", "AE's rule", "best rule", "largest |Γ|", "beware")
-    title = (
-        f"By group, trio {' '.join(map(str, first))}, everybody who trained no juror; a rule is the label for "
-        "aaa aab aba abb baa bab bba bbb"
+    trio = _trio(entries[0])
+    yield Table(
+        ("group", "records", "a", "AE", "95% by chance", "MV", "largest |Γ|", "beware"),
+        rows,
+        title=f"By group, trio {trio}, everybody who trained no juror: how common label a is. The intervals allow for\n"
+        "chance alone: they miss where error correlations count",
+        right=(1, 2, 3, 4, 5, 6),
     )
-    yield Table(columns, rows, title=title, right=(2, 3, 4, 5, 8))
+    rows = tuple(
+        (_group(e), *_group_accuracies(e), e["rule"]["algebraic"], e["rule"]["best_possible"]) for e in entries
+    )
+    columns = ("group", *(f"{place} on {label}" for place in ("1st", "2nd", "3rd") for label in "ab"))
+    yield Table(
+        (*columns, "AE's rule", "best rule"),
+        rows,
+        title=f"By group, trio {trio}: accuracies in percent, the truth: AE; and the label that a rule gives to\n"
+        "aaa aab aba abb baa bab bba bbb (95% intervals are in the JSON)",
+        right=tuple(range(1, 7)),
+    )
 
 
-def _verdict(document: Mapping[str, Any]) -> list[str]:
-    """In plain words, from the numbers above alone."""
-    results = document["results"]
-    total = len(results)
-    prevalences = [r["prevalence_of_a"] for r in results]
-    accuracies = [e for r in results for e in r["accuracy"]]
-    labels = sum(_less(r["labelling_errors"]["algebraic"], r["labelling_errors"]["majority"]) for r in results)
-    drowned = [r for r in results if r["correlation"]["added_over_signal"] >= 1]
-    quiet = sum(r["alarms"]["out_of_range"] + r["alarms"]["complex"] < 0.05 for r in drowned)
-    bounded = sum(r["bounds"]["bounded"] > 0.5 for r in results)
-    lines = [
-        f"AE against majority vote: closer to the prevalence in {_closer(prevalences, 'typical')} of {total} settings "
-        f"by the typical error, in {_closer(prevalences, 'rmse')} by RMSE; closer to {_closer(accuracies, 'typical')} "
-        f"and {_closer(accuracies, 'rmse')} of {len(accuracies)} accuracies; fewer wrong labels in {labels} of "
-        f"{total}.",
-        f"In {len(drowned)} of {total} settings error correlations add as much to some pair's covariance as the truth "
-        "puts there: AE takes them for skill, and is right by luck only."
-        + (
-            f" In {quiet} of these neither an impossible number nor a complex root shows in more than 5% of tests: a "
-            "quiet alarm proves nothing."
-            if quiet
-            else ""
-        )
-        + f" Bounds at the measured correlation say something in most tests of {bounded} of {total} settings.",
-    ]
-    if document["draw"] == "separate":
-        lines.append(
-            "These tests are independent by construction: what is left of AE's error is chance, large where jurors are "
-            "weak (`weak pair`). Do not quote these figures for jurors who label the same records."
-        )
-    return lines
+def _group(entry: Mapping[str, Any]) -> str:
+    return f"{entry['column']} {entry['group']}"
 
 
-def _closer(entries: list[Any], size: str) -> int:
-    return sum(_less(entry["algebraic"][size], entry["majority"][size]) for entry in entries)
+def _group_accuracies(entry: Mapping[str, Any]) -> Iterator[str]:
+    for true, found in zip(entry["accuracy"]["truth"], entry["accuracy"]["algebraic"], strict=True):
+        for label in (0, 1):
+            yield f"{_points(true[label])}: {_points(found[label])}"
 
 
-def _less(first: float | None, second: float | None) -> bool:
-    return first is not None and second is not None and first < second
+def _ends(interval: list[float | None]) -> str:
+    low, high = interval
+    return "–" if low is None or high is None else f"{100 * low:.1f} – {100 * high:.1f}"
 
 
 def _trio(result: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -19,26 +20,49 @@ from jurors.whole import write_whole
 
 
 class Store:
-    """A folder for the jury, with one inside for each way of drawing; or nothing at all, where there is no folder."""
+    """A folder for the jury, with one inside for each way of drawing; or nothing at all, where there is no folder.
+
+    Used in a `with`: folders that it made and that nothing was written to are gone afterwards.
+    """
 
     def __init__(self, folder: Path | None, draw: str) -> None:
         self.folder = folder
         self.inside = None if folder is None else folder / draw
+        self._made: list[Path] = []
+
+    def __enter__(self) -> Store:
         if self.inside is not None:
+            self._made = [path for path in (self.inside, *self.inside.parents) if not path.exists()]
             try:
                 self.inside.mkdir(parents=True, exist_ok=True)
             except OSError as error:
+                self._tidy()
                 raise VotesError(f"cannot make the folder {self.inside}: {error.strerror or error}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tidy()
+
+    def _tidy(self) -> None:
+        for path in self._made:  # the innermost first
+            with suppress(OSError):  # something is in it
+                path.rmdir()
 
     def jury(self, fingerprint: str) -> CensusJury | None:
-        """The jury that was trained with the same records and settings."""
+        """The jury that was trained with the same records and settings; another one is refused, not written over."""
         document = None if self.folder is None else _document(self.folder / "jury.json")
-        if document is None or document.get("fingerprint") != fingerprint:
+        if document is None:
             return None
         try:
-            return CensusJury.from_dict(document)
+            jury = CensusJury.from_dict(document)
         except (KeyError, TypeError, ValueError):
             return None  # not ours after all: train again
+        if jury.fingerprint != fingerprint:
+            raise VotesError(
+                f"{self.folder} holds the jury of another experiment (other --data, --min-age, --train or --seed, or "
+                "an earlier version of jurors): name another folder with -o, or remove this one"
+            )
+        return jury
 
     def keep_jury(self, jury: CensusJury) -> None:
         """Remember the jury."""

@@ -147,11 +147,9 @@ def _correlation(found: TrioTests, trio: Trio) -> dict[str, Any]:
         }
         for out, (j, k) in enumerate(_OTHERS)
     ]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worst = np.abs(found.noise / found.signal).max(axis=1)
     return {
         "largest": float(found.largest_correlation.mean()),
-        "added_over_signal": float(np.median(worst)),
+        "added_over_signal": float(np.median(found.added_over_signal)),
         "pairs": pairs,
         "trio": {"a": float(found.trio_correlation[:, 0].mean()), "b": float(found.trio_correlation[:, 1].mean())},
     }

@@ -27,6 +27,7 @@ Trio: TypeAlias = tuple[int, int, int]
 _OTHERS = ((1, 2), (0, 2), (0, 1))
 _MAJORITY = TUPLE_VALUES.sum(axis=1) >= 2  # of the eight tuples: whether most say the second label
 _WEAK = 3.0
+DROWNED = 1.0  #: error correlations add as much to a pair's covariance as the truth puts there, or more
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,12 @@ class TrioTests:
         """(T, 3) P_A Γ^A + P_B Γ^B: what error correlations add to each pair's covariance."""
         p = self.truth.prevalence[:, None]
         return p * self.pair_correlation[:, 0] + (1 - p) * self.pair_correlation[:, 1]
+
+    @property
+    def added_over_signal(self) -> Floats:
+        """(T,) |noise / signal| of the worst pair; NaN where a label never occurs."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.abs(self.noise / self.signal).max(axis=1))
 
     def alarms(self) -> dict[str, NDArray[np.bool_]]:
         """Kind -> whether it rang, in each test."""

@@ -8,12 +8,16 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from jurors.decide import Labelling
-from jurors.evaluate import Alarm, Evaluation
+from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.report.beside_key import KeyCheck, check_with_key, label_advice
+from jurors.report.ranking import clearly_weak, swapped
+from jurors.report.together import groups_together, is_most, signed_pairs
 from jurors.report.wording import names
 
 _MOST = 4
 _REVIEW = 40
-_CLEARLY_BELOW = 3  # of the jurors weaker than half of the others, how many are named
+_FEW_ITEMS = 30
+_NAMED = 3  # of the clearly weakest
 
 _ANOTHER_KIND = (
     "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
@@ -35,8 +39,8 @@ ADVICE = {
     "effective_limit": "Add jurors of another kind: more of the same do not help",
     "correlated_errors": "Compare {who} with the others: errors go together beyond chance, and one side shares them",
     "twin_jurors": "Leave out one of {who}, unless you know that they worked apart: one may copy the other",
-    "uninformative_juror": "Retrain or replace {who}: the votes tell nothing about the truth. Check first that they "
-    "are on the right items",
+    "uninformative_juror": "Look at {who}: the votes seem to tell nothing about the truth. Check that they were "
+    "on the right items and asked the right question",
     "inverted_juror": "Ask whether {who} had the labels swapped: wrong more often than chance",
     "constant_juror": "Ask {who}, or leave out: one label only shows no judgement",
     "no_votes": "Check the column of {who}: no vote was found there",
@@ -68,62 +72,111 @@ class Action:
     command: str | None = None
 
 
-def actions(e: Evaluation, labelling: Labelling | None, file: str, *, has_key: bool) -> list[Action]:
+def actions(
+    e: Evaluation,
+    labelling: Labelling | None,
+    file: str,
+    *,
+    has_key: bool = False,
+    keyed: KeyedEvaluation | None = None,
+) -> list[Action]:
     """Two to four things to do; `file` is how the commands name the votes."""
     loud = [a for a in e.alarms if a.level != "note"]
-    texts = dict.fromkeys(advice for a in loud if (advice := _advice(a, e)) is not None)
-    found = [Action(text) for text in texts][: _MOST - 1]
+    check = check_with_key(e, keyed)
+    first = _few_items(e) + _by_key(check)
+    texts = dict.fromkeys(_merged(loud, e, keyed))
+    found = first + [Action(text) for text in texts][: max(1, _MOST - 1 - len(first))]
     untrusted = e.solution is None or any(a.level == "alarm" for a in loud)
-    if not untrusted and len(found) < _MOST - 1:
-        found += _weaker(e)
-    if not has_key and "gold" not in e.details and (loud or len(e.jurors) == 3):
+    if keyed is not None or not (untrusted or any(a.kind == "correlated_errors" for a in loud)):
+        found += _swapped(e, keyed) + _weaker(e, keyed)
+    if not (has_key or keyed) and "gold" not in e.details and (loud or len(e.jurors) == 3):
         test = "Test the grades: let a person label a few dozen random items, then grade again with them"
-        found.append(Action(test, f"jurors grade {file} --gold gold.csv"))
-    if not untrusted and labelling is not None:
+        found = [*found[: _MOST - 1], Action(test, f"jurors grade {file} --gold gold.csv")]
+    if not untrusted and labelling is not None and not (check and check.is_alarming):
         found += _review(labelling, file)
-    if not loud:
+    if not loud and not (check and check.speaks_against):
         watch = "Keep watching: in a pipeline, this exits with status 3 when an alarm rings"
         found.append(Action(watch, f"jurors check {file}"))
     return found[:_MOST]
 
 
-def _advice(alarm: Alarm, e: Evaluation) -> Markup | None:
-    if alarm.kind == "correlated_errors":
-        return _together(alarm, e)
-    text = ADVICE.get(alarm.kind)
-    return None if text is None else _filled(text, alarm)
-
-
-def _filled(text: str, alarm: Alarm) -> Markup:
-    who = names(alarm.jurors) if alarm.jurors else Markup("the jurors it names")
-    return escape(text).format(who=who)
-
-
-def _together(alarm: Alarm, e: Evaluation) -> Markup:
-    """Groups where they were found; else the jurors of the most striking pairs; else nobody in particular."""
-    dependence = e.details.get("dependence")
-    groups = getattr(dependence, "groups", ())
-    if groups and len(groups) <= 3 and all(len(group) <= len(e.jurors) / 2 for group in groups):
-        listed = Markup("; ").join(names(group) for group in groups)
-        return Markup("Count jurors who err together as one voice, or keep one of each group: {}").format(listed)
-    if not alarm.jurors or len(alarm.jurors) == len(e.jurors):
-        return escape(_ANOTHER_KIND)
-    return _filled(ADVICE["correlated_errors"], alarm)
-
-
-def _weaker(e: Evaluation) -> list[Action]:
-    """Those whose interval lies wholly below the intervals of at least half of the others."""
-    flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
-    ends = {j: e.interval_of("score", j) for j in e.jurors}
-    below = [
-        (high, j)
-        for j, (_, high) in ends.items()
-        if j not in flagged and 2 * sum(high < low for low, _ in ends.values()) >= len(ends) - 1
-    ]
-    if not below:
+def _few_items(e: Evaluation) -> list[Action]:
+    if e.items >= _FEW_ITEMS:
         return []
-    weakest = names([j for _, j in sorted(below)[:_CLEARLY_BELOW]])
-    return [Action(Markup("Retrain or replace {} first: clearly below half of the others or more").format(weakest))]
+    return [Action(f"Get more items first: {e.items:,} are too few to grade anybody")]
+
+
+def _by_key(check: KeyCheck | None) -> list[Action]:
+    """Whose labels to use, and whether to go by the actual scores."""
+    if check is None:
+        return []
+    found = [] if check.labels is None or not (text := label_advice(check.labels)) else [Action(text)]
+    if check.speaks_against:
+        found.append(Action("Go by the actual scores, not by the estimates: the key contradicts them"))
+    return found
+
+
+def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> list[Markup]:
+    """One advice a kind of alarm, about everybody whom alarms of that kind name."""
+    kinds: dict[str, list[Alarm]] = {}
+    for alarm in loud:
+        kinds.setdefault(alarm.kind, []).append(alarm)
+    found = []
+    for kind, alarms in kinds.items():
+        if kind == "correlated_errors":
+            found.append(_together(alarms[0], e, keyed))
+        elif kind == "twin_jurors":
+            pairs = Markup("; ").join(names(alarm.jurors) for alarm in alarms[:_NAMED])
+            more = Markup("; and {} more pairs").format(len(alarms) - _NAMED) if len(alarms) > _NAMED else Markup("")
+            found.append(escape(ADVICE[kind]).format(who=pairs + more))
+        elif kind in ADVICE:
+            who = list(dict.fromkeys(j for alarm in alarms for j in alarm.jurors))
+            found.append(escape(ADVICE[kind]).format(who=names(who) if who else Markup("the jurors it names")))
+    return found
+
+
+def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Markup:
+    """Groups where they were found; else pairs that avoid each other; else nobody in particular."""
+    groups = groups_together(e, keyed)
+    small = [group for group in groups if not is_most(group, e)][:_NAMED]
+    large = [group for group in groups if is_most(group, e)]
+    found = []
+    if small:
+        listed = Markup("; ").join(names(group) for group in small)
+        found.append(Markup("Count jurors who err together as one voice, or keep one of each group: {}").format(listed))
+    for group in large:
+        rest = [j for j in e.jurors if j not in group]
+        leaning = Markup("the grades lean on the rest ({})").format(names(rest)) if rest else "nobody stands outside"
+        found.append(
+            Markup("Most of the panel shares errors ({} of {}: {}), so {}: add jurors of another kind").format(
+                len(group), len(e.jurors), names(group), leaning
+            )
+        )
+    if found:
+        return Markup(". ").join(found)
+    apart = list(dict.fromkeys(j for pair in signed_pairs(alarm, "-") for j in pair))
+    if apart and keyed is None:
+        return Markup(
+            "Look at {}: some of these pairs disagree more than their grades explain; one side may follow another rule"
+        ).format(names(apart))
+    return escape(_ANOTHER_KIND)
+
+
+def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
+    flagged = {j for a in e.alarms if a.kind == "inverted_juror" for j in a.jurors}
+    found = [j for j in swapped(e, keyed) if j not in flagged]
+    text = Markup("Ask whether {} had the labels swapped: clearly wrong more often than a coin")
+    return [Action(text.format(names(found)))] if found else []
+
+
+def _weaker(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
+    """Those clearly below most of the others, if no other line speaks of them."""
+    flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
+    flagged |= set(swapped(e, keyed))
+    found = [j for j in clearly_weak(e, keyed) if j not in flagged][:_NAMED]
+    text = Markup("Weakest: look at {}, five points or more below most of the others, beyond chance{}")
+    by = ", by the key" if keyed is not None else ""
+    return [Action(text.format(names(found), by))] if found else []
 
 
 def _review(labelling: Labelling, file: str) -> list[Action]:

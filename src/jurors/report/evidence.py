@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from jurors.errors import SketchError
+from jurors.evaluate import dependence_with_key
 from jurors.evaluate.card import percent, percent_range
 from jurors.report import charts
+from jurors.report.beside_key import intervals_held
 from jurors.report.findings import Findings
-from jurors.report.summary import intervals_held, ranking
+from jurors.report.ranking import ranking
+from jurors.report.wording import of_which
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ def tabs(findings: Findings) -> list[Tab]:
         ("jurors", "Jurors", (_accuracy, _confusion)),
         ("key", "Against the key", (_against_key,)),
         ("labels", "Labels", (_prevalence,)),
-        ("together", "Errors together", (_dependence, _agreement)),
+        ("together", "Errors together", (_dependence, _actual_dependence, _agreement)),
         ("decisions", "Decisions", (_partition, _items)),
         ("doubt", "How far to trust it", (_solutions, _bounds, _information)),
     ]
@@ -80,7 +83,7 @@ def _needs(value: Any, what: str) -> Any:
 def _accuracy(findings: Findings) -> Exhibit:
     e = findings.evaluation
     chart = charts.accuracy(e, findings.keyed)
-    rows = [row for row in ranking(e) if row.score is not None]
+    rows = sorted((row for row in ranking(e) if row.score is not None), key=lambda row: -(row.score or 0))
     finding = (
         f"Scores go from {percent(rows[-1].score)} ({rows[-1].juror}) to {percent(rows[0].score)} ({rows[0].juror})."
         if rows
@@ -169,6 +172,23 @@ def _dependence(findings: Findings) -> Exhibit:
     return replace(_exhibit("dependence", reading, finding, chart), about=())  # the finding says it better
 
 
+def _actual_dependence(findings: Findings) -> Exhibit:
+    """The same by the key: what the estimates try to find."""
+    keyed = _needs(findings.keyed, "answer key")
+    found = dependence_with_key(keyed)
+    pairs = found.pairs()
+    worth = min(found.effective_jurors, len(found.jurors))
+    finding = (
+        f"By the answer key, {len(found.jurors)} jurors are worth {worth:.1f} independent ones; the mean error "
+        f"correlation is {found.mean_correlation:+.3f}."
+    )
+    if pairs:
+        finding += " Most of all: " + ", ".join(f"{a} + {b} ({x:+.2f})" for a, b, x, _ in pairs[:3]) + "."
+    reading = "The actual error correlations. Where they differ from the estimates, believe these."
+    made = _exhibit("dependence-key", reading, finding, charts.dependence(keyed))
+    return replace(made, about=(), title="How much errors go together, by the answer key")
+
+
 def _agreement(findings: Findings) -> Exhibit:
     e = findings.evaluation
     chart = charts.agreement(e)
@@ -184,13 +204,16 @@ def _partition(findings: Findings) -> Exhibit:
     chart = charts.partition(e)
     errors, total = partition.expected_errors, partition.sketch.items
     finding = (
-        f"With the best label for each decision tuple, {errors:,.0f} of {total:,} labels are expected to be wrong "
-        f"({errors / total:.1%})."
+        f"With the best label for each decision tuple, {of_which(errors, total)} expected to be wrong."
         if errors == errors
         else "This method does not say how many labels are wrong."
     )
     reading = "Each bar is a decision tuple (who said what), split by estimated true label."
-    return _exhibit("partition", reading, finding, chart)
+    found = _exhibit("partition", reading, finding, chart)
+    if any("joined" in line for line in found.about):
+        joined = "Hardly any decision tuple occurs twice, so each bar joins those whose votes went alike, split by "
+        return replace(found, reading=joined + "estimated true label; below, by majority vote.")
+    return found
 
 
 def _items(findings: Findings) -> Exhibit:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
+from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
 from jurors.evaluate.card import percent, percent_range
+from jurors.report.beside_key import actual_scores
 from jurors.report.findings import Findings
-from jurors.report.summary import actual_scores
 
 _MOST_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others
 _MOST_CELLS = 6_000  # of a table of accuracies or confusion matrices
@@ -211,9 +211,14 @@ def _pairs(findings: Findings) -> PageTable | None:
     if dependence is None:
         return None
     pairs = dependence.pairs()
-    rows = tuple((a, b, f"{x:+.3f}", f"{z:+.1f}") for a, b, x, z in pairs[:_MOST_PAIRS])
+    keyed = findings.keyed
+    actual = {} if keyed is None else {(a, b): f"{x:+.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
+    rows = tuple(
+        (a, b, f"{x:+.3f}", f"{z:+.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
+        for a, b, x, z in pairs[:_MOST_PAIRS]
+    )
     note = f"The {_MOST_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MOST_PAIRS else ""
-    columns = ("first", "second", "error correlation", "z")
+    columns = ("first", "second", "error correlation", "z", *(["actual"] if keyed is not None else []))
     return PageTable("table-pairs", "Who errs with whom", columns, rows, named=(0, 1), note=note)
 
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from jurors.report.evidence import Exhibit, Tab
     from jurors.report.findings import Findings
     from jurors.report.provenance import Provenance
-    from jurors.report.summary import Ranked
+    from jurors.report.ranking import Ranked
+    from jurors.report.summary import Rung
     from jurors.report.vega import Runtime, RuntimeMaker
     from jurors.votes import Key, Votes
 
@@ -80,7 +81,7 @@ def report_html(
     key
         True labels as in `score`, or the name of a column of the file: actual numbers beside the estimated ones.
     title
-        The page's title; else the name of the file.
+        The page's title; else the name of the file, with its folder.
     command
         The command line to show, where there was one.
     options
@@ -149,7 +150,7 @@ def make_page(
         told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**told, **asked}, command)
         name = _file_name(inputs[0][1])
-        html = render(found, about, maker, title=title or name or "Report card", file=name or "FILE")
+        html = render(found, about, maker, title=title or _title(inputs[0][1]) or "Report card", file=name or "FILE")
         return Page(html, e.alarms)
     finally:
         maker.close()
@@ -166,7 +167,8 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     from jurors.report.advice import actions
     from jurors.report.evidence import tabs
     from jurors.report.method import method_sentence, number_tables
-    from jurors.report.summary import people, ranking, shown_alarms, verdict
+    from jurors.report.ranking import people, ranking
+    from jurors.report.summary import shown_alarms, verdict
 
     e, keyed = findings.evaluation, findings.keyed
     rows = ranking(e, keyed)
@@ -178,21 +180,27 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(_filters(rows))
     many = len(rows) > _MOST_RANKED
+    last = _last(rows) if many else []
     return environment.from_string(_resource("report.html.jinja")).render(
         title=title, heading=heading(e), about=about, policy=_policy(script, runtime),
         css=Markup(_style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=_first_loud(alarms), more=_first_loud(alarms, more=True),
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
-        first=rows[:_ENDS] if many else rows, last=rows[-_ENDS:] if many else [],
-        left_out=len(rows) - 2 * _ENDS if many else 0, level=f"{e.level * 100:g}% interval", axis=_axis(rows),
-        actions=actions(e, findings.labelling, shlex.quote(file), has_key=keyed is not None), tabs=shown_tabs,
+        first=rows[:_ENDS] if many else rows, last=last, left_out=len(rows) - _ENDS - len(last) if many else 0,
+        level=f"{e.level * 100:g}% interval", axis=_axis(rows),
+        actions=actions(e, findings.labelling, shlex.quote(file), keyed=keyed), tabs=shown_tabs,
         method=method_sentence(findings), footnotes=footnotes(e), tables=number_tables(findings),
         numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
         specs=specs, vega=runtime.packed, unshown=unshown,
     )  # fmt: skip
 
 
-def _first_loud(alarms: list[Alarm], *, more: bool = False) -> list[Alarm]:
+def _last(rows: list[Ranked]) -> list[Ranked]:
+    """The weakest of those who can be judged; all others are in the tables."""
+    return [row for row in rows[_ENDS:] if not row.is_open][-_ENDS:] or rows[-_ENDS:]
+
+
+def _first_loud(alarms: list[Rung], *, more: bool = False) -> list[Rung]:
     """Every alarm, and the first warnings; or the warnings left over, which the page folds."""
     loud = [a for a in alarms if a.level != "note"]
     shown = max(_MOST_LOUD, sum(a.level == "alarm" for a in loud))
@@ -224,6 +232,16 @@ def _file_name(source: Any) -> str | None:
     if isinstance(source, tuple) and len(source) == 1:
         source = source[0]
     return Path(source).name if isinstance(source, (str, Path)) and source != "-" else None
+
+
+def _title(source: Any) -> str | None:
+    """The file with its folder, since many are called votes.csv; a home folder's name is nobody's business."""
+    name = _file_name(source)
+    if name is None:
+        return None
+    folder = Path(source[0] if isinstance(source, tuple) else source).parent
+    is_telling = folder.name not in ("", "..") and folder.absolute() != Path.home()
+    return f"{folder.name}/{name}" if is_telling else name
 
 
 def _resource(name: str) -> str:

@@ -31,3 +31,14 @@ def names(all_names: Sequence[Any], most: int = 5) -> Markup:
     if len(shown) < 2:
         return Markup("").join(shown)
     return Markup(", ").join(shown[:-1]) + Markup(" and ") + shown[-1]
+
+
+def is_number(value: Any) -> bool:
+    """Whether there is a real number to show."""
+    return value is not None and not isinstance(value, complex) and value == value
+
+
+def of_which(number: float, total: int) -> str:
+    """`1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`."""
+    shown = f"{number:,.0f}"
+    return f"{shown} of {total:,} ({number / total:.1%}) {'is' if shown == '1' else 'are'}"

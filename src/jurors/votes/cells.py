@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.votes.faults import RowError
-from jurors.votes.layout import Options, shown, texts
+from jurors.votes.layout import Options, one_vote_a_row, shown, texts
 from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
@@ -87,6 +87,8 @@ def wide_votes(
     names, row = _named(*items[1], items[0], "item")
     if len(names) == len(row) or counts is not None:
         return Votes.from_matrix(codes, items=item_array(names)[row], jurors=jurors, labels=kinds, counts=counts)
+    if options.duplicates == "error" and options.layout == "auto" and (hint := one_vote_a_row(items[0], jurors)):
+        raise VotesError(hint)
     at, col = np.nonzero(codes >= 0)
     columns = {"item": row[at], "juror": col, "value": codes[at, col]}
     rule = options.duplicates

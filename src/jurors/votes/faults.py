@@ -10,6 +10,8 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.fetch import HEAD, Format, not_utf8
 
+_TOO_DEEP = "the JSON is nested too deeply to hold votes"
+
 
 class RowError(VotesError):
     """A fault in one row of a table, so that a table of several files can say in which of them it is."""
@@ -33,10 +35,15 @@ def one_line(error: Exception, path: Path, format: Format) -> str:
     if format in ("json", "jsonl"):
         return _json_fault(path, format, text)
     if format == "parquet":
-        return f"the Parquet file is damaged ({_first_line(text)}); fetch or write it again"
+        return damaged_parquet(text)
     line = found[1] if (found := re.search(r"Error on Line: (\d+)", text)) else "?"
     if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         return f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
+    if size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
+        return (
+            f"line {line} is longer than {int(size[1]):,} bytes, the most a line can have ({int(size[2]):,} were read): "
+            "is a quotation mark not closed, or a column no label?"
+        )
     if "utf-8" in text or "unicode" in text:
         return not_utf8(line)
     if "unterminated quote" in text:
@@ -44,11 +51,23 @@ def one_line(error: Exception, path: Path, format: Format) -> str:
     return f"{f'line {line}: ' if found else ''}{_first_line(text)}"
 
 
+def damaged_parquet(text: str) -> str:
+    """What to say of a Parquet file that DuckDB cannot read, without the path that it puts in its messages.
+
+    >>> damaged_parquet("Invalid Input Error: No magic bytes found at end of file '/tmp/votes.parquet'")
+    'the Parquet file is damaged (No magic bytes found at end of file); fetch or write it again'
+    """
+    reason = re.sub(r"\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"']", "", _first_line(text))
+    return f"the Parquet file is damaged ({reason[:120].rstrip(' :.')}); fetch or write it again"
+
+
 def _json_fault(path: Path, format: Format, text: str) -> str:
     """What is wrong with the JSON, by line; only after reading it has failed."""
     if format == "json" and first_byte(path) == b"[":
         try:
             records = json.loads(path.read_bytes())
+        except RecursionError:
+            return _TOO_DEEP
         except ValueError as error:
             return f"the JSON is broken: {_first_line(str(error))}"
         return _not_records(records) or _first_line(text)
@@ -58,10 +77,14 @@ def _json_fault(path: Path, format: Format, text: str) -> str:
                 record = json.loads(line) if line.strip() else {}
             except UnicodeDecodeError:
                 return not_utf8(number)
+            except RecursionError:
+                return _TOO_DEEP
             except ValueError as error:
                 return f"line {number} is not a JSON record ({error}); write one {{…}} a line, or an array of them"
             if not isinstance(record, dict):
                 return f"line {number} is not a JSON record but {str(record)[:30]!r}; write one {{…}} a line"
+            if not record and line.strip():
+                return f"line {number} is an empty record ({{}}): it holds no vote"
     return _first_line(text)
 
 

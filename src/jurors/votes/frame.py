@@ -170,7 +170,11 @@ def eager(frame: Any) -> Any:
 
 def collected(table: Any) -> Any:
     """The table itself, or what a lazy one comes to."""
-    return table.collect() if hasattr(table, "collect") else table
+    try:
+        return table.collect() if hasattr(table, "collect") else table
+    except ModuleNotFoundError as error:  # DuckDB hands its rows over as Arrow
+        missing = error.name or "pyarrow"
+        raise VotesError(f"this frame ({table.implementation}) needs {missing}: pip install {missing}") from None
 
 
 def kept_votes(frame: Frame, kept: Any, found: Layout, options: Options) -> Votes:

@@ -63,7 +63,7 @@ class Inspection:
     layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it could not be told
     columns: dict[str, tuple[str, ...]]  #: what each column is: "item", "juror", "label", "count", "jurors", "ignored"
     assumed: dict[str, Any]  #: reading options that were needed to read it
-    items: int | None = None
+    items: int | None = None  #: or rows, of a table that is none of votes
     jurors: tuple[str, ...] = ()
     labels: dict[Label, int]  #: how often each label was said
     votes: int | None = None
@@ -77,6 +77,7 @@ class Inspection:
     steps: tuple[Step, ...] = ()  #: commands that would work next
     fault: str | None = None  #: why the votes could not be read
     sample: tuple[str, ...] = ()  #: the first lines, where they could not
+    contents: tuple[tuple[str, str], ...] = ()  #: of a folder that is not one table: each file, and what it is
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as a JSON document."""
@@ -93,14 +94,17 @@ class Inspection:
     def rows(self) -> list[tuple[str, str]]:
         """What was found, as names and words."""
         shown = ", ".join(self.files[:_SHOWN]) + (" …" if len(self.files) > _SHOWN else "")
-        rows = [("file" if len(self.files) < 2 else "files", shown or "none"), ("format", self.format)]
+        what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
+        rows = ([(what, shown)] if shown else []) + [("format", self.format)]
         if self.layout is not None:
             rows.append(("layout", _LAYOUTS[self.layout]))
         rows += [(role, f"column {names[0]}") for role, names in self.columns.items() if role in _ROLES]
         rows += [(name, _listed(self.columns[role])) for role, name in _OTHERS.items() if role in self.columns]
         if self.assumed:
             rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors '' ")))
-        return rows + (self._vote_rows() if self.votes is not None else [])
+        if self.votes is None:
+            return rows + ([("rows", f"{self.items:,}")] if self.items is not None else [])
+        return rows + self._vote_rows()
 
     def _vote_rows(self) -> list[tuple[str, str]]:
         if self.layout == "key":
@@ -129,6 +133,9 @@ class Inspection:
         rows = self.rows()
         width = max(len(name) for name, _ in rows)
         lines = [f"  {name.ljust(width)}  {value}" for name, value in rows]
+        if self.contents:
+            width = max(len(name) for name, _ in self.contents)
+            lines += ["", "What it holds", *(f"  {name.ljust(width)}  {what}" for name, what in self.contents)]
         if self.sample:
             lines += ["", "First lines", *(f"  {line}" for line in self.sample)]
         if notes := self.notes():
@@ -141,6 +148,8 @@ class Inspection:
     def to_markdown(self) -> str:
         """The same as Markdown."""
         parts = [Table(("what", "found"), tuple(self.rows())).to_markdown()]
+        if self.contents:
+            parts.append(Table(("in it", "what it is"), self.contents).to_markdown())
         if self.sample:
             parts.append("\n".join(["```text", *self.sample, "```"]))
         if notes := self.notes():
@@ -151,6 +160,8 @@ class Inspection:
 
     def _repr_html_(self) -> str:
         table = Table(("what", "found"), tuple(self.rows()), title=_listed(self.files)).to_html()
+        if self.contents:
+            table += Table(("in it", "what it is"), self.contents).to_html()
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes())
         steps = "\n".join(html.escape(f"{step.command}  # {step.why}") for step in self.steps)
         return f"{table}<ul>{notes}</ul><pre>{steps}</pre>"
@@ -163,6 +174,7 @@ _LAYOUTS = {
     "log": "the votes are where its tool puts them",
     "key": "an answer key: one item a row, and its true label",
     "votes": "votes in memory",
+    "sketch": "counts in memory: one decision tuple a row, and how many items it stands for",
 }
 _ROLES = ("item", "juror", "label", "count")
 _OTHERS = {"ignored": "not read", "columns": "columns"}
@@ -186,4 +198,4 @@ def _listed(names: Sequence[Any]) -> str:
 
 def _brief(name: Any) -> str:
     text = " ".join(str(name).split()) or repr(name)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    return text if len(text) <= 40 else f"{text[:24]}…{text[-15:]}"  # names of models differ at their end

@@ -173,6 +173,7 @@ def _wide(
     votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
     if not votes:
         raise VotesError(f"no juror is left among the columns {shown(names)}; there must be one column for each juror")
+    _refuse_blanks(names, options)
     _refuse_half_long(names, votes, options)
     _refuse_key([names[k] for k in votes], options)
     return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
@@ -189,6 +190,32 @@ def _wide_item(names: Sequence[str], taken: set[int]) -> int | None:
     if not found and 0 not in taken and (not names[0].strip() or _word(names[0]) in ("unnamed0", "index")):
         return 0  # the index a dataframe writes in front
     return found[0] if found else None
+
+
+def _refuse_blanks(names: Sequence[str], options: Options) -> None:
+    """A single column called "ann bob cy" is three, set apart in a way that names and labels are not."""
+    if len(names) == 1 and len(names[0].split()) > 1 and options.layout == "auto":
+        raise VotesError(
+            f"the only column is {names[0][:60]!r}; set cells apart by commas, tabs, semicolons or bars, not by blanks "
+            "(or say layout='wide' (--layout wide) if it is one juror)"
+        )
+
+
+def one_vote_a_row(item: str, jurors: Sequence[str]) -> str | None:
+    """What to say of a wide table in which items come again, if it looks long: a column has a label's name.
+
+    >>> one_vote_a_row("item", ["who", "label"])
+    "items come again in column 'item', and 'label' looks like the vote of one vote a row: try juror='who' (--juror who)"
+    >>> one_vote_a_row("item", ["ann", "bob"])
+    """
+    label = guess_column(jurors, LABEL_WORDS)
+    if label is None or len(jurors) < 2:
+        return None
+    who = jurors[1 if label == 0 else 0]
+    return (
+        f"items come again in column {item!r}, and {jurors[label]!r} looks like the vote of one vote a row: try "
+        f"juror={who!r} (--juror {who})"
+    )
 
 
 def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Options) -> None:

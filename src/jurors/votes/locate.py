@@ -30,6 +30,7 @@ class Found:
     paths: tuple[Path, ...]  #: every file, for the readers of other tools' logs
     root: Path  #: the folder the user named, or that holds the files the user named
     tables: tuple[tuple[Path, str], ...]  #: the files to read as tables, and what the user calls each
+    named: frozenset[Path] = frozenset()  #: the files the user named one by one, which must not be passed over
 
 
 def shown_source(source: Source) -> str:
@@ -43,7 +44,7 @@ def shown_source(source: Source) -> str:
         return f"{shown_source(source[0])}{more}" if source else "no file"
     if isinstance(source, (str, os.PathLike)):
         name = os.fspath(source)
-        return "standard input" if name == "-" else name if name.isprintable() else ascii(name[:40])
+        return "standard input" if name == "-" else name if name and name.isprintable() else ascii(name[:40])
     return str(getattr(source, "name", "the stream"))
 
 
@@ -52,11 +53,14 @@ def locate(source: Source, folder: Path) -> Found:
     several = list(source) if isinstance(source, (list, tuple)) else [source]
     if not several:
         raise VotesError("no file is named; give at least one")
+    if several.count("-") > 1:
+        raise VotesError("standard input (-) is named twice; name it once")
     found = [_named_located(one, folder / f"stream{k}") for k, one in enumerate(several)]
     tables = tuple(table for one in found for table in one.tables)
     _refuse_repeats(tables)
     root = found[0].root if len(found) == 1 else _common_folder([one.root for one in found])
-    return Found(tuple(path for one in found for path in one.paths), root, tables)
+    paths = tuple(path for one in found for path in one.paths)
+    return Found(paths, root, tables, frozenset().union(*(one.named for one in found)))
 
 
 def _named_located(source: Any, spool: Path) -> Found:
@@ -72,16 +76,18 @@ def _located(source: Any, spool: Path) -> Found:
     name = shown_source(source)
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         path = _spooled(sys.stdin.buffer if source == "-" else source, spool)
-        return Found((path,), path.parent, ((path, name),))
+        return Found((path,), path.parent, ((path, name),), frozenset((path,)))
+    if not os.fspath(source):
+        raise VotesError("the name of the file is empty; name a file, or . for this folder")
     path = Path(source).absolute()
     if "\n" in str(path) or "\0" in str(path):
-        raise VotesError("this is no path; wrap text in io.StringIO(text) to read votes from it")
+        raise VotesError("there is no such file; in Python, io.StringIO(text) reads votes from a text")
     if path.is_dir():
         return _in_folder(path, os.fspath(source))
     if not path.exists() and glob.has_magic(str(path)):
         return _matching(os.fspath(source))
     _check_exists(path)
-    return Found((path,), path.parent, ((path, name),))
+    return Found((path,), path.parent, ((path, name),), frozenset((path,)))
 
 
 def _in_folder(folder: Path, shown: str) -> Found:
@@ -118,12 +124,16 @@ def _matching(pattern: str) -> Found:
     if not paths:
         raise VotesError("no file matches this pattern")
     fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).absolute().parts)
-    return Found(paths, Path(*fixed), tuple(table for one in found for table in one.tables))
+    searched = "**" in pattern  # the whole tree, as a folder's name does
+    named = frozenset() if searched else frozenset().union(*(one.named for one in found))
+    return Found(paths, Path(*fixed), tuple(table for one in found for table in one.tables), named)
 
 
 def _match(match: str) -> Found:
     path = Path(match).absolute()
-    return _in_folder(path, match) if path.is_dir() else Found((path,), path.parent, ((path, match),))
+    if path.is_dir():
+        return _in_folder(path, match)
+    return Found((path,), path.parent, ((path, match),), frozenset((path,)))
 
 
 def _check_exists(path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,17 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError
+from jurors.errors import JurorsError, VotesError
+from jurors.votes.contents import folder_fault, folder_steps, list_folder
 from jurors.votes.inspection import Inspection, Spread
+from jurors.votes.layout import Options
 from jurors.votes.locate import locate, shown_source
 from jurors.votes.overlap import Overlap, find_overlap
 from jurors.votes.peek import Glimpse, peek
-from jurors.votes.recognise import Reading, recognise
+from jurors.votes.read import relabelled
+from jurors.votes.recognise import Reading, columns_of, recognise
 from jurors.votes.steps import Step, command_line, next_steps, obstacles, votes_beside
 from jurors.votes.suspects import Finding, find_suspects, looks_like_key, odd_columns
 from jurors.votes.table import Votes
 
 _SHOWN_GROUPS = 8
+_UNLIKE = "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)"
+_FROM = re.compile(r"--from ([\w.-]+:[\w.-]+)")
 
 
 def inspect(source: Any, **reading: Any) -> Inspection:
@@ -29,39 +36,90 @@ def inspect(source: Any, **reading: Any) -> Inspection:
     Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
     there is nothing to see. The options are those of `read_votes`; a dataframe, `Votes` or a `Sketch` will do too.
     """
-    if (votes := _in_memory(source, reading)) is not None:
-        return _inspection(Reading(votes=votes, layout="votes", format=type(source).__name__), (), reading)
+    if (opened := _in_memory(source, reading)) is not None:
+        return _inspection(opened, (), reading)
     with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
         found = locate(source, Path(folder))
+        if not found.paths:
+            raise VotesError(f"{shown_source(source)}: this folder holds no file")
         streams = any(Path(folder) in path.parents for path in found.paths)
         files = (shown_source(source),) if streams else _names(source)
         where = list(found.paths) if streams else source
         try:
             opened = recognise(where, reading)
         except JurorsError as error:
+            if (named := _folder(source)) is not None:
+                return _listing(named, reading, None)
             glimpse = peek(found.paths, found.root)
             if glimpse is None:
                 raise
             return _unread(files, glimpse, _unnamed(error, where if streams else source))
+        if opened.fault is not None and (named := _folder(source)) is not None:
+            return _listing(named, reading, opened)
         return _inspection(opened, files if not streams else ("-",), reading)
 
 
-def _in_memory(source: Any, reading: Mapping[str, Any]) -> Votes | None:
+def _in_memory(source: Any, reading: Mapping[str, Any]) -> Reading | None:
+    from jurors.votes.frame import is_frame, open_frame
+
     if isinstance(source, Votes):
-        return source
+        return Reading(votes=source, layout="votes", format="Votes")
+    if isinstance(source, (str, os.PathLike, list, tuple)) or hasattr(source, "read"):
+        return None
     if isinstance(found := getattr(source, "tuples", None), Votes):  # a Sketch, which this layer does not know
-        return found
-    if hasattr(source, "columns") or hasattr(source, "schema") or hasattr(source, "__arrow_c_stream__"):
-        return Votes.from_frame(source, **reading)
-    return None
+        return Reading(votes=found, layout="sketch", format=type(source).__name__)
+    if not is_frame(source):
+        return None
+    name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
+    votes = Votes.from_frame(source, **reading)
+    if not hasattr(type(source), "columns"):  # a stream, which can be read only once
+        return Reading(votes=votes, layout="votes", format=name)
+    frame = open_frame(source)
+    if {"trace_id", "assessments"} <= set(frame.names):
+        return Reading(votes=votes, layout="log", format=name)
+    layout = frame.layout(Options(**reading))
+    return Reading(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
+
+
+def _folder(source: Any) -> str | None:
+    """The folder that was named, where it alone was."""
+    one = source[0] if isinstance(source, (list, tuple)) and len(source) == 1 else source
+    return os.fspath(one) if isinstance(one, (str, os.PathLike)) and os.path.isdir(one) else None
+
+
+def _listing(folder: str, reading: Mapping[str, Any], log: Reading | None) -> Inspection:
+    """A folder that is not one table; `log`: the tool's log that its files look like, and what is wrong with it."""
+    is_log = log is not None and log.is_log
+    entries = list_folder(folder, lambda path: inspect(path, **reading))
+    fault = log.fault if log is not None and is_log else folder_fault(folder, entries)
+    note = "the files are not one table of votes: name the one to read"
+    return Inspection(
+        files=(folder,),
+        format=log.format if log is not None and is_log else "folder",
+        columns={},
+        assumed={},
+        labels={},
+        findings=() if fault else (Finding("several_files", note),),
+        fault=fault,
+        contents=tuple((entry.name, entry.what) for entry in entries),
+        steps=_chosen([folder], fault) or tuple(folder_steps(folder, entries)),
+    )
+
+
+def _chosen(files: Sequence[str], fault: str | None) -> tuple[Step, ...]:
+    """The command that a fault names: which of a log's questions or tasks to read."""
+    if (named := _FROM.search(fault or "")) is None:
+        return ()
+    return (Step(command_line("inspect", files, {"tool": named[1]}), "one of those to choose from"),)
 
 
 def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
     votes = opened.votes
     if votes is None:
         return Inspection(
-            files=tuple(files), format=opened.format, columns=opened.columns, assumed={}, labels={},
-            fault=opened.fault, sample=opened.sample,
+            files=tuple(files), format=opened.format, columns=opened.columns, assumed=opened.assumed, labels={},
+            items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
+            fault=opened.fault, sample=opened.sample, steps=_chosen(files, opened.fault),
         )  # fmt: skip
     said = _said(votes)
     options = {**reading, **opened.assumed}
@@ -69,9 +127,9 @@ def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any
     is_key = opened.layout == "wide" and looks_like_key(votes, names)
     overlap = None if is_key else find_overlap(votes)
     findings = () if overlap is None else (*opened.findings, *_findings(votes, said, opened, overlap))
-    hindered = () if is_key else tuple(obstacles(_graded(votes, findings), _heard(votes, said, findings)))
+    hindered = () if is_key else tuple(obstacles(_graded(votes, findings)))
     if any(finding.kind == "unlike_columns" for finding in findings):
-        hindered = (*hindered, "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)")
+        hindered = (*hindered, _UNLIKE)
     steps = (
         _key_steps(files) if is_key else tuple(next_steps(files, votes, options, findings, hindered)) if files else ()
     )
@@ -129,16 +187,11 @@ def _graded(votes: Votes, findings: Sequence[Finding]) -> Votes:
     absent = {label for finding in findings if finding.kind == "missing_labels" for label in finding.about}
     dropped = {j for finding in findings if finding.kind in ("key_column", "index_column") for j in finding.about}
     kept = [juror for juror in votes.jurors if juror not in dropped]
-    taken = votes.take(kept) if dropped else votes
-    spoken = {votes.labels[k] for k in np.unique(taken.triples()[2]).tolist()} - absent
-    return Votes(
-        jurors=tuple(kept), labels=tuple(spoken), rows=votes.rows, counts=votes.counts, _dense=np.zeros((0, 0), np.int8)
-    )
-
-
-def _heard(votes: Votes, said: NDArray[np.int64], findings: Sequence[Finding]) -> int:
-    dropped = {j for finding in findings if finding.kind in ("key_column", "index_column") for j in finding.about}
-    return sum(bool(n) and j not in dropped for j, n in zip(votes.jurors, said.sum(axis=1).tolist(), strict=True))
+    taken = votes.take(kept) if dropped & set(votes.jurors) else votes
+    if not absent:
+        return taken
+    labels = tuple(label for label in votes.labels if label not in absent)
+    return relabelled(taken, labels, [None if label in absent else label for label in votes.labels])
 
 
 def _key_steps(files: Sequence[str]) -> tuple[Step, ...]:
@@ -152,6 +205,8 @@ def _unread(files: Sequence[str], glimpse: Glimpse, fault: str) -> Inspection:
     columns = {"columns": glimpse.columns} if glimpse.columns else {}
     if glimpse.format == "JSON document":
         fault = "this is one JSON document, which no reader knows; records are written one {…} a line, or in an array"
+    if glimpse.format == "text":
+        fault = f"this does not look like a table ({fault.split(';')[0]})"
     return Inspection(
         files=tuple(files),
         format=glimpse.format,
@@ -160,6 +215,7 @@ def _unread(files: Sequence[str], glimpse: Glimpse, fault: str) -> Inspection:
         labels={},
         fault=fault,
         sample=glimpse.rows,
+        steps=_chosen(files, fault),
     )
 
 

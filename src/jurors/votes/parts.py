@@ -61,7 +61,11 @@ def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], 
     with path.open("rb") as file:
         head = file.read(HEAD).removeprefix(BOM).decode("utf-8", "replace")
     choices = [delimiter] if delimiter else [",", "\t", ";", "|"]
-    headers = {d: next(csv.reader(io.StringIO(head.lstrip("\r\n"), newline=""), delimiter=d), []) for d in choices}
+    headers = {d: _header(head.lstrip("\r\n"), d) for d in choices}
+    if not any(headers.values()):
+        raise VotesError(
+            f"the first line has a cell of more than {csv.field_size_limit():,} characters; it must hold the columns' names"
+        )
     chosen = max(choices, key=lambda d: len(headers[d]))
     names = tuple(name.strip() for name in headers[chosen])
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
@@ -71,6 +75,14 @@ def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], 
         "hive_partitioning=false)"
     )
     return call, names, chosen
+
+
+def _header(head: str, delimiter: str) -> list[str]:
+    """The cells of the first line; none where one of them is too long to be a name."""
+    try:
+        return next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
 def _json_call(path: Path, format: Format, sample: int) -> str:

@@ -15,6 +15,7 @@ from jurors.votes.readers.files import Files
 
 _LARGEST = 50_000_000
 _LINES = 3
+_MOST_WORDS = 3  #: in the name of a column; more are a sentence
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,18 @@ def peek(paths: Sequence[Path], root: Path) -> Glimpse | None:
         return _json_glimpse(files, text)
     lines = text.splitlines()
     choices = {mark: next(csv.reader(io.StringIO(text), delimiter=mark), []) for mark in ",\t;|"}
-    columns = max(choices.values(), key=len)
-    return Glimpse("text", tuple(name.strip() for name in columns), tuple(lines[1 : 1 + _LINES]))
+    mark = max(choices, key=lambda mark: len(choices[mark]))
+    columns = tuple(name.strip() for name in choices[mark])
+    if not _is_table(paths[0].name, columns):
+        return Glimpse("text", (), tuple(line for line in lines if line.strip())[:_LINES])
+    return Glimpse("TSV" if mark == "\t" else "CSV", columns, tuple(lines[1 : 1 + _LINES]))
+
+
+def _is_table(name: str, columns: Sequence[str]) -> bool:
+    """Whether the first line names columns, or the file's name says that it does."""
+    if name.lower().removesuffix(".gz").endswith((".csv", ".tsv", ".tab")):
+        return True
+    return len(columns) > 1 and all(column and len(column.split()) <= _MOST_WORDS for column in columns)
 
 
 def _json_glimpse(files: Files, text: str) -> Glimpse | None:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from jurors.errors import JurorsError, VotesError
-from jurors.votes.layout import JUROR_WORDS, Layout, Options, guess_column, texts
+from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, Options, guess_column, texts
 from jurors.votes.read import laid_out, votes_of, votes_of_log
 from jurors.votes.readers.by_true_label import experiments
 from jurors.votes.readers.files import Files
 from jurors.votes.source import Log, Table, open_source
-from jurors.votes.suspects import Finding, index_column, key_column
+from jurors.votes.suspects import Finding, index_column, key_column, unlike, unlike_columns
 from jurors.votes.table import Votes
 
 _FORMATS = {"csv": "CSV", "tsv": "TSV", "json": "JSON array", "jsonl": "JSON lines", "parquet": "Parquet"}
 _MOST_TRIES = 6
 _FEW_COLUMNS = 8
+_MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared without reading the cells
 _TWICE = re.compile(r"juror .* votes more than once on item .* \((\d+) repeated votes? in all\)", re.DOTALL)
 _KEY = re.compile(r"column '(.*?)' looks like the answer key")
 _TWO_ITEMS = re.compile(r"columns '(.*?)' and '(.*?)' both look like the item")
@@ -39,6 +40,8 @@ class Reading:
     duplicates: int = 0
     fault: str | None = None
     sample: tuple[str, ...] = ()
+    rows: int | None = None  #: of a table that was not read, since its columns are no jurors
+    is_log: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,14 +82,14 @@ def _attempt(source: Any, reading: dict[str, Any]) -> Reading | _Remedy:
             if remedy is not None:
                 return remedy
             if isinstance(opened, Log):
-                return Reading(format=opened.reader.TITLE, layout=None, fault=" ".join(str(error).split()))
+                return Reading(format=opened.reader.TITLE, fault=" ".join(str(error).split()), is_log=True)
             fault = " ".join(str(error).split())
             return Reading(format=_format(opened), columns={"columns": names}, fault=fault, sample=tuple(_rows(opened)))
 
 
 def _log(log: Log, options: Options) -> Reading:
     votes = votes_of_log(log, options)
-    return Reading(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(_about(log)))
+    return Reading(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(_about(log)), is_log=True)
 
 
 def _about(log: Log) -> Iterator[Finding]:
@@ -101,28 +104,36 @@ def _about(log: Log) -> Iterator[Finding]:
 
 
 def _table(table: Table, options: Options) -> Reading | _Remedy:
+    if _is_prose(table, options):
+        fault = "this does not look like a table: there is one column, whose name is a sentence or a headline"
+        return Reading(format="text", fault=fault, sample=tuple(_rows(table)))
     table, found = laid_out(table, options)
     jurors = [table.names[k] for k in found.votes]
     if options.layout == "auto" and len(jurors) > 1 and (key := key_column(jurors, sure=True)) is not None:
         message = f"column {key!r} looks like an answer key, not like a juror"
         return _Remedy({"ignore": (*texts(options.ignore), key)}, Finding("key_column", message, (key,)))
+    if (remedy := _unknown_juror(table, found, options)) is not None:
+        return remedy
+    if (features := _features(table, found, options)) is not None:
+        return features
     votes = votes_of(table.keep(found.used), found, options)
     remedy = _no_jurors(table, found, votes, options)
     if remedy is not None:
         return remedy
-    columns = _columns(table, found)
+    columns = columns_of(table.names, found)
     left = [name for name in columns.get("ignored", ()) if name not in texts(options.ignore)]
     key = key_column(left)
     findings = () if key is None else (Finding("key_column", f"column {key!r} looks like an answer key", (key,)),)
     return Reading(format=_format(table), layout=found.kind, votes=votes, columns=columns, findings=findings)
 
 
-def _columns(table: Table, found: Layout) -> dict[str, tuple[str, ...]]:
+def columns_of(names: Sequence[str], found: Layout) -> dict[str, tuple[str, ...]]:
+    """What each column of a table with these names is."""
     places = {"item": found.item, "juror": found.juror, "label": found.label, "count": found.count}
-    columns: dict[str, tuple[str, ...]] = {role: (table.names[k],) for role, k in places.items() if k is not None}
+    columns: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in places.items() if k is not None}
     if found.votes:
-        columns["jurors"] = tuple(table.names[k] for k in found.votes)
-    if ignored := tuple(name for k, name in enumerate(table.names) if k not in found.used):
+        columns["jurors"] = tuple(names[k] for k in found.votes)
+    if ignored := tuple(name for k, name in enumerate(names) if k not in found.used):
         columns["ignored"] = ignored
     return columns
 
@@ -136,6 +147,41 @@ def _rows(table: Table) -> Iterator[str]:
     cells = ", ".join(f"c{k}::VARCHAR" for k in range(min(len(table.names), 12)))
     for row in table.con.execute(f"SELECT {cells} FROM {table.sql} LIMIT 3").fetchall():
         yield ", ".join("" if cell is None else " ".join(str(cell).split())[:30] for cell in row)
+
+
+# -- tables that are none of votes ------------------------------------------------------------------------------
+
+
+def _is_prose(table: Table, options: Options) -> bool:
+    """Whether a file of text has one column, called by a sentence or a headline."""
+    name = table.names[0]
+    return table.types == ("CSV",) and options.layout == "auto" and (name.startswith("#") or len(name.split()) > 3)
+
+
+def _features(table: Table, found: Layout, options: Options) -> Reading | None:
+    """A large wide table whose columns hold different values, told before its cells are read."""
+    if found.kind == "long" or options.layout != "auto" or len(found.votes) < 2 or not _is_large(table):
+        return None
+    sizes = ", ".join(f"approx_count_distinct(c{k}), count(c{k})" for k in found.votes)
+    (rows, *counted) = table.watched(f"SELECT count(*), {sizes} FROM {table.sql}").fetchall()[0]
+    used, heard = np.array(counted).reshape(-1, 2).T
+    if (different := unlike(used, heard)) is None:
+        return None
+    pair = [found.votes[k] for k in different]
+    exact = table.watched(f"SELECT {', '.join(f'count(DISTINCT c{k})' for k in pair)} FROM {table.sql}").fetchall()[0]
+    if unlike(np.array(exact), heard[list(different)]) is None:
+        return None
+    finding = unlike_columns([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
+    columns = {"columns": table.names}
+    sample = tuple(_rows(table))
+    return Reading(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
+
+
+def _is_large(table: Table) -> bool:
+    if all(part.format == "parquet" for part in table.parts):
+        (rows,) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()[0]
+        return bool(rows * len(table.names) > _MANY_CELLS)
+    return sum(part.path.stat().st_size for part in table.parts) > 2 * _MANY_CELLS  # a cell and a comma
 
 
 # -- what may help --------------------------------------------------------------------------------------------
@@ -169,6 +215,21 @@ def _no_jurors(table: Table, found: Layout, votes: Votes, options: Options) -> _
         return _Remedy({"item": index}, Finding("index_column", f"{what}, but the item", (index,)))
     ignore = (*texts(options.ignore), index)
     return _Remedy({"ignore": ignore}, Finding("index_column", f"{what}; it is left out", (index,)))
+
+
+def _unknown_juror(table: Table, found: Layout, options: Options) -> _Remedy | None:
+    """Items that come again, a column of labels and one more: one vote a row, and that one is the juror."""
+    if found.kind != "wide" or options.layout != "auto" or found.item is None or len(found.votes) != 2:
+        return None
+    label = guess_column([table.names[k] for k in found.votes], LABEL_WORDS)
+    if label is None:
+        return None
+    (again,) = table.con.execute(f"SELECT count(DISTINCT c{found.item}) < count(*) FROM {table.sql}").fetchall()[0]
+    if not again:
+        return None
+    juror, item = table.names[found.votes[1 - label]], table.names[found.item]
+    message = f"items come again in column {item!r}: this looks like one vote a row, column {juror!r} for the juror"
+    return _Remedy({"juror": juror}, Finding("guessed_columns", message))
 
 
 def _holds_names(votes: Votes) -> bool:

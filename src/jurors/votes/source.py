@@ -83,7 +83,10 @@ class Table:
         families = {family(self.types[k]) for k in columns}
         kind = families.pop() if len(families) == 1 else "float" if families == {"int", "float"} else "text"
         if kind == "json":
-            return cast(list[Any], json.loads("[" + ",".join("null" if v is None else v for v in values) + "]"))
+            try:
+                return cast(list[Any], json.loads("[" + ",".join("null" if v is None else v for v in values) + "]"))
+            except RecursionError:
+                raise VotesError(f"column {self.names[columns[0]]!r} holds JSON that is nested too deeply") from None
         if kind == "text" or (isinstance(values, np.ndarray) and values.dtype.kind == "i"):
             return values
         converters: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": "true".__eq__}
@@ -114,7 +117,7 @@ class Log:
 
     def read(self) -> Records | Votes:
         """What the tool wrote: one vote a position, or counts."""
-        return read_records(self.found.paths, self.found.root, self.reader)
+        return read_records(self.found.paths, self.found.root, self.reader, self.found.named)
 
 
 @contextmanager
@@ -135,7 +138,7 @@ def open_source(
     with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
         found = locate(source, Path(folder))
         with _naming(name):
-            log = find_reader(found.paths, found.root, tool) if logs and (tool or not format) else None
+            log = find_reader(found.paths, found.root, tool, found.named) if logs and (tool or not format) else None
         if log is not None:
             with _naming(name):
                 yield Log(*log, found)
@@ -247,6 +250,8 @@ def _naming(name: str, what: Table | Part | None = None) -> Iterator[None]:
         raise named(name, error) from None
     except OSError as error:
         raise named(name, f"cannot be read: {error.strerror or error}") from None
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise _blamed(name, what, error) from None
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jurors.errors import VotesError
 from jurors.votes.key import read_key
 from jurors.votes.suspects import Finding
@@ -36,7 +38,7 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
     >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
     "jurors grade 'my votes.csv' --missing NA --missing '?'"
     """
-    words = ["jurors", name, *files]
+    words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
     for option, flag in _FLAGS.items():
         value = reading.get(option)
         if value is None or value == _DEFAULTS.get(option) or (not isinstance(value, str) and not len(value)):
@@ -49,9 +51,11 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
     return shlex.join([*words, *more])
 
 
-def obstacles(votes: Votes, heard: int) -> Iterator[str]:
+def obstacles(votes: Votes) -> Iterator[str]:
     """Why these votes cannot be graded without a key; nothing if they can."""
-    said = len(votes.labels)
+    _, col, code = votes.triples()
+    voters = np.unique(col)
+    heard, said = len(voters), len(np.unique(code))
     most = max(2, votes.total // 2)
     if not votes.total:
         yield "there is no item"
@@ -62,6 +66,39 @@ def obstacles(votes: Votes, heard: int) -> Iterator[str]:
         yield "grading needs at least two labels, and only one was ever said"
     if said > most:
         yield f"{said:,} labels are more than {votes.total:,} items can support: scores or free text?"
+    if heard == FEWEST_JURORS and said == len(votes.labels) == 2:
+        yield from _trio_obstacle(votes.take([votes.jurors[k] for k in voters.tolist()]))
+
+
+def _trio_obstacle(votes: Votes) -> Iterator[str]:
+    """Why three jurors with two labels fix no answer (Theorem 2 divides by what is 0 here); nothing if they do."""
+    counts = np.zeros((2, 2, 2), dtype=object)
+    whole = (codes := votes.codes).min(axis=1) >= 0
+    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    for a, b, c in np.ndindex(2, 2, 2):
+        counts[a, b, c] = int(weights[whole & (codes == (a, b, c)).all(axis=1)].sum())
+    if not counts.sum():
+        yield "no item was answered by all three jurors"
+        return
+    pairs = [counts.sum(axis=other) for other in range(3)]
+    moved = [pair[0, 0] * pair[1, 1] - pair[0, 1] * pair[1, 0] for pair in pairs]
+    if all(moved) and _hyperdeterminant(counts):
+        return
+    margins = [counts.sum(axis=tuple(other for other in range(3) if other != k)) for k in range(3)]
+    always = [
+        f"{name!r} always says {votes.labels[0 if margin[0] else 1]!r}"
+        for name, margin in zip(votes.jurors, margins, strict=True)
+        if not margin.all()
+    ]
+    why = f" ({', '.join(always)})" if always else ""
+    yield f"on the {counts.sum():,} items that all three answered, their answers do not move together{why}"
+
+
+def _hyperdeterminant(n: Any) -> int:
+    """Cayley's, of 2 x 2 x 2 counts: the discriminant of det(first slice + t second slice)."""
+    first, second = n[0, 0, 0] * n[0, 1, 1] - n[0, 0, 1] * n[0, 1, 0], n[1, 0, 0] * n[1, 1, 1] - n[1, 0, 1] * n[1, 1, 0]
+    mixed = n[0, 0, 0] * n[1, 1, 1] + n[0, 1, 1] * n[1, 0, 0] - n[0, 0, 1] * n[1, 1, 0] - n[0, 1, 0] * n[1, 0, 1]
+    return int(mixed * mixed - 4 * first * second)
 
 
 def next_steps(
@@ -81,6 +118,7 @@ def next_steps(
         yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
         what = "a label for each decision tuple" if counts else "one label per item, and how sure it is"
         yield Step(command_line("label", files, options), what)
+        yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
     absent = sum(len(finding.about) for finding in findings if finding.kind == "missing_labels")
     few = 1 < len(votes.labels) - absent <= max(2, votes.total // 2)
     if few and len(set(votes.jurors) - {key}) > 1 and not any(f.kind == "unlike_columns" for f in findings):

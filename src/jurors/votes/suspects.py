@@ -132,18 +132,16 @@ def _odd_jurors(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
     heard = said.sum(axis=1)
     if len(silent := _names(votes, heard == 0)):
         yield Finding("silent_jurors", f"{_listed(silent)} never voted", silent)
-    constant = _names(votes, ((said > 0).sum(axis=1) == 1) & (heard >= _ENOUGH)) if len(votes.labels) > 1 else ()
+    enough = _ENOUGH if votes.total >= _ENOUGH else 2  # of a few items, a juror's every vote is a good part
+    constant = _names(votes, ((said > 0).sum(axis=1) == 1) & (heard >= enough)) if len(votes.labels) > 1 else ()
     if constant:
         yield Finding("constant_jurors", f"{_listed(constant)} always said the same label", constant)
     for names, items in _copies(votes, heard, set(constant)):
         yield Finding(
             "copies", f"{_listed(names)} gave the same votes on the same {items:,} items: one juror twice?", names
         )
-    if different := _unlike(votes, said):
-        yield Finding(
-            "unlike_columns",
-            f"the jurors do not say the same labels ({'; '.join(different)}): a table of features, not of votes?",
-        )
+    if (different := unlike((said > 0).sum(axis=1), heard)) is not None:
+        yield unlike_columns([(votes.jurors[k], int((said[k] > 0).sum())) for k in different])
 
 
 def _copies(votes: Votes, heard: NDArray[np.int64], constant: set[str]) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -160,14 +158,23 @@ def _copies(votes: Votes, heard: NDArray[np.int64], constant: set[str]) -> Itera
             yield tuple(votes.jurors[k] for k in group), int(heard[group[0]])
 
 
-def _unlike(votes: Votes, said: NDArray[np.int64]) -> list[str]:
-    """Examples of jurors who use altogether different labels although each had the votes to use them all."""
-    used = (said > 0).sum(axis=1)
-    able = np.flatnonzero(said.sum(axis=1) >= max(_ENOUGH, 5 * used.max(initial=0)))
+def unlike(used: NDArray[np.int64], heard: NDArray[np.int64]) -> tuple[int, int] | None:
+    """Two jurors who use altogether different labels although each had the votes to use them all.
+
+    `used` is how many labels each says, `heard` how many votes each gives.
+    """
+    able = np.flatnonzero(heard >= max(_ENOUGH, 5 * used.max(initial=0)))
     if len(able) < 2 or used[able].max() < 4 * used[able].min() or used[able].max() < 8:
-        return []
-    widest, narrowest = able[np.argmax(used[able])], able[np.argmin(used[able])]
-    return [f"{votes.jurors[k]}: {used[k]:,} different ones" for k in (widest, narrowest)]
+        return None
+    return int(able[np.argmax(used[able])]), int(able[np.argmin(used[able])])
+
+
+def unlike_columns(examples: Sequence[tuple[str, int]]) -> Finding:
+    """The finding about jurors and how many different labels each says."""
+    shown = "; ".join(f"{name}: {used:,} different ones" for name, used in examples)
+    return Finding(
+        "unlike_columns", f"the jurors do not say the same labels ({shown}): a table of features, not of votes?"
+    )
 
 
 # -- columns --------------------------------------------------------------------------------------------------

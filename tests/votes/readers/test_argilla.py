@@ -64,7 +64,7 @@ def test_a_parquet_table_of_the_flat_records_gives_the_same_votes(tmp_path: Path
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "flat.parquet")
     assert votes_of(read(tmp_path / "flat.parquet")) == SUBMITTED
     (tmp_path / "flat.parquet").write_bytes((tmp_path / "flat.parquet").read_bytes()[:500])
-    with pytest.raises(VotesError, match="the Parquet file cannot be read"):
+    with pytest.raises(VotesError, match="the Parquet file is damaged"):
         read(tmp_path / "flat.parquet")
 
 

@@ -132,11 +132,27 @@ def test_an_empty_file_one_cut_short_and_none_at_all_are_one_line(tmp_path: Path
     with pytest.raises(VotesError, match="line 1 is broken or cut short"):
         read_votes(tmp_path, tool="lm-eval")
     path.write_text("")
-    with pytest.raises(VotesError, match="holds no votes"):
+    with pytest.raises(VotesError, match="there are no samples in the file"):
         read_votes(tmp_path, tool="lm-eval")
     path.rename(tmp_path / "m" / "other.jsonl")
     with pytest.raises(VotesError, match=r"no file is called samples_<task>_<time>\.jsonl"):
         read_votes(tmp_path, tool="lm-eval")
+
+
+def test_an_empty_file_of_one_model_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "m", "t", sample(0, "yes"))
+    write(tmp_path, "other", "t", sample(0, "yes")).write_text("")
+    with pytest.raises(VotesError, match=r"other/samples_t_.*: there are no samples in the file"):
+        read_votes(tmp_path)
+
+
+def test_two_runs_of_a_model_that_are_both_named_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "m", "t", sample(0, "yes"))
+    older = path.with_name("samples_t_2001-01-01T00-00-00.0.jsonl")
+    older.write_text(path.read_text().replace("yes", "no"))
+    assert read_votes(tmp_path).rows == 1
+    with pytest.raises(VotesError, match="is of the same model and task; name one of the two"):
+        read_votes([path, older])
 
 
 def test_tables_of_votes_are_not_taken_for_samples(tmp_path: Path) -> None:

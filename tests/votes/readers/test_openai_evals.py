@@ -57,10 +57,21 @@ def test_match_runs_are_named_by_their_model_and_say_whether_it_was_right(tmp_pa
     }
 
 
-def test_different_evals_of_one_file_of_samples_are_joined_by_place() -> None:
-    votes = said(REAL, openai_evals)
-    assert set(votes) == {"even-4", "odd-4", "right-4", "even-4/kind", "even-4/lost", "even-4/strict"}
-    assert all(set(own) == {"0", "1", "2", "3"} for own in votes.values())
+def test_different_evals_of_one_file_of_samples_are_joined_by_place(tmp_path: Path) -> None:
+    for name, grader in (("kind.dev.v0", "a"), ("strict.dev.v0", "b")):
+        events = [metrics(f"{name[:-3]}.{k}", choice="Y") for k in range(3)]
+        write(tmp_path / f"{grader}.jsonl", spec("gpt", grader, name=name, samples="s.jsonl"), *events)
+    votes = said(tmp_path, openai_evals)
+    assert votes == {grader: dict.fromkeys("012", "Y") for grader in "ab"}
+
+
+def test_runs_that_answer_different_questions_are_refused() -> None:
+    message = (
+        r"different questions: .*even-graded.* say N, Y|different questions: .* say Y \('choice'\), .* False, True"
+    )
+    with pytest.raises(VotesError, match=message) as raised:
+        said(REAL, openai_evals)
+    assert one_line(raised.value)
 
 
 def test_an_option_picked_among_several_is_the_vote(tmp_path: Path) -> None:

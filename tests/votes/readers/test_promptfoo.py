@@ -95,13 +95,20 @@ def test_a_huge_field_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "document, message",
     [
-        ({"evalId": "e", "results": {"version": 2, "results": []}}, "of version 2, which names no outputs"),
+        ({"evalId": "e", "results": {"version": 2, "results": []}}, "of version 2, known is 3"),
         ({"evalId": "e", "results": {"version": 3}}, "has no list 'results' in 'results'"),
-        ({"evalId": "e", "results": []}, "has no list 'results' in 'results'"),
+        ({"evalId": "e", "results": {"version": 99, "results": [result(0, part(True))]}}, "of version 99, known is 3"),
+        ({"evalId": "e", "results": {}}, "has no list 'results' in 'results'"),
+        ({"evalId": "e", "results": []}, "holds no results"),
+        (
+            {"evalId": "e", "results": {"results": [result(0, gradingResult="hi")]}},
+            "test 0, .*: 'gradingResult' is 'hi'",
+        ),
+        ({"evalId": "e", "results": {"results": [result(0, 7)]}}, "test 0, .*: a component result is '7'"),
         ({"evalId": "e", "results": {"results": [{"vars": {}}]}}, "a result lacks 'testIdx' or 'promptIdx'"),
         ({"evalId": "e", "results": {"results": [3]}}, "a result lacks 'testIdx'"),
         ({"evalId": "e", "results": {"results": [result(0, part("yes"))]}}, "'pass' of an assertion is 'yes'"),
-        ({"evalId": "e", "results": {"results": []}}, "checked by nothing"),
+        ({"evalId": "e", "results": {"results": []}}, "holds no results"),
     ],
 )
 def test_results_that_are_not_as_they_should_be_are_one_line(tmp_path: Path, document: Any, message: str) -> None:

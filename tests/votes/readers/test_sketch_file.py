@@ -106,12 +106,31 @@ def test_a_sketch_file_is_read_as_votes(tmp_path: Path) -> None:
 
 def test_several_sketch_files_are_read_as_their_sum(tmp_path: Path) -> None:
     paths = [tmp_path / f"day{k}.sketch.json" for k in range(3)]
-    for path in paths:
-        SMALL.to_file(path)
-    assert Sketch.from_votes(read_votes(paths)) == SMALL + SMALL + SMALL
+    days = [SMALL, SMALL + SMALL, SMALL + SMALL + SMALL]
+    for path, day in zip(paths, days, strict=True):
+        day.to_file(path)
+    assert Sketch.from_votes(read_votes(paths)) == days[0] + days[1] + days[2]
     SMALL.rename({"cy": "dee"}).to_file(paths[2])
     with pytest.raises(SketchError, match=r"only in day0.sketch.json: cy; only in day2.sketch.json: dee"):
         read_votes(paths)
+
+
+def test_a_copy_of_a_sketch_is_not_counted_twice(tmp_path: Path) -> None:
+    for name in ("a.sketch.json", "copy.sketch.json"):
+        SMALL.to_file(tmp_path / name)
+    for source in ([tmp_path / "a.sketch.json", tmp_path / "copy.sketch.json"], tmp_path):
+        with pytest.raises(VotesError, match=r"copy.sketch.json: the very same counts are in a.sketch.json"):
+            read_votes(source)
+
+
+def test_a_sketch_beside_votes_points_to_merge(tmp_path: Path) -> None:
+    SMALL.to_file(tmp_path / "a.sketch.json")
+    (tmp_path / "b.csv").write_text("item,juror,label\n1,ann,x\n")
+    (tmp_path / "README.md").write_text("Sketches of one week.")
+    with pytest.raises(VotesError, match=r"b.csv: this is no sketch file, but others are; .*`jurors merge`"):
+        read_votes(tmp_path)
+    (tmp_path / "b.csv").unlink()
+    assert Sketch.from_votes(read_votes(tmp_path)) == SMALL
 
 
 def test_a_sketch_beside_a_table_is_named(tmp_path: Path) -> None:

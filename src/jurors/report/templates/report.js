@@ -42,6 +42,21 @@
   addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
   unfold();
 
+  // Boxes wider than the screen say so.
+  const cues = [...document.querySelectorAll(".scroll, .chart")].map((box) => {
+    const cue = document.createElement("p");
+    cue.className = "sideways";
+    cue.textContent = "Wider than the screen: scroll sideways \u2192";
+    box.before(cue);
+    return [box, cue];
+  });
+  const sideways = () => cues.forEach(([box, cue]) => cue.classList.toggle("on", box.scrollWidth > box.clientWidth + 4));
+  if (typeof ResizeObserver !== "undefined") {
+    const watch = new ResizeObserver(sideways);
+    cues.forEach(([box]) => watch.observe(box));
+  }
+  sideways();
+
   // The hint beside the pointer. Names come from strangers: they are only ever text.
   const tip = document.createElement("div");
   tip.id = "tip";

@@ -37,6 +37,8 @@ READERS: dict[str, str] = {
     "by-true-label": "by_true_label",
 }
 
+_TABLES = ("crowd-kit", "crowdkit", "csv", "tsv", "json", "jsonl", "parquet")  # asked for, but nothing to translate
+
 
 @dataclass(frozen=True)
 class Records:
@@ -59,22 +61,28 @@ class Reader(Protocol):
         """The votes in them."""
 
 
-def find_reader(paths: Sequence[Path], root: Path, name: str | None = None) -> tuple[str, Reader] | None:
+def find_reader(
+    paths: Sequence[Path], root: Path, name: str | None = None, named: frozenset[Path] = frozenset()
+) -> tuple[str, Reader] | None:
     """The reader called `name`, or the one that recognises these files; None where they are plain tables."""
     if name is not None:
         tool, _, question = name.partition(":")
+        if tool in _TABLES:
+            raise VotesError(f"{tool} keeps its votes in a plain table; leave --from out")
         if tool not in READERS:
             nearest(tool, tuple(READERS), "reader")
         return tool, _asking(_load(tool), question) if question else _load(tool)
-    files = Files(tuple(paths), root)
+    files = Files(tuple(paths), root, named)
     if not files.may_be_a_log:
         return None
     return next(((name, reader) for name in READERS if (reader := _load(name)).recognises(files)), None)
 
 
-def read_records(paths: Sequence[Path], root: Path, reader: Reader) -> Records | Votes:
+def read_records(
+    paths: Sequence[Path], root: Path, reader: Reader, named: frozenset[Path] = frozenset()
+) -> Records | Votes:
     """What a reader finds in these files; a log without any vote is an error."""
-    found = reader.read(Files(tuple(paths), root))
+    found = reader.read(Files(tuple(paths), root, named))
     if isinstance(found, Records) and not any(vote is not None for vote in found.label):
         raise VotesError(f"this {reader.TITLE} holds no votes")
     return found

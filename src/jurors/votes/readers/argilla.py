@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.votes.faults import damaged_parquet
 from jurors.votes.readers import Records
 from jurors.votes.readers.files import Files
 from jurors.votes.readers.questions import chosen_question, joined_label
@@ -37,7 +39,11 @@ class _Answer:
 
 def recognises(files: Files) -> bool:
     """Whether the first record has fields, responses and suggestions, or the columns these are flattened to."""
-    head = files.head()
+    return any(_is_export(files, path) for path in files.telling)
+
+
+def _is_export(files: Files, path: Path) -> bool:
+    head = files.head(path)
     if not head.lstrip().startswith((b"[", b"{")):
         return False
     nested = all(key in head for key in (b'"fields"', b'"responses"', b'"suggestions"'))
@@ -67,14 +73,28 @@ def read(files: Files, question: str | None = None) -> Records:
 
 
 def _records(files: Files) -> Iterator[dict[str, Any]]:
-    for path in files.paths:
+    for path in files.own(lambda path: _is_export(files, path) or _is_parquet(files, path), TITLE) or files.paths:
         head = files.head(path)
         if head.startswith(_PARQUET):
             yield from _parquet_rows(str(path))
         elif head.lstrip().startswith(b"["):
             yield from _dicts(files.document(path), files.name(path))
+        elif head.strip() and not _begins_with_a_record(head):
+            raise VotesError(
+                f"{files.name(path)}this is no {TITLE}: expected a JSON array of records, or one record a line"
+            )
         else:
             yield from (record for _, record in files.lines(path))
+
+
+def _is_parquet(files: Files, path: Path) -> bool:
+    return files.head(path).startswith(_PARQUET)
+
+
+def _begins_with_a_record(head: bytes) -> bool:
+    """Whether the first line is a whole record, or goes on beyond what was looked at."""
+    line, ended, _ = head.strip().partition(b"\n")
+    return line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))
 
 
 def _dicts(values: Iterable[Any], name: str) -> Iterator[dict[str, Any]]:
@@ -94,7 +114,7 @@ def _parquet_rows(path: str) -> Iterator[dict[str, Any]]:
             while rows := found.fetchmany(1000):
                 yield from (dict(zip(names, row, strict=True)) for row in rows)
     except duckdb.Error as error:
-        raise VotesError(f"the Parquet file cannot be read: {str(error).partition(chr(10))[0][:120]}") from None
+        raise VotesError(damaged_parquet(str(error))) from None
 
 
 def _nested(record: dict[str, Any], where: str) -> Iterator[_Answer]:

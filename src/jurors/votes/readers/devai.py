@@ -44,10 +44,12 @@ def read(files: Files) -> Records:
 def _tasks(files: Files) -> Iterator[Path]:
     """The judged tasks: JSON files, but not what an agent noted beside <task>.json in <task>/tree_structure.json …"""
     paths = set(files.paths)
-    for path in files.paths:
+
+    def is_task(path: Path) -> bool:
         noted = path.parent.parent / f"{path.parent.name}.json" in paths
-        if not noted and (len(paths) == 1 or path.name.endswith((".json", ".json.gz"))):
-            yield path
+        return not noted and (len(paths) == 1 or path.name.endswith((".json", ".json.gz")))
+
+    yield from files.own(is_task, TITLE)
 
 
 def _place(files: Files, path: Path) -> tuple[tuple[str, ...], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from jurors.errors import VotesError
 
 HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
 _GZIP = b"\x1f\x8b"
+_TABLES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".pq")
 _LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
 
 
@@ -23,6 +24,7 @@ class Files:
 
     paths: tuple[Path, ...]
     root: Path
+    named: frozenset[Path] = frozenset()  #: those the user named one by one: read or refused, never passed over
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
     _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -44,6 +46,29 @@ class Files:
             except OSError as error:
                 raise VotesError(f"{self.name(path)}cannot be read: {error.strerror or error}") from None
         return self._heads[path]
+
+    @property
+    def telling(self) -> list[Path]:
+        """The files that tell which tool wrote them: the first, and the first of those that were named one by one."""
+        named = [path for path in self.paths if path in self.named]
+        return list(dict.fromkeys((*self.paths[:1], *named[:20])))
+
+    def own(
+        self, is_ours: Callable[[Path], bool], title: str, *, tables: bool = True, otherwise: str = "read it apart"
+    ) -> list[Path]:
+        """The files of one tool, in order; none where no file is.
+
+        In a folder others may lie beside them (unless not even `tables` may), but one that the user named, or that is
+        empty where a file of the tool should be, is an error: a juror must not get lost without a word.
+        """
+        ours = [path for path in self.paths if is_ours(path)]
+        suffixes = {path.suffix for path in ours}
+        for path in [path for path in self.paths if path not in set(ours)] if ours else ():
+            if path.suffix in suffixes and not self.head(path).strip():
+                raise VotesError(f"{self.name(path)}the file is empty; fetch or write it again, or take it away")
+            if path in self.named or not (tables or not path.name.lower().removesuffix(".gz").endswith(_TABLES)):
+                raise VotesError(f"{self.name(path)}this is no {title}, but others are; {otherwise}")
+        return ours
 
     def document(self, path: Path | None = None) -> Any:
         """A whole file as JSON, parsed once; bare NaN and Infinity, which logs hold, are floats."""
@@ -93,6 +118,8 @@ class Files:
         """What to put before a message: the file's name, where there are several."""
         if len(self.paths) == 1:
             return ""
+        if path in self.named and path.is_relative_to(here := Path.cwd()):  # as the user is likely to have named it
+            return f"{path.relative_to(here)}: "
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
 
 

@@ -21,7 +21,7 @@ from jurors.votes.readers.joined_logs import Column, Log, joined
 
 TITLE = "Inspect AI log"
 _VERSION = 2  # of the log format
-_JSON_START = re.compile(rb'\{\s*"version":\s*\d+,.*?"eval":\s*\{', re.DOTALL)
+_JSON_START = re.compile(rb'\{\s*"version":\s*[^\s,{\[]+,.*?"eval":\s*\{', re.DOTALL)
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")  # the second form: samples cut into chunks
 _LETTERS = {1: "C", 0: "I", 0.5: "P"}  # as Inspect AI itself reads them
 _GRADED = ("model_graded_qa", "model_graded_fact")
@@ -42,12 +42,10 @@ def _is_log(files: Files, path: Path) -> bool:
 def read(files: Files) -> Records:
     """One item a sample (and epoch, where there are several), one juror a scorer or member of a panel."""
     objects = [path for path in files.paths if files.head(path).lstrip().startswith(b"{")]
-    paths = [path for path in files.paths if _is_log(files, path)] or objects
+    paths = files.own(lambda path: _is_log(files, path), TITLE) or objects
     if not paths:
         raise VotesError(f"this is no {TITLE}: neither an .eval archive nor JSON with 'version', 'status' and 'eval'")
-    logs = [log for log in (_log(files, path) for path in paths) if log.samples]
-    if not logs:
-        raise VotesError(f"this {TITLE} holds no samples; was the run stopped early, or told not to log samples?")
+    logs = [_log(files, path) for path in paths]
     item, juror, label = joined(logs)
     return Records(item, juror, _one_alphabet(juror, label))
 
@@ -58,7 +56,8 @@ def _log(files: Files, path: Path) -> Log:
     header, samples = _from_archive(path, where) if packed else _from_json(files, path)
     spec = header.get("eval")
     if not isinstance(spec, dict):
-        raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'{_newer(header)}")
+        raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'")
+    _check_version(header, where)
     log = Log(
         file=str(path.relative_to(files.root).with_suffix("")) if path.is_relative_to(files.root) else path.stem,
         task=str(spec.get("task") or ""),
@@ -72,11 +71,15 @@ def _log(files: Files, path: Path) -> Log:
         if not isinstance(name, (str, int)) or not isinstance(epoch, int):
             raise VotesError(
                 f"{where}a sample has id {str(name)[:30]!r} and epoch {str(epoch)[:30]!r}; expected text or a whole "
-                f"number, and a whole number{_newer(header)}"
+                "number, and a whole number"
             )
         log.samples.append((name, epoch))
         log.inputs.append(hash(_question(sample.get("input"))))
         log.votes.append(_votes(log, sample, f"{where}sample {name!r}"))
+    if not log.samples:
+        raise VotesError(
+            f"{where}this {TITLE} holds no samples: the run was stopped early, or told not to log them; leave it out"
+        )
     return log
 
 
@@ -99,7 +102,7 @@ def _from_json(files: Files, path: Path) -> tuple[dict[str, Any], Sequence[Any]]
         raise VotesError(f"{files.name(path)}this is no {TITLE}: it is not one JSON object")
     samples = document.get("samples") or []
     if not isinstance(samples, list):
-        raise VotesError(f"{files.name(path)}'samples' is no list{_newer(document)}")
+        raise VotesError(f"{files.name(path)}'samples' is no list")
     return document, samples
 
 
@@ -114,10 +117,13 @@ def _from_archive(path: Path, where: str) -> tuple[dict[str, Any], Iterator[Any]
     return header, (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
 
 
-def _newer(header: Mapping[str, Any]) -> str:
+def _check_version(header: Mapping[str, Any], where: str) -> None:
     version = header.get("version")
-    known = isinstance(version, int) and version <= _VERSION
-    return "" if known else f" (log format version {version}, known are 1 to {_VERSION}; is there a newer jurors?)"
+    if type(version) is not int or not 1 <= version <= _VERSION:
+        raise VotesError(
+            f"{where}this {TITLE} has the format version {version!r:.30}; known are 1 to {_VERSION}: update jurors "
+            "(pip install -U jurors), or write the log again"
+        )
 
 
 def _votes(log: Log, sample: Mapping[str, Any], where: str) -> dict[Column, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
@@ -36,7 +37,11 @@ class _Answer:
 
 def recognises(files: Files) -> bool:
     """Whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN)."""
-    head = files.head()
+    return any(_is_export(files, path) for path in files.telling)
+
+
+def _is_export(files: Files, path: Path) -> bool:
+    head = files.head(path)
     if not head.lstrip().startswith(b"["):
         return False
     full = b'"annotations"' in head and any(key in head for key in (b'"completed_by"', b'"was_cancelled"', b'"drafts"'))
@@ -45,7 +50,8 @@ def recognises(files: Files) -> bool:
 
 def read(files: Files, question: str | None = None) -> Records:
     """The answers to one question: the only tag that takes labels (or the only Choices), or the one named."""
-    answers = [answer for path in files.paths for answer in _answers(files.document(path), files.name(path))]
+    paths = files.own(lambda path: _is_export(files, path), TITLE) or files.paths
+    answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path))]
     kinds: dict[str, set[str]] = {}
     for answer in answers:
         kinds.setdefault(answer.tag, set()).add(answer.kind)

@@ -50,6 +50,10 @@ def read(files: Files, question: str | None = None) -> Records:
         chosen = nearest(question, sorted({task for _, task in paths}), "task")
         paths = {place: path for place, path in paths.items() if place[1] == chosen}
     answers = {place: list(_answers(files, path)) for place, path in paths.items()}
+    if empty := [path for place, path in paths.items() if not answers[place]]:
+        raise VotesError(
+            f"{files.name(empty[0])}there are no samples in the file; take it away, or run the model again"
+        )
     _refuse_mixed_kinds(answers)
     models = sorted({folder for folder, _ in answers})
     shown = told_apart(
@@ -75,10 +79,16 @@ def _shown(files: Files, folder: Path) -> str:
 def _newest(files: Files) -> dict[tuple[Path, str], Path]:
     """The last file of every model's folder and task."""
     found: dict[tuple[Path, str], tuple[str, Path]] = {}
-    for path in files.paths:
-        if match := _NAME.fullmatch(path.name):
-            place = path.parent, match["task"]
-            found[place] = max(found.get(place, ("", path)), (match["time"], path))
+    for path in files.own(lambda path: _NAME.fullmatch(path.name) is not None, "file of samples"):
+        match = _NAME.fullmatch(path.name)
+        assert match is not None
+        place, run = (path.parent, match["task"]), (match["time"], path)
+        if place in found and {path, found[place][1]} <= files.named:
+            raise VotesError(
+                f"{files.name(path)}{found[place][1].name} is of the same model and task; name one of the two, or the "
+                "folder for the newest"
+            )
+        found[place] = max(found.get(place, run), run)
     return {place: path for place, (_, path) in sorted(found.items())}
 
 

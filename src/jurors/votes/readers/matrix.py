@@ -28,7 +28,11 @@ _HIGHEST = 2**31 - 1
 
 def recognises(files: Files) -> bool:
     """Whether the first file is an array, or an archive whose first member is one."""
-    head = files.head()
+    return any(_is_array(files, path) for path in files.telling)
+
+
+def _is_array(files: Files, path: Path) -> bool:
+    head = files.head(path)
     if head.startswith(_ZIP):
         return head[30 : 30 + int.from_bytes(head[26:28], "little")].endswith(b".npy")
     return head.startswith(_NUMPY)
@@ -36,10 +40,11 @@ def recognises(files: Files) -> bool:
 
 def read(files: Files) -> Votes:
     """The matrix of the one file there is."""
-    if len(files.paths) > 1:
-        names = ", ".join(path.name for path in files.paths[:3])
-        raise VotesError(f"{len(files.paths)} files ({names} …); a matrix is read from one: name it")
-    arrays = _load(files.paths[0])
+    paths = files.own(lambda path: _is_array(files, path), TITLE, tables=False) or files.paths
+    if len(paths) > 1:
+        names = ", ".join(path.name for path in paths[:3])
+        raise VotesError(f"{len(paths)} files ({names} …); a matrix is read from one: name it")
+    arrays = _load(paths[0])
     cells = _matrix(arrays)
     named = {key: _named(arrays, names) for key, names in _NAMES.items()} if len(arrays) > 1 else {}
     votes = Votes.from_matrix(_checked(cells), **named)
@@ -67,7 +72,8 @@ def _fault(path: Path, reason: str) -> str:
     if "Object arrays" in reason or "Python objects" in reason:
         return "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
     with path.open("rb") as file:
-        if not file.read(6).startswith((_NUMPY, _ZIP[:2], _GZIP)):
+        start = file.read(6)
+        if not start.startswith((_NUMPY, _ZIP[:2], _GZIP)) or "pickle" in reason:
             return f"this is no {TITLE} (.npy or .npz); save one with np.save(path, votes)"
     reason = reason.partition("\n")[0][:80]
     return f"the {TITLE} is broken or cut short ({reason}); write or fetch the file again"

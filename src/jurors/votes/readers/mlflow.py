@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.votes.faults import damaged_parquet
 from jurors.votes.readers import Records
 from jurors.votes.readers.files import HEAD, Files
 from jurors.votes.readers.names import told_apart
@@ -47,7 +48,7 @@ def _tail(path: Path) -> bytes:
 
 def read(files: Files, question: str | None = None) -> Records:
     """The feedback on every trace in the files that hold some; with a question, only the feedback of that name."""
-    paths = [path for path in files.paths if _is_traces(files, path)]
+    paths = files.own(lambda path: _is_traces(files, path), TITLE)
     if not paths:
         raise VotesError(f"this is no {TITLE}: expected the columns trace_id and assessments")
     return _records((trace for path in paths for trace in _traces(files, path)), question, "--from mlflow:")
@@ -102,7 +103,7 @@ def _parquet(path: Path, where: str) -> list[tuple[Any, Any]]:
         with duckdb.connect() as con:
             return con.execute("SELECT trace_id, assessments FROM read_parquet(?)", [str(path)]).fetchall()
     except duckdb.Error as error:
-        raise VotesError(f"{where}the Parquet file cannot be read: {str(error).splitlines()[0]}") from None
+        raise VotesError(f"{where}{damaged_parquet(str(error))}") from None
 
 
 def _records(traces: Iterable[tuple[str, Any, Any]], question: str | None, how: str) -> Records:

@@ -27,6 +27,7 @@ class _Run:
     eval_name: str
     samples_file: str
     run_id: str
+    rule: str  #: what of an event is the vote: "choice", "correct" …
     items: list[str]
     votes: list[Any]
 
@@ -43,10 +44,11 @@ def _is_run(files: Files, path: Path) -> bool:
 
 def read(files: Files) -> Records:
     """The vote of every run on every sample it recorded a verdict on."""
-    paths = [path for path in files.paths if _is_run(files, path)]
+    paths = files.own(lambda path: _is_run(files, path), TITLE)
     if not paths:
         raise VotesError(f'this is no {TITLE}: its first line is not {{"spec": {{"completion_fns": …}}}}')
     runs = [_run(files, path) for path in paths]
+    _refuse_other_questions(runs)
     items = _joined_items(runs)
     names = _juror_names(runs)
     return Records(
@@ -72,12 +74,14 @@ def _run(files: Files, path: Path) -> _Run:
             found.setdefault(rule, []).append((sample, vote))
     if not isinstance(spec, dict):
         raise VotesError(f'{where}the first line is not {{"spec": {{…}}}}, so nobody can tell whose run this is')
-    chosen = next((found[rule] for rule in ("picked", *_METRICS) if rule in found), [])
+    rule = next((rule for rule in ("picked", *_METRICS) if rule in found), "")
+    chosen = found.get(rule, [])
     return _Run(
         completion_fns=tuple(map(str, spec.get("completion_fns") or [path.stem])),
         eval_name=str(spec.get("eval_name") or ""),
         samples_file=_samples_file(spec),
         run_id=str(spec.get("run_id") or path.stem),
+        rule=rule,
         items=[sample for sample, _ in chosen],
         votes=[None if vote == _INVALID else vote for _, vote in chosen],
     )
@@ -98,6 +102,22 @@ def _samples_file(spec: Mapping[str, Any]) -> str:
     for key in ("eval_spec", "args", "samples_jsonl"):
         where = where.get(key) if isinstance(where, dict) else None
     return str(where or "")
+
+
+def _refuse_other_questions(runs: Sequence[_Run]) -> None:
+    """Whether an answer was right, and which answer it was, are votes on two questions."""
+    said = [(run, {vote for vote in run.votes if vote is not None}) for run in runs]
+    for run, votes in said:
+        other, others = said[0]
+        if run.rule != other.rule and votes and others and votes.isdisjoint(others):
+            raise VotesError(
+                f"these runs answer different questions: {_shown(other, others)}, {_shown(run, votes)}; read the runs of "
+                "one eval at a time"
+            )
+
+
+def _shown(run: _Run, votes: set[Any]) -> str:
+    return f"those of {run.eval_name} say {', '.join(sorted(map(str, votes))[:4])} ({run.rule!r})"
 
 
 def _juror_names(runs: Sequence[_Run]) -> list[str]:

@@ -20,6 +20,7 @@ from jurors.votes.readers.files import Files
 
 TITLE = "promptfoo results file"
 _RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')
+_VERSION = 3  # of the results; 2 and before do not name the outputs
 _LABELS = {True: "pass", False: "fail"}
 
 
@@ -53,7 +54,7 @@ def _is_lines(head: bytes) -> bool:
 
 def read(files: Files) -> Records:
     """Pass or fail of every assertion on every output; a grader that failed gave no vote."""
-    paths = [path for path in files.paths if _is_results(files, path)]
+    paths = files.own(lambda path: _is_results(files, path), TITLE)
     if not paths:
         raise VotesError(f"this is no {TITLE}: expected the keys 'evalId' and 'results'")
     verdicts: list[_Verdict] = []
@@ -77,14 +78,16 @@ def _results(files: Files, path: Path) -> Iterator[Mapping[str, Any]]:
     document = files.document(path)
     found = document.get("results") if isinstance(document, dict) else None
     version = found.get("version") if isinstance(found, dict) else None
-    if isinstance(version, int) and version < 3:
+    if version is not None and version != _VERSION:
         raise VotesError(
-            f"{files.name(path)}these results are of version {version}, which names no outputs; known are 3 and later: "
-            "write them again with `promptfoo export eval` of today's promptfoo"
+            f"{files.name(path)}these results are of version {version!r:.30}, known is {_VERSION}: write older ones "
+            "again with `promptfoo export eval` of today's promptfoo; for newer ones update jurors"
         )
-    results = found.get("results") if isinstance(found, dict) else None
+    results = found.get("results") if isinstance(found, dict) else [] if found == [] else None
     if not isinstance(results, list):
         raise VotesError(f"{files.name(path)}this is no {TITLE}: it has no list 'results' in 'results'")
+    if not results:
+        raise VotesError(f"{files.name(path)}this {TITLE} holds no results; was the eval stopped early?")
     yield from results
 
 
@@ -92,12 +95,12 @@ def _verdicts(result: Any, prefix: str, where: str) -> Iterator[_Verdict]:
     if not isinstance(result, dict) or "testIdx" not in result or "promptIdx" not in result:
         raise VotesError(f"{where}a result lacks 'testIdx' or 'promptIdx' (found {str(result)[:40]!r})")
     item = f"{prefix}test {result['testIdx']}, prompt {result['promptIdx']}, {_provider(result.get('provider'))}"
-    graded = result.get("gradingResult") or {}
-    parts = graded.get("componentResults") if isinstance(graded, dict) else None
+    graded = _expected(result.get("gradingResult"), dict, f"{where}{item}: 'gradingResult'")
+    parts = _expected(graded.get("componentResults"), list, f"{where}{item}: 'componentResults'")
     seen: Counter[tuple[str, str]] = Counter()
-    for part in parts or []:
-        assertion = part.get("assertion") if isinstance(part, dict) else None
-        if not isinstance(assertion, dict):
+    for part in parts:
+        assertion = _expected(part, dict, f"{where}{item}: a component result").get("assertion")
+        if not _expected(assertion, dict, f"{where}{item}: an 'assertion'"):
             continue  # the sum of an assert-set; its parts follow
         if not isinstance(passed := part.get("pass"), bool):
             raise VotesError(f"{where}{item}: 'pass' of an assertion is {str(passed)[:30]!r}; expected true or false")
@@ -105,6 +108,13 @@ def _verdicts(result: Any, prefix: str, where: str) -> Iterator[_Verdict]:
         failed = (part.get("metadata") or {}).get("graderError") is True
         yield _Verdict(item, kind, _text(assertion.get("value")), seen[kind], None if failed else _LABELS[passed])
         seen[kind] += 1
+
+
+def _expected(value: Any, kind: type[dict[Any, Any]] | type[list[Any]], what: str) -> Any:
+    """A record or a list; an empty one for null, as where nothing was asserted or the output failed."""
+    if value is not None and not isinstance(value, kind):
+        raise VotesError(f"{what} is {str(value)[:30]!r}; expected {'a record' if kind is dict else 'a list'}")
+    return kind() if value is None else value
 
 
 def _provider(provider: Any) -> str:

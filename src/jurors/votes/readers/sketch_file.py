@@ -18,7 +18,8 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,13 +53,29 @@ def is_sketch_head(head: bytes) -> bool:
 def read(files: Files) -> Votes:
     """The counts of a sketch file; of several, added up."""
     parts = []
-    for path in files.paths:
+    for path in _sketches(files):
         document = files.document(path)
         try:
             parts.append((path.name, from_document(document)))
         except VotesError as error:
             raise VotesError(f"{files.name(path)}{error}") from None
     return parts[0][1] if len(parts) == 1 else merge_votes(parts)
+
+
+def _sketches(files: Files) -> Sequence[Path]:
+    """The sketch files, each of them once."""
+    how = "count votes and add them to sketches with `jurors merge`"
+    ours = files.own(lambda path: is_sketch_head(files.head(path)), TITLE, tables=False, otherwise=how)
+    seen: dict[bytes, Path] = {}
+    for path in ours:
+        content = hashlib.sha256(path.read_bytes()).digest()
+        if content in seen:
+            raise VotesError(
+                f"{files.name(path)}the very same counts are in {seen[content].name}; name it once, or add them with "
+                "`jurors merge` if both are meant"
+            )
+        seen[content] = path
+    return ours or files.paths
 
 
 # -- out ------------------------------------------------------------------------------------------------------

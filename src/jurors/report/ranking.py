@@ -1,0 +1,245 @@
+"""Who is good and who is not: the jurors in order, with what is odd about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from jurors.evaluate import Evaluation, KeyedEvaluation
+from jurors.evaluate.card import percent, percent_range
+from jurors.report.beside_key import actual_scores, binomial_error, votes_of
+from jurors.report.together import groups_together, is_most
+from jurors.report.wording import is_number, names
+
+_REMARKS = {
+    "uninformative_juror": "answers as if by chance",
+    "constant_juror": "says one label only",
+    "inverted_juror": "wrong more often than chance",
+    "twin_jurors": "may be a copy, or a negative, of another juror",
+    "weak_pair": "hardly agrees with another juror",
+    "blind_juror": "does not tell some labels apart",
+}
+_SWAPPED = "clearly below a coin: labels swapped?"
+_TOO_FEW = "too few votes to judge"
+_WIDE = 0.3  # an interval from which on a score says nothing
+_GAP = 0.05  # nobody is told to look at a juror for less
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One juror in the order of the scores."""
+
+    rank: int
+    juror: str
+    score: float | None
+    ends: tuple[float, float]
+    actual: float | None  #: with a key
+    remarks: tuple[str, ...]
+    is_doubtful: bool  #: not told apart from somebody who has no idea
+    is_open: bool = False  #: so little is known of the score that nobody should rank it
+
+
+def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Ranked]:
+    """The jurors by score (with a key by the actual one), best first; those of whom too little is known last."""
+    if e.solution is None:
+        return []
+    actual = {} if keyed is None else actual_scores(keyed)
+    open_ones = open_scores(e, keyed)
+    by_juror = _remarks(e, keyed, open_ones)
+
+    def place(juror: str) -> tuple[bool, bool, float]:
+        shown = actual.get(juror) if keyed is not None else e.score[juror]
+        known = is_number(shown)
+        return not known, juror in open_ones, -shown if known else 0.0  # type: ignore[operator]
+
+    return [
+        Ranked(
+            rank=k,
+            juror=j,
+            score=e.score[j] if is_number(e.score[j]) else None,
+            ends=e.interval_of("score", j),
+            actual=actual.get(j),
+            remarks=tuple(dict.fromkeys(by_juror.get(j, ()))),
+            is_doubtful=is_doubtful(e, j),
+            is_open=j in open_ones,
+        )
+        for k, j in enumerate(sorted(e.jurors, key=place), 1)
+    ]
+
+
+def open_scores(e: Evaluation, keyed: KeyedEvaluation | None = None) -> set[str]:
+    """Whose score's interval is so wide that it says nothing; with a key, that of the actual score."""
+    if keyed is not None:
+        score, error = scores_and_errors(e, keyed)
+        width = 2 * NormalDist().inv_cdf(0.5 + e.level / 2) * error
+        return {j for j, x, wide in zip(e.jurors, score, width, strict=True) if x != x or wide > _WIDE}
+    ends = {j: e.interval_of("score", j) for j in e.jurors}
+    return {j for j, (low, high) in ends.items() if high - low > _WIDE}  # nobody where there are no intervals
+
+
+def is_doubtful(e: Evaluation, juror: str) -> bool:
+    """Whether an alarm says that the juror answers by chance, or its intervals allow it.
+
+    Somebody who says each label at a fixed rate whatever the item is has accuracies that add up to 1. Where the
+    lower ends do not add up to more, that is not excluded.
+    """
+    if any(a.kind in ("uninformative_juror", "constant_juror") and juror in a.jurors for a in e.alarms):
+        return True
+    if e.exam:
+        return False
+    ends = [e.interval_of("accuracy", juror, a) for a in e.labels]
+    known = [(low, high) for low, high in ends if low == low]
+    return len(known) == len(ends) and sum(low for low, _ in known) <= 1 <= sum(high for _, high in known)
+
+
+def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {j: [_TOO_FEW] for j in e.jurors if j in open_ones}
+    for alarm in e.alarms:
+        if alarm.kind in _REMARKS and len(alarm.jurors) < len(e.jurors):
+            for juror in alarm.jurors:
+                found.setdefault(juror, []).append(_REMARKS[alarm.kind])
+    for juror, others in _companions(e, keyed).items():
+        more = f" and {len(others) - 2} more" if len(others) > 2 else ""
+        found.setdefault(juror, []).append(f"errs together with {', '.join(others[:2])}{more}")
+    for juror in swapped(e, keyed):
+        if not any("wrong more often" in one for one in found.get(juror, ())):
+            found.setdefault(juror, []).append(_SWAPPED)
+    for juror in e.jurors:
+        if any(is_number(x) and not 0 <= x <= 1 for x in (e.score[juror], *e.accuracy[juror].values())):
+            found.setdefault(juror, []).append("a number outside 0–100%")
+        said = found.get(juror, ())
+        if is_doubtful(e, juror) and not any("chance" in one or "one label" in one or one == _TOO_FEW for one in said):
+            found.setdefault(juror, []).append("intervals do not exclude a coin")
+    return found
+
+
+def _companions(e: Evaluation, keyed: KeyedEvaluation | None) -> dict[str, list[str]]:
+    """Juror -> with whom it errs; a group that is most of the panel sets nobody apart."""
+    found: dict[str, list[str]] = {}
+    for group in groups_together(e, keyed):
+        if not is_most(group, e):
+            for juror in group:
+                others = [j for j in group if j != juror]
+                found[juror] = list(dict.fromkeys([*found.get(juror, ()), *others]))
+    return found
+
+
+def swapped(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[str]:
+    """With two labels: jurors who would be wrong more often than a coin on other such items too."""
+    if e.solution is None or e.exam or len(e.labels) != 2:
+        return []
+    score, error = scores_and_errors(e, keyed)
+    reach = NormalDist().inv_cdf(0.5 + e.level / 2)
+    accuracy = e.accuracy if keyed is None else keyed.solution.to_float().accuracy
+    below = score + reach * error < 0.5
+    sums = [[x for x in accuracy[j].values() if is_number(x)] for j in e.jurors]
+    return [j for j, is_below, pair in zip(e.jurors, below, sums, strict=True) if is_below and sum(pair) < 1]
+
+
+def scores_and_errors(e: Evaluation, keyed: KeyedEvaluation | None = None) -> tuple[Any, Any]:
+    """Scores, and their standard errors for other items of the kind: NaN where a juror has none.
+
+    Intervals for this test know nothing of the luck of its items, so the binomial variance of the juror's own votes is
+    added; intervals for the population have it.
+    """
+    result = e if keyed is None else keyed
+    scores = e.score if keyed is None else actual_scores(keyed)
+    score = np.array([scores[j] if is_number(scores.get(j)) else np.nan for j in e.jurors], dtype=float)
+    cast = votes_of(result)
+    votes = np.array([cast.get(j, result.items) for j in e.jurors], dtype=float)
+    own = binomial_error(np.where(np.isfinite(score), score, 0.5), votes)
+    if keyed is not None:
+        return score, own
+    ends = np.array([e.interval_of("score", j) for j in e.jurors], dtype=float)
+    spread = (ends[:, 1] - ends[:, 0]) / (2 * NormalDist().inv_cdf(0.5 + e.level / 2))
+    return score, spread if e.target == "population" else np.hypot(spread, own)
+
+
+def clearly_weak(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[str]:
+    """Jurors at least five points below most of the others and beyond chance, the weakest first.
+
+    Chance is that of all ordered pairs at once (Bonferroni): of equal jurors hardly ever is one named.
+    """
+    size = len(e.jurors)
+    if e.solution is None or size < 3:
+        return []
+    score, error = scores_and_errors(e, keyed)
+    critical = NormalDist().inv_cdf(1 - 0.05 / (size * (size - 1)))
+    gap = score[None, :] - score[:, None]  # (juror, other): how far the other is above
+    with np.errstate(invalid="ignore"):
+        above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[:, None]))
+    weak = np.flatnonzero(2 * above.sum(axis=1) > size - 1)
+    return [e.jurors[k] for k in weak[np.argsort(score[weak], kind="stable")]]
+
+
+def _could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
+    """Whether the best and the weakest of them are within chance of each other, over all pairs at once."""
+    score, error = scores_and_errors(e)
+    kept = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score + error))
+    if len(kept) < 2:
+        return False
+    top, bottom = kept[score[kept].argmax()], kept[score[kept].argmin()]
+    critical = NormalDist().inv_cdf(1 - 0.05 / (len(kept) * (len(kept) - 1)))
+    return bool(score[top] - score[bottom] <= critical * np.hypot(error[top], error[bottom]))
+
+
+def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:
+    """Who is best, who is weakest, whom nobody can tell from a coin: one line each."""
+    has_key = any(is_number(row.actual) for row in rows)
+    known = [row for row in rows if not row.is_open and is_number(row.actual if has_key else row.score)]
+    able = known if has_key else [row for row in known if not row.is_doubtful and 0 <= (row.score or 0) <= 1]
+    lines: list[Markup] = []
+    if has_key and known:
+        lines = [_by_key("Best", known[0]), _by_key("Weakest", known[-1])]
+    elif able:
+        lines = [_best(able), *([_weakest(known)] if len(known) > 1 else [])]
+    elif rows:
+        lines = [Markup("Nobody can be called best: no score is known well enough.")]
+    if not has_key and lines and e.interval is not None and _could_be_equal(e, [row.juror for row in known]):
+        lines.append(Markup("On other items the order may differ: equal jurors could differ as much by chance."))
+    few = [row.juror for row in rows if row.is_open]
+    if few:
+        lines.append(Markup("{}, listed last: {}.").format(_TOO_FEW.capitalize(), names(few)))
+    doubtful = [row.juror for row in rows if row.is_doubtful and not row.is_open]
+    if doubtful:
+        lines.append(Markup("Not told apart from coin flips: {}.").format(names(doubtful)))
+    elif not e.exam and e.interval is not None and not few and rows:
+        lines.append(Markup("All are told apart from coin flips, as far as the intervals go."))
+    return lines
+
+
+def _by_key(what: str, row: Ranked) -> Markup:
+    return Markup("{} by the key: {}, {} right ({} estimated).").format(
+        what, names([row.juror]), percent(row.actual), percent(row.score)
+    )
+
+
+def _best(known: list[Ranked]) -> Markup:
+    best = known[0]
+    line = Markup("Best: {}, {}").format(names([best.juror]), _with_range(best))
+    level = [row.juror for row in known[1:] if row.ends[1] >= best.ends[0]]  # False where there is no interval
+    if level:
+        line += Markup("; the {} of {} overlap{}, so the order among them is open").format(
+            "interval" if len(level) == 1 else "intervals", names(level, most=3), "s" if len(level) == 1 else ""
+        )
+    return line + Markup(".")
+
+
+def _weakest(known: list[Ranked]) -> Markup:
+    last = known[-1]
+    line = Markup("Weakest: {}, {}").format(names([last.juror]), _with_range(last))
+    level = [row.juror for row in known[-2::-1] if row.ends[0] <= last.ends[1]]
+    if level and len(level) == len(known) - 1:
+        line += Markup("; no interval sets it apart from the others")
+    elif level:
+        line += Markup("; not clearly below {}").format(names(level, most=3))
+    return line + Markup(".")
+
+
+def _with_range(row: Ranked) -> str:
+    ends = percent_range(row.ends)
+    return f"{percent(row.score)} right" + (f" ({ends})" if ends else "")

@@ -1,0 +1,69 @@
+"""How commands end when the user, the disk or the name of OUT stands in the way: one line, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jurors.cli import main
+
+COUNTS = "ann,bob,cy,count\npass,pass,pass,496\npass,fail,pass,143\nfail,pass,pass,66\nfail,fail,fail,97\n"
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    path = tmp_path / "counts.csv"
+    path.write_text(COUNTS)
+    return path
+
+
+@pytest.mark.parametrize("command", ["convert", "sketch"])
+def test_the_votes_that_are_read_are_not_written_over(command: str, counts: Path) -> None:
+    for out in (counts, counts.parent / "." / counts.name):
+        result = run(command, counts, "-o", out)
+        assert (result.exit_code, result.output.count("\n")) == (2, 1)
+        assert "is read and would be written over; give OUT another name" in result.stderr
+    assert counts.read_text() == COUNTS
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["grade", "check", "agreement", "compare", "convert", "sketch", "report", "merge", "inspect", "plot accuracy"],
+)
+def test_a_folder_for_out_is_one_line(command: str, counts: Path) -> None:
+    folder = counts.parent / ("out.csv" if command == "convert" else "out.html")
+    folder.mkdir()
+    result = run(*command.split(), counts, "-o", folder)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
+    assert "cannot write" in result.stderr
+    assert sorted(path.name for path in counts.parent.iterdir()) == ["counts.csv", folder.name]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_control_c_while_reading_is_one_word(error: Any, counts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("jurors.votes.read_votes", interrupted)
+    result = run("convert", counts)
+    assert (result.exit_code, result.stderr) == (130, "Aborted!\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_one_line(counts: Path) -> None:
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "jurors", "convert", str(counts)], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert ended.returncode == 2
+    assert ended.stderr.decode() == "jurors: cannot write the output: No space left on device\n"
