@@ -97,6 +97,25 @@ def test_the_page_draws_everything_and_asks_for_nothing(name: str, reports: Any,
     assert found.js(_OVERFLOW) <= 0
 
 
+def test_on_a_phone_captions_are_whole_and_wide_boxes_say_that_they_scroll(reports: Any, visit: Any) -> None:
+    found = visit(reports("llm"), width=375)
+    ends = found.js(
+        "[...document.querySelectorAll('caption > span')].map((one) => one.getBoundingClientRect().right)"
+        ".filter((right) => right > document.documentElement.clientWidth)"
+    )
+    assert ends == []
+    boxes = found.js(
+        "[...document.querySelectorAll('.scroll, .chart')].filter((box) => box.offsetParent)"
+        ".map((box) => [box.scrollWidth > box.clientWidth + 4, box.previousElementSibling.classList.contains('on')])"
+    )
+    assert any(wide for wide, _ in boxes)
+    assert all(wide == said for wide, said in boxes)
+    assert not found.js(
+        "(() => { const b = document.querySelector('#ranking').parentElement;"
+        " return b.scrollWidth > b.clientWidth + 4; })()"
+    )
+
+
 @pytest.mark.parametrize("name", [name for name in MAKERS if name not in ("census", "hostile")])
 def test_a_phone_needs_no_sideways_scrolling(name: str, reports: Any, visit: Any) -> None:
     found = visit(reports(name), width=375)

@@ -59,6 +59,53 @@ def test_a_copy_a_noise_juror_and_a_liar_are_named_and_spoil_nobody() -> None:
     assert "correlated_errors" not in found  # the copy explains it
 
 
+def voices(*who: str) -> np.ndarray:
+    """300 items; a is right on 90%, b on 70%, c on 80%; a capital says the opposite, 1 always the same."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 300)
+    said = {name: np.where(rng.random(300) < p, truth, 1 - truth) for name, p in (("a", 0.9), ("b", 0.7), ("c", 0.8))}
+    said |= {name.upper(): 1 - votes for name, votes in said.items()} | {"1": np.ones(300, dtype=int)}
+    return np.column_stack([said[name] for name in who])
+
+
+@pytest.mark.parametrize("who", ["aaaa", "aabb", "aaa", "aab", "aAb", "aaBb", "aaaaaab", "ab11"])
+def test_fewer_than_three_voices_ring_an_alarm_and_promise_nothing(who: str) -> None:
+    result = jurors.grade(voices(*who))
+    few = next(alarm for alarm in result.alarms if alarm.kind == "too_few_voices")
+    assert (few.level, few.value) == ("alarm", len(set(who.lower()) - {"1"}))
+    assert result.interval is None
+    assert "expected to be wrong" not in str(result)
+    assert result.to_dict().get("expected_errors") is None
+    assert "dependence" not in result.details
+    assert len(jurors.label(voices(*who))) == 300
+
+
+@pytest.mark.parametrize("who", ["aabc", "aAbc", "abc", "abc1", "aabbcc"])
+def test_copies_that_leave_three_voices_ring_no_alarm_and_count_once(who: str) -> None:
+    result = jurors.grade(voices(*who))
+    assert "too_few_voices" not in kinds(result)
+    assert result.interval is not None
+    if who == "aabbcc":
+        assert result.details["dependence"].effective_jurors < 4
+
+
+def test_a_threshold_that_too_few_voices_leave_open_is_not_kept() -> None:
+    found = jurors.gate(jurors.grade(voices(*"aabb")), min_effective=1, max_correlation=0.9)
+    assert {alarm.kind for alarm in found} == {"correlation_limit", "effective_limit"}
+
+
+@pytest.mark.parametrize(("width", "votes"), [(80, 5), (150, 5), (150, 12)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_independent_jurors_who_share_few_items_ring_no_alarm(width: int, votes: int, seed: int) -> None:
+    rng = np.random.default_rng([seed, width, votes])
+    truth = rng.integers(0, 2, (2000, 1))
+    said = np.where(rng.random((2000, width)) < rng.uniform(0.6, 0.9, width), truth, 1 - truth)
+    turn = rng.random((2000, width)).argsort(axis=1)
+    result = jurors.grade(np.where(turn < votes, said, -1))
+    assert "correlated_errors" not in kinds(result)
+    assert result.details["dependence"].groups == ()
+
+
 def test_a_juror_who_says_one_thing_only_is_named() -> None:
     panel = simulate(500, 6, seed=3)
     panel.votes[:, 5] = 1

@@ -134,7 +134,7 @@ def test_with_a_key_the_actual_stands_beside_the_estimate_and_says_whether_inter
         low, high = result.interval_of("score", name)
         assert held == ("yes" if low <= actual.score[name] <= high else "no")
     assert "against_key" in {name.replace("-", "_") for name in parsed.charts}
-    assert "Beside the answer key (600 items)" in parsed.text
+    assert "the answer key (600 items)" in parsed.text
 
 
 # -- what it says -------------------------------------------------------------------------------------------
@@ -175,7 +175,8 @@ def test_a_warning_asks_for_care() -> None:
     parsed = parse(report_html(votes, jurors=["a", "b", "c", "d", "e", "noise"]))
     text = " ".join(parsed.text.split())
     assert "With care: look at the warnings first." in text
-    assert "Retrain or replace noise" in text
+    assert "Look at noise: the votes seem to tell nothing" in text
+    assert "replace" not in text.split("What to do")[1].split("Evidence")[0]
     assert "Not told apart from coin flips: noise." in text
 
 

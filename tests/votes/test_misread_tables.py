@@ -50,7 +50,7 @@ def test_an_empty_record_and_an_empty_name_are_told(tmp_path: Path) -> None:
     (tmp_path / "obj.json").write_text("{}")
     with pytest.raises(VotesError, match="line 1 is an empty record"):
         read_votes(tmp_path / "obj.json")
-    with pytest.raises(VotesError, match="^'': the name of the file is empty"):
+    with pytest.raises(VotesError, match=r"^'': the name of the file is empty"):
         read_votes("")
     with pytest.raises(VotesError, match="named twice"):
         read_votes(["-", "-"])

@@ -45,7 +45,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     if len(sketch.labels) > 2:
         found += agreement_alarms(sketch.jurors, agreement_test(panel.heard, panel.main_fit))
     if few := voice_alarms(sketch):
-        kept = [alarm for alarm in found if alarm.kind not in ("twin_jurors", "correlated_errors")]
+        kept = [alarm for alarm in found if alarm.kind != "twin_jurors"]  # said already
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         details = {**result.details, "notes": [*result.details.get("notes", ()), note]}
         return replace(result, alarms=ranked([*few, *kept]), details=details)

@@ -133,7 +133,7 @@ def simulate(
             raise SketchError("an exact test has every vote and no drift; leave exact out to simulate those")
         return exact_test(model, items)
     if items is None or items < 1:
-        raise SketchError(f"say how many items to simulate, at least one; got {"none" if items is None else items}")
+        raise SketchError(f"say how many items to simulate, at least one; got {'none' if items is None else items}")
     if items * len(model.jurors) > _MOST_VOTES:
         raise SketchError(
             f"{items:,} items are too many votes to hold at once (at most {_MOST_VOTES:,}); simulate parts with seeds "

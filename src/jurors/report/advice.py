@@ -39,6 +39,7 @@ ADVICE = {
     "effective_limit": "Add jurors of another kind: more of the same do not help",
     "correlated_errors": "Compare {who} with the others: errors go together beyond chance, and one side shares them",
     "twin_jurors": "Leave out one of {who}, unless you know that they worked apart: one may copy the other",
+    "too_few_voices": "Add jurors who judge on their own: copies count as one voice, and grades need three",
     "uninformative_juror": "Look at {who}: the votes seem to tell nothing about the truth. Check that they were "
     "on the right items and asked the right question",
     "inverted_juror": "Ask whether {who} had the labels swapped: wrong more often than chance",

@@ -143,7 +143,7 @@ def _prevalence(findings: Findings) -> Exhibit:
     finding = f"Estimated: {', '.join(parts)}{more}."
     if e.majority is not None:
         says = e.majority.to_float().prevalence
-        gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if says.get(a) is not None]
+        gaps = [(abs(says[a] - e.prevalence[a]), a) for a in e.labels if None not in (says.get(a), e.prevalence[a])]
         if gaps:
             gap, a = max(gaps, key=lambda one: one[0])
             finding += (

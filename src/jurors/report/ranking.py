@@ -177,14 +177,14 @@ def clearly_weak(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[st
 
 
 def _could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
-    """Whether the best and the weakest of them are within chance of each other, over all pairs at once."""
+    """Whether no two of them differ beyond chance on other items, over all pairs at once."""
     score, error = scores_and_errors(e)
     kept = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score + error))
     if len(kept) < 2:
         return False
-    top, bottom = kept[score[kept].argmax()], kept[score[kept].argmin()]
     critical = NormalDist().inv_cdf(1 - 0.05 / (len(kept) * (len(kept) - 1)))
-    return bool(score[top] - score[bottom] <= critical * np.hypot(error[top], error[bottom]))
+    score, error = score[kept], error[kept]
+    return not bool((score[:, None] - score > critical * np.hypot(error[:, None], error)).any())
 
 
 def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:

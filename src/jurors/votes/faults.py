@@ -41,7 +41,7 @@ def one_line(error: Exception, path: Path, format: Format) -> str:
         return f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
     if size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
         return (
-            f"line {line} is longer than {int(size[1]):,} bytes, the most a line can have ({int(size[2]):,} were read): "
+            f"line {line} is longer than {int(size[1]):,} bytes, the limit of a line ({int(size[2]):,} were read): "
             "is a quotation mark not closed, or a column no label?"
         )
     if "utf-8" in text or "unicode" in text:

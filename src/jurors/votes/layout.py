@@ -205,7 +205,7 @@ def one_vote_a_row(item: str, jurors: Sequence[str]) -> str | None:
     """What to say of a wide table in which items come again, if it looks long: a column has a label's name.
 
     >>> one_vote_a_row("item", ["who", "label"])
-    "items come again in column 'item', and 'label' looks like the vote of one vote a row: try juror='who' (--juror who)"
+    "items come again in column 'item' and 'label' looks like the vote of one vote a row: try juror='who' (--juror who)"
     >>> one_vote_a_row("item", ["ann", "bob"])
     """
     label = guess_column(jurors, LABEL_WORDS)
@@ -213,7 +213,7 @@ def one_vote_a_row(item: str, jurors: Sequence[str]) -> str | None:
         return None
     who = jurors[1 if label == 0 else 0]
     return (
-        f"items come again in column {item!r}, and {jurors[label]!r} looks like the vote of one vote a row: try "
+        f"items come again in column {item!r} and {jurors[label]!r} looks like the vote of one vote a row: try "
         f"juror={who!r} (--juror {who})"
     )
 

@@ -127,11 +127,16 @@ def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any
     is_key = opened.layout == "wide" and looks_like_key(votes, names)
     overlap = None if is_key else find_overlap(votes)
     findings = () if overlap is None else (*opened.findings, *_findings(votes, said, opened, overlap))
-    hindered = () if is_key else tuple(obstacles(_graded(votes, findings)))
+    graded = _graded(votes, findings)
+    hindered = () if is_key else tuple(obstacles(graded))
     if any(finding.kind == "unlike_columns" for finding in findings):
         hindered = (*hindered, _UNLIKE)
     steps = (
-        _key_steps(files) if is_key else tuple(next_steps(files, votes, options, findings, hindered)) if files else ()
+        _key_steps(files)
+        if is_key
+        else tuple(next_steps(files, votes, graded, options, findings, hindered))
+        if files
+        else ()
     )
     weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)

@@ -64,7 +64,8 @@ def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], 
     headers = {d: _header(head.lstrip("\r\n"), d) for d in choices}
     if not any(headers.values()):
         raise VotesError(
-            f"the first line has a cell of more than {csv.field_size_limit():,} characters; it must hold the columns' names"
+            f"the first line has a cell of more than {csv.field_size_limit():,} characters; it must hold the columns' "
+            "names"
         )
     chosen = max(choices, key=lambda d: len(headers[d]))
     names = tuple(name.strip() for name in headers[chosen])

@@ -71,7 +71,10 @@ def obstacles(votes: Votes) -> Iterator[str]:
 
 
 def _trio_obstacle(votes: Votes) -> Iterator[str]:
-    """Why three jurors with two labels fix no answer (Theorem 2 divides by what is 0 here); nothing if they do."""
+    """Why three jurors with two labels fix no answer: somebody answers regardless of the others.
+
+    Counts that no independent trio can give are no obstacle: grading them rings an alarm, which is an answer.
+    """
     counts = np.zeros((2, 2, 2), dtype=object)
     whole = (codes := votes.codes).min(axis=1) >= 0
     weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
@@ -82,7 +85,7 @@ def _trio_obstacle(votes: Votes) -> Iterator[str]:
         return
     pairs = [counts.sum(axis=other) for other in range(3)]
     moved = [pair[0, 0] * pair[1, 1] - pair[0, 1] * pair[1, 0] for pair in pairs]
-    if all(moved) and _hyperdeterminant(counts):
+    if moved.count(0) < 2 or _hyperdeterminant(counts):  # with a 0 among the pairs it is the third moment, squared
         return
     margins = [counts.sum(axis=tuple(other for other in range(3) if other != k)) for k in range(3)]
     always = [
@@ -102,9 +105,14 @@ def _hyperdeterminant(n: Any) -> int:
 
 
 def next_steps(
-    files: Sequence[str], votes: Votes, reading: Mapping[str, Any], findings: Sequence[Finding], hindered: Sequence[str]
+    files: Sequence[str],
+    votes: Votes,
+    graded: Votes,
+    reading: Mapping[str, Any],
+    findings: Sequence[Finding],
+    hindered: Sequence[str],
 ) -> Iterator[Step]:
-    """Commands that would work, the most useful first."""
+    """Commands that would work, the most useful first; `graded`: the votes as they would read them."""
     options = dict(reading)
     key = next((str(f.about[0]) for f in findings if f.kind == "key_column"), None)
     for finding in findings:
@@ -119,15 +127,17 @@ def next_steps(
         what = "a label for each decision tuple" if counts else "one label per item, and how sure it is"
         yield Step(command_line("label", files, options), what)
         yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
-    absent = sum(len(finding.about) for finding in findings if finding.kind == "missing_labels")
-    few = 1 < len(votes.labels) - absent <= max(2, votes.total // 2)
-    if few and len(set(votes.jurors) - {key}) > 1 and not any(f.kind == "unlike_columns" for f in findings):
+    said = len(np.unique(graded.triples()[2]))
+    few = 1 < said <= len(graded.labels) <= max(2, votes.total // 2)
+    if few and len(graded.jurors) > 1 and not any(f.kind == "unlike_columns" for f in findings):
         yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
     yield from _with_key(files, votes, options, key)
 
 
 def _with_key(files: Sequence[str], votes: Votes, options: dict[str, Any], key: str | None) -> Iterator[Step]:
     why = "the true grades: there is an answer key"
+    if key in votes.jurors and not votes.take([str(key)]).n_votes:
+        return  # a column that is called like a key, and empty
     if key is not None:
         kept = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
         yield Step(command_line("score", files, {**options, "ignore": kept}, "--key", key), why)

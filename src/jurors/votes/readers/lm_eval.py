@@ -79,10 +79,9 @@ def _shown(files: Files, folder: Path) -> str:
 def _newest(files: Files) -> dict[tuple[Path, str], Path]:
     """The last file of every model's folder and task."""
     found: dict[tuple[Path, str], tuple[str, Path]] = {}
-    for path in files.own(lambda path: _NAME.fullmatch(path.name) is not None, "file of samples"):
-        match = _NAME.fullmatch(path.name)
-        assert match is not None
-        place, run = (path.parent, match["task"]), (match["time"], path)
+    matches = {path: match for path in files.paths if (match := _NAME.fullmatch(path.name))}
+    for path in files.own(matches.__contains__, "file of samples"):
+        place, run = (path.parent, matches[path]["task"]), (matches[path]["time"], path)
         if place in found and {path, found[place][1]} <= files.named:
             raise VotesError(
                 f"{files.name(path)}{found[place][1].name} is of the same model and task; name one of the two, or the "

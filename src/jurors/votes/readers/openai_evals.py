@@ -111,8 +111,8 @@ def _refuse_other_questions(runs: Sequence[_Run]) -> None:
         other, others = said[0]
         if run.rule != other.rule and votes and others and votes.isdisjoint(others):
             raise VotesError(
-                f"these runs answer different questions: {_shown(other, others)}, {_shown(run, votes)}; read the runs of "
-                "one eval at a time"
+                f"these runs answer different questions: {_shown(other, others)}, {_shown(run, votes)}; read the runs "
+                "of one eval at a time"
             )
 
 

@@ -1,0 +1,115 @@
+"""With an answer key, the page goes by the key: headline, order, labels to use, who errs with whom."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import panels
+import pytest
+
+import jurors
+from jurors.report.advice import actions
+from jurors.report.beside_key import Labels, check_with_key, label_advice
+from jurors.report.findings import find
+from jurors.report.ranking import ranking
+from jurors.report.summary import verdict
+from jurors.votes import as_key
+
+
+def _plain(text: Any) -> str:
+    return re.sub(r"<[^>]*>", "", str(text))
+
+
+def _graded(votes: Any, truth: Any) -> tuple[jurors.Evaluation, Any]:
+    return jurors.grade(votes), jurors.score(votes, truth)
+
+
+def _sharing(items: int = 3_000, share: float = 0.5) -> tuple[Any, Any]:
+    """Six of seven jurors copy the first on half of the items: their errors look like truth."""
+    panel = panels.simulate(items, 7, seed=3)
+    votes = panel.votes.copy()
+    rng = np.random.default_rng(0)
+    for k in range(1, 6):
+        copied = rng.random(items) < share
+        votes[copied, k] = votes[copied, 0]
+    return votes, panel.truth
+
+
+def test_a_key_that_contradicts_the_grades_makes_the_headline() -> None:
+    result, keyed = _graded(*_sharing())
+    check = check_with_key(result, keyed)
+    assert check is not None
+    assert check.speaks_against
+    found = verdict(result, keyed)
+    assert "answer key contradicts" in found.headline
+    assert found.tone == "alarm"
+    assert "contradicted by the answer key" in _plain(found.lines[0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_key_that_agrees_leaves_the_verdict_to_the_alarms(seed: int) -> None:
+    panel = panels.simulate(2_000, 5, seed=seed)
+    result, keyed = _graded(panel.votes, panel.truth)
+    found = verdict(result, keyed)
+    assert "contradict" not in found.headline
+    assert found.headline == verdict(result).headline
+
+
+def test_a_key_of_few_items_does_not_contradict_by_its_own_chance() -> None:
+    panel = panels.simulate(4_000, 5, seed=1)
+    votes = jurors.Votes.from_matrix(panel.votes)
+    key = {item: int(truth) for item, truth in list(zip(range(4_000), panel.truth, strict=True))[:60]}
+    items = [str(one) for one in range(4_000)]
+    votes = jurors.Votes.from_matrix(panel.votes, items=items)
+    keyed = jurors.score(votes, {str(item): truth for item, truth in key.items()})
+    check = check_with_key(jurors.grade(votes), keyed)
+    assert check is not None
+    assert not check.speaks_against
+
+
+def test_with_a_key_the_jurors_stand_in_the_order_of_their_actual_scores() -> None:
+    result, keyed = _graded(*_sharing())
+    actual = [row.actual for row in ranking(result, keyed) if row.actual is not None]
+    assert actual == sorted(actual, reverse=True)
+
+
+def test_the_labels_that_the_key_finds_better_are_advised() -> None:
+    better = label_advice(Labels(1_000, wrong=65, expected=30.0, majority=40.0, z=-4.0))
+    worse = label_advice(Labels(1_000, wrong=40, expected=39.0, majority=65.0, z=4.0))
+    alike = label_advice(Labels(1_000, wrong=40, expected=39.0, majority=41.0, z=0.3))
+    assert better is not None
+    assert better.startswith("Use majority vote's labels")
+    assert worse is not None
+    assert worse.startswith("Use the best labels")
+    assert alike is not None
+    assert "within chance" in alike
+
+
+def test_more_errors_than_expected_are_far_off_only_beyond_chance_and_if_they_matter() -> None:
+    assert Labels(108, 12, 0.53, 26.0, 0.0).are_far_off
+    assert not Labels(108, 1, 0.53, 26.0, 0.0).are_far_off
+    assert not Labels(100_000, 130, 50.0, 200.0, 0.0).are_far_off  # far beyond chance, but a tenth of a percent
+    assert not Labels(100, 10, float("nan"), 10.0, 0.0).are_far_off
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("faces", "within chance"),
+        ("bluebirds", "Use the best labels"),
+        ("triviaqa_judges_v1", "Use majority vote's labels"),
+        ("cifar10n", "Use the best labels"),
+    ],
+)
+def test_on_real_panels_the_key_is_heard(shared_data: Path, name: str, labels: str) -> None:
+    votes = jurors.read_votes(shared_data / name / "votes.csv.gz")
+    found = find(votes, as_key(shared_data / name / "truth.csv.gz"))
+    e, keyed = found.evaluation, found.keyed
+    assert "answer key contradicts" in verdict(e, keyed).headline
+    advice = [_plain(one.text) for one in actions(e, found.labelling, "v.csv", keyed=keyed)]
+    assert labels in advice[0]
+    assert "replace" not in " ".join(advice)
+    assert "expected there" not in " ".join(advice)  # a review by probabilities that the key has refuted

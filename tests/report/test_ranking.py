@@ -1,0 +1,127 @@
+"""Who is named as weak, best, swapped or erring together, and who is not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jurors
+from jurors.evaluate import Alarm
+from jurors.report.advice import actions
+from jurors.report.page import _title
+from jurors.report.ranking import clearly_weak, people, ranking, swapped
+from jurors.report.summary import shown_alarms
+from jurors.report.together import groups_together, signed_pairs
+from jurors.report.wording import of_which
+
+
+def _plain(text: Any) -> str:
+    return re.sub(r"<[^>]*>", "", str(text))
+
+
+def _votes(accuracies: Any, items: int = 1_000, seed: int = 0) -> Any:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, items)
+    return np.where(rng.random((items, len(accuracies))) < np.asarray(accuracies), truth[:, None], 1 - truth[:, None])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_equal_jurors_nobody_is_called_weak(seed: int) -> None:
+    result = jurors.grade(_votes([0.75] * 40, seed=seed))
+    assert clearly_weak(result) == []
+    assert "equal jurors could differ as much by chance" in _plain(people(result, ranking(result)))
+
+
+@pytest.mark.parametrize("target", ["test", "population"])
+def test_a_juror_far_below_most_others_is_named_and_one_a_little_below_is_not(target: Any) -> None:
+    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.7, 0.88], items=4_000), target=target)
+    assert clearly_weak(result) == [result.jurors[4]]
+
+
+def test_of_three_jurors_one_must_be_below_both_others() -> None:
+    result = jurors.grade(_votes([0.95, 0.75, 0.75], items=20_000))
+    assert clearly_weak(result) == []
+
+
+def test_nobody_is_called_weak_where_errors_go_together() -> None:
+    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.65, 0.9], items=4_000), jurors=list("abcdef"))
+    quiet = " ".join(_plain(one.text) for one in actions(result, None, "v.csv"))
+    assert "Weakest: look at e" in quiet
+    shared = replace(result, alarms=(Alarm("correlated_errors", "warning", "errors go together"),))
+    assert "Weakest" not in " ".join(_plain(one.text) for one in actions(shared, None, "v.csv"))
+
+
+def test_a_juror_clearly_below_a_coin_is_asked_about_swapped_labels() -> None:
+    result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.25], items=1_000), jurors=list("abcde"))
+    assert swapped(result) == ["e"]
+    remarks = {row.juror: row.remarks for row in ranking(result)}["e"]
+    assert any("labels swapped?" in one or "wrong more often" in one for one in remarks)
+
+
+def test_pairs_that_avoid_each_other_are_not_said_to_err_together() -> None:
+    result = jurors.grade(_votes([0.8] * 6), jurors=list("abcdef"))
+    message = "errors go together; most of all a + b (-9.0 se), c + d (+8.0 se)"
+    alarm = Alarm("correlated_errors", "warning", message, 0.2, ("a", "b", "c", "d"))
+    changed = replace(result, alarms=(alarm,), details={})
+    assert signed_pairs(alarm, "-") == [("a", "b")]
+    assert groups_together(changed) == [("c", "d")]
+    marked = {row.juror for row in ranking(changed) if any("errs together" in one for one in row.remarks)}
+    assert marked == {"c", "d"}
+
+
+def test_a_group_that_is_most_of_the_panel_is_told_as_such() -> None:
+    result = jurors.grade(_votes([0.8] * 5), jurors=list("abcde"))
+    alarm = Alarm("correlated_errors", "warning", "errors go together", 0.2, tuple("abcd"))
+    dependence = replace(result.details["dependence"], groups=(tuple("abcd"),))
+    changed = replace(result, alarms=(alarm,), details={**result.details, "dependence": dependence})
+    text = _plain(actions(changed, None, "v.csv")[0].text)
+    assert "Most of the panel shares errors (4 of 5: a, b, c and d), so the grades lean on the rest (e)" in text
+    assert not any("errs together" in one for row in ranking(changed) for one in row.remarks)
+
+
+def test_jurors_with_too_few_votes_are_listed_last_and_never_best(shared_data: Path) -> None:
+    result = jurors.grade(shared_data / "rte" / "votes.csv.gz")
+    rows = ranking(result)
+    few = [row.is_open for row in rows]
+    assert any(few)
+    assert few == sorted(few)
+    best = _plain(people(result, rows)[0])
+    named = {row.juror: row for row in rows}[re.match(r"Best: (\w+),", best)[1]]  # type: ignore[index]
+    assert not named.is_doubtful
+    assert named.ends[0] > 0.5
+
+
+def test_too_few_items_come_first() -> None:
+    result = jurors.grade([["y", "y", "y"], ["n", "n", "n"], ["y", "n", "y"], ["n", "n", "y"]] * 2)
+    assert "8 are too few" in actions(result, None, "v.csv")[0].text
+
+
+def test_a_remark_is_made_once_and_alarms_of_a_kind_are_shown_together() -> None:
+    votes = _votes([0.8] * 5)
+    votes = np.column_stack([votes, votes[:, 0], votes[:, 0], votes[:, 0]])
+    result = jurors.grade(votes)
+    for row in ranking(result):
+        assert len(set(row.remarks)) == len(row.remarks)
+    twins = [alarm for alarm in result.alarms if alarm.kind == "twin_jurors"]
+    assert len(twins) > 1
+    shown = [rung for rung in shown_alarms(result.alarms) if rung.first.kind == "twin_jurors"]
+    assert [(one.first, *one.more) for one in shown] == [tuple(twins)]  # together, and none is lost
+    assert sum("may copy" in _plain(one.text) for one in actions(result, None, "v.csv")) == 1
+
+
+def test_one_is_and_others_are() -> None:
+    assert of_which(0.6, 108) == "1 of 108 (0.6%) is"
+    assert of_which(12, 108) == "12 of 108 (11.1%) are"
+
+
+def test_a_title_tells_files_of_one_name_apart_but_not_whose_home_they_are_in() -> None:
+    assert _title("data/birds/votes.csv.gz") == "birds/votes.csv.gz"
+    assert _title("votes.csv") == "votes.csv"
+    assert _title("../votes.csv") == "votes.csv"
+    assert _title(Path.home() / "votes.csv") == "votes.csv"
+    assert _title("-") is None
