@@ -13,7 +13,8 @@ The journey of the data is the folder listing:
     cli/          7  one thin function per command
 
 with `errors.py` (what can be wrong with the input), `numbers/` (exact arithmetic), `tables.py` (rows to read) and
-`whole.py` (files written whole or not at all) below them all. Names load when first used, so that `import jurors` stays quick.
+`whole.py` (files written whole or not at all) below them all. Names load when first used, so that
+`import jurors` stays quick.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ class Labels:
     expected: float  #: NaN where the method does not say
     majority: float
     z: float  #: how much better the best labels are than majority vote's, in standard errors
+    unsure: float = 0.0  #: how many more errors the grades' own intervals allow for
 
     @property
     def are_far_off(self) -> bool:
@@ -39,7 +40,7 @@ class Labels:
         if not self.expected >= 0 or self.wrong - self.expected < _SMALL * self.items:
             return False
         is_more = self.wrong > _RATIO * self.expected
-        return bool(is_more and poisson.sf(self.wrong - 1, self.expected) < _SIGNIFICANT)
+        return bool(is_more and poisson.sf(self.wrong - 1, self.expected + self.unsure) < _SIGNIFICANT)
 
     @property
     def better(self) -> str | None:
@@ -143,7 +144,15 @@ def labels_beside_key(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
     majority_only = float((true * shares).sum() - (true[rows, chosen] * shares[rows, chosen]).sum())
     apart = best_only + majority_only
     z = (best_only - majority_only) / apart**0.5 if apart else 0.0  # McNemar's test
-    return Labels(keyed.items, keyed.errors_of(chosen), expected, keyed.majority_errors, z)
+    unsure = keyed.items * _half_width(e)  # what is expected is known no better than the scores it comes from
+    return Labels(keyed.items, keyed.errors_of(chosen), expected, keyed.majority_errors, z, unsure)
+
+
+def _half_width(e: Evaluation) -> float:
+    """Of the typical score interval; 0 where there are none."""
+    ends = [e.interval_of("score", j) for j in e.jurors]
+    widths = [high - low for low, high in ends if low == low]
+    return float(np.median(widths)) / 2 if widths else 0.0
 
 
 def actual_scores(keyed: KeyedEvaluation) -> dict[str, Any]:

@@ -66,8 +66,18 @@ def obstacles(votes: Votes) -> Iterator[str]:
         yield "grading needs at least two labels, and only one was ever said"
     if said > most:
         yield f"{said:,} labels are more than {votes.total:,} items can support: scores or free text?"
-    if heard == FEWEST_JURORS and said == len(votes.labels) == 2:
-        yield from _trio_obstacle(votes.take([votes.jurors[k] for k in voters.tolist()]))
+    if heard == FEWEST_JURORS and said == 2:
+        yield from _trio_obstacle(_with_labels_said(votes.take([votes.jurors[k] for k in voters.tolist()])))
+
+
+def _with_labels_said(votes: Votes) -> Votes:
+    """The votes without labels that nobody says (any more), as reading only these jurors would find them."""
+    codes = votes.codes
+    said = np.unique(codes[codes >= 0])
+    place = np.full(len(votes.labels) + 1, -1, dtype=codes.dtype)  # code -1, no vote, is the last
+    place[said] = np.arange(len(said))
+    labels = [votes.labels[k] for k in said.tolist()]
+    return Votes.from_matrix(place[codes], jurors=votes.jurors, labels=labels, counts=votes.counts)
 
 
 def _trio_obstacle(votes: Votes) -> Iterator[str]:
