@@ -178,11 +178,11 @@ def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
     error = residual_errors(pairs, sketch.items, float(prevalence[0]), accuracy) / np.outer(spread, spread)
     explained = prevalence.prod() * (accuracy.sum(axis=1) - 1) ** 2
     enough = (pairs.excess_kurtosis() <= _HEAVIEST) & (pairs.excess_kurtosis(explained) <= 4 * _HEAVIEST)
-    groups = _groups(sketch.jurors, np.where(enough, correlation, np.nan), error)
+    groups = linked_jurors(sketch.jurors, np.where(enough, correlation, np.nan), error)
     return Dependence(jurors=sketch.jurors, correlation=correlation, items=pairs.items, error=error, groups=groups)
 
 
-def _groups(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tuple[tuple[str, ...], ...]:
+def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tuple[tuple[str, ...], ...]:
     """Jurors linked by pairs clearly more correlated than the typical pair."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

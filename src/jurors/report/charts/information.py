@@ -134,10 +134,6 @@ def _grid(items: int, grades: Grades) -> tuple[list[Row], float]:
     return rows, largest * mean
 
 
-def _four_digits(value: float) -> float | None:
-    return float(f"{value:.4g}") if value == value else None
-
-
 def _expected(prevalence: Floats, accuracy: Floats) -> Floats:
     """(T, P, 2, 2, 2) shares of the decision tuples of independent jurors; 1 is the second label."""
     says = np.stack([np.stack([accuracy[..., 0], 1 - accuracy[..., 0]], -1),
