@@ -10,7 +10,7 @@ from math import lcm
 import numpy as np
 
 from jurors.evaluate import Solution, encode
-from jurors.evaluate.multilabel import evaluate_trio_labels
+from jurors.evaluate.trio.multilabel import evaluate_trio_labels
 from jurors.numbers import Algebraic, exact_sum
 from jurors.numbers.roots import root_set
 from jurors.sketch import Sketch

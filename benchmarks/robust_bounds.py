@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from jurors import Sketch, Solution
-from jurors.doubt.bounds import Bounds
-from jurors.doubt.robust import correlation_curve, robust_bounds, sensitivities
-from jurors.doubt.robust_trio import ExactTrio, FlippedTrio, closed_form
+from jurors.doubt.bounds.guaranteed import Bounds
+from jurors.doubt.bounds.robust import correlation_curve, robust_bounds, sensitivities
+from jurors.doubt.bounds.robust_trio import ExactTrio, FlippedTrio, closed_form
 from jurors.evaluate import evaluate_with_key
 
 TUPLES = np.array(list(product((0, 1), repeat=3)))

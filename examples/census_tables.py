@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jurors.lab.experiment_verdict import against_majority, bounded_settings, drowned_settings
+from jurors.lab.census.experiment_verdict import against_majority, bounded_settings, drowned_settings
 
 DRAWS = {
     "shared": "The same records for all jurors (`shared`):",

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jurors import plot
-    from jurors.decide import Labelling
     from jurors.doubt import Bounds, correlation_curve, goodness_of_fit, highest_floor, sensitivities
     from jurors.errors import DegenerateSketchError, JurorsError, SketchError, VotesError
     from jurors.evaluate import (
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         ByGroup,
         Comparison,
         Jury,
+        Labelling,
         agreement,
         bounds,
         compare,
@@ -59,15 +59,15 @@ if TYPE_CHECKING:
         score_by,
     )
     from jurors.lab import DisjointJury, Plan, Simulation, load_example, plan, simulate
+    from jurors.look import Inspection, inspect
     from jurors.numbers import Surd
     from jurors.report.page import report_html, write_report
     from jurors.sketch import Sketch, moments, read_sketch
-    from jurors.votes import Inspection, Key, Votes, inspect, read_key, read_votes, write_votes
+    from jurors.votes import Key, Votes, read_key, read_votes, write_votes
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "jurors.decide": ("Labelling",),
     "jurors.doubt": ("Bounds", "correlation_curve", "goodness_of_fit", "highest_floor", "sensitivities"),
     "jurors.errors": ("DegenerateSketchError", "JurorsError", "SketchError", "VotesError"),
     "jurors.evaluate": (
@@ -90,6 +90,7 @@ _HOMES = {
         "ByGroup",
         "Comparison",
         "Jury",
+        "Labelling",
         "agreement",
         "bounds",
         "compare",
@@ -102,10 +103,11 @@ _HOMES = {
         "score_by",
     ),
     "jurors.lab": ("DisjointJury", "Plan", "Simulation", "load_example", "plan", "simulate"),
+    "jurors.look": ("Inspection", "inspect"),
     "jurors.numbers": ("Surd",),
     "jurors.report.page": ("report_html", "write_report"),
     "jurors.sketch": ("Sketch", "moments", "read_sketch"),
-    "jurors.votes": ("Inspection", "Key", "Votes", "inspect", "read_key", "read_votes", "write_votes"),
+    "jurors.votes": ("Key", "Votes", "read_key", "read_votes", "write_votes"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from jurors.doubt.alarms import CONTRADICTIONS
 from jurors.doubt.multilabel_alarms import _LEVELS
+from jurors.doubt.trio_alarms import CONTRADICTIONS
 from jurors.evaluate.alarm import LEVELS
 
 ROOT = Path(__file__).resolve().parents[2]

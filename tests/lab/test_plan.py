@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jurors import bounds, grade
-from jurors.doubt.intervals import trio_standard_errors
+from jurors.doubt.intervals.trio_intervals import trio_standard_errors
 from jurors.errors import SketchError
-from jurors.evaluate.trios import evaluate_trios
+from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.lab.information import item_errors
 from jurors.lab.jury_model import jury_model
 from jurors.lab.plan import FEWEST_ITEMS, ExpectedWidths, plan

@@ -13,10 +13,10 @@ import pytest
 import jurors
 from jurors.evaluate import Alarm
 from jurors.report.advice import actions
+from jurors.report.moving_together import groups_together, signed_pairs
 from jurors.report.page import _title
 from jurors.report.ranking import clearly_weak, people, ranking, swapped
 from jurors.report.summary import shown_alarms
-from jurors.report.together import groups_together, signed_pairs
 from jurors.report.wording import of_which
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jurors
-import jurors.sketch.frames as frames
+import jurors.sketch.engines as frames
 from jurors import Sketch, VotesError
 from jurors.sketch.pivot import Pivot
 from jurors.votes import votes_from_frame

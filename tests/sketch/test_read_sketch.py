@@ -134,7 +134,7 @@ def test_the_votes_themselves_are_not_read(tmp_path: Path, monkeypatch: pytest.M
     def refuse(*_: Any) -> None:
         raise AssertionError("the votes were held")
 
-    monkeypatch.setattr("jurors.sketch.read.votes_of", refuse)
+    monkeypatch.setattr("jurors.sketch.read_sketch.votes_of", refuse)
     rows = [(k, j, "yes" if (k + ord(j)) % 3 else "no") for k in range(50) for j in "abc"]
     for kind in FORMATS:
         long = {name: [row[c] for row in rows] for c, name in enumerate(("item", "juror", "label"))}
@@ -221,7 +221,7 @@ def test_a_memory_that_is_no_size_is_refused(size: str) -> None:
 
 
 def test_progress_is_told_while_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.votes.source._POLL_SECONDS", 0.002)
+    monkeypatch.setattr("jurors.votes.files.source._POLL_SECONDS", 0.002)
     n = 400_000
     path = tmp_path / "v.csv"
     path.write_text("item,juror,label\n" + "".join(f"item {k},j{k % 5},yes\n" for k in range(n)))
@@ -235,7 +235,7 @@ def test_duckdb_shows_no_bar_of_its_own_where_python_looks_interactive(tmp_path:
     path = write(tmp_path / "v.csv", {"a": ["x", "y"], "b": ["y", "y"]})
     settings = "current_setting('enable_progress_bar') AND current_setting('enable_progress_bar_print')"
     code = (  # `python -c` is interactive to DuckDB
-        "import sys, duckdb; from jurors.votes.source import open_source\n"
+        "import sys, duckdb; from jurors.votes.files.source import open_source\n"
         f"ask = lambda con: con.execute({'SELECT ' + settings!r}).fetchone()[0]\n"
         "seen = [ask(duckdb.connect())]\n"
         "for progress in (None, id):\n"

@@ -47,7 +47,7 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
 
 def _curve(source: Source, output: Output) -> str:
     """The bounds over a range of correlations: CSV, JSON columns, or prevalence widths to read."""
-    from jurors.doubt.robust import correlation_curve
+    from jurors.doubt.bounds.robust import correlation_curve
     from jurors.tables import Table, csv_text
 
     with output.working("bounding") as bar:

@@ -43,8 +43,8 @@ def acs(
     **settings: Any,
 ) -> None:  # fmt: skip
     """The American Community Survey: four neural networks say who is employed, and are graded without a key."""
-    from jurors.lab.experiment import PREVALENCES, experiment_acs
-    from jurors.lab.experiment_report import report_markdown, report_text
+    from jurors.lab.census.experiment import PREVALENCES, experiment_acs
+    from jurors.lab.census.experiment_report import report_markdown, report_text
 
     chosen = tuple(_share(text) for text in prevalences) or PREVALENCES
     with _ending_at_once(), _progress(quiet) as progress:
@@ -108,8 +108,8 @@ def _progress(quiet: bool) -> Iterator[Any]:
 
 def _keep(folder: Path, document: dict[str, Any], quiet: bool) -> None:
     """The report as JSON and Markdown, and the figures where they can be drawn."""
-    from jurors.lab.experiment_figures import write_figures
-    from jurors.lab.experiment_report import report_markdown
+    from jurors.lab.census.experiment_figures import write_figures
+    from jurors.lab.census.experiment_report import report_markdown
     from jurors.whole import write_whole
 
     write_whole(folder / "report.json", json_text(document) + "\n")
@@ -125,8 +125,8 @@ def _write_sketches(path: Path, found: Any) -> None:
     """All tests of all prevalences in one document."""
     import numpy as np
 
-    from jurors.lab.experiment import shown
-    from jurors.lab.experiment_store import document_text, sketches_document
+    from jurors.lab.census.experiment import shown
+    from jurors.lab.census.experiment_store import document_text, sketches_document
     from jurors.whole import write_whole
 
     settings = found.settings

@@ -45,7 +45,7 @@ def grade(source: Source, grading: dict[str, Any], exam: bool, by: str | None, o
 
 def write_groups(found: Any, output: Output) -> None:
     """Grades by group, in the format asked for."""
-    from jurors.jury.by_group_card import markdown_card, shown_alarms
+    from jurors.jury.groups.by_group_card import markdown_card, shown_alarms
     from jurors.tables import csv_text
 
     match output.format:

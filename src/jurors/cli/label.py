@@ -19,7 +19,7 @@ from jurors.cli.options import Output, Source, by_option, grading_options, json_
 def label(source: Source, grading: dict[str, Any], review: int | None, by: str | None, output: Output) -> None:
     """One label per item of FILE, with the probability that it is right."""
     import jurors
-    from jurors.jury.by_group_card import shown_alarms
+    from jurors.jury.groups.by_group_card import shown_alarms
     from jurors.tables import Table, csv_text
 
     with output.working("labelling") as bar:

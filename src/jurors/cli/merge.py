@@ -35,7 +35,7 @@ def _each(names: tuple[str, ...]) -> list[str]:
     from pathlib import Path
     from tempfile import gettempdir
 
-    from jurors.votes.locate import locate
+    from jurors.votes.files.locate import locate
 
     files: list[str] = []
     for name in names:

@@ -1,16 +1,16 @@
 """How far to believe it: an evaluation comes in, alarms and intervals go out."""
 
-from jurors.doubt.alarms import contradiction_alarm, trio_alarms
-from jurors.doubt.bounds import Bounds
-from jurors.doubt.gold import check_gold
+from jurors.doubt.bounds.guaranteed import Bounds
+from jurors.doubt.bounds.logical import highest_floor
+from jurors.doubt.bounds.robust import correlation_curve, sensitivities
+from jurors.doubt.gold_check import check_gold
 from jurors.doubt.goodness import goodness_of_fit
-from jurors.doubt.intervals import interval_around, trio_intervals
-from jurors.doubt.jurors import juror_alarms
-from jurors.doubt.logical import highest_floor
+from jurors.doubt.intervals.panel_intervals import panel_intervals
+from jurors.doubt.intervals.trio_intervals import interval_around, trio_intervals
+from jurors.doubt.juror_alarms import juror_alarms
 from jurors.doubt.multilabel_alarms import goodness_alarms, outcome_alarms
-from jurors.doubt.panel_intervals import panel_intervals
-from jurors.doubt.residual import agreement_alarms, residual_alarms
-from jurors.doubt.robust import correlation_curve, sensitivities
+from jurors.doubt.residual_alarms import agreement_alarms, residual_alarms
+from jurors.doubt.trio_alarms import contradiction_alarm, trio_alarms
 
 __all__ = [
     "Bounds",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
-from jurors.evaluate.float_decode import decode_floats, vote_start
+from jurors.evaluate.trio.float_decode import decode_floats, vote_start
 from jurors.sketch import Sketch
 from jurors.tables import Table
 

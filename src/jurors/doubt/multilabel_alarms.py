@@ -11,7 +11,7 @@ import math
 from jurors.doubt.goodness import goodness_of_fit
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm, Level
-from jurors.evaluate.multilabel import MultilabelDecode
+from jurors.evaluate.trio.multilabel import MultilabelDecode
 from jurors.sketch import Sketch
 
 _LEVELS: dict[str, Level] = {

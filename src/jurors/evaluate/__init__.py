@@ -1,20 +1,21 @@
 """A sketch comes in, evaluations go out: exact where the algebra allows, and what the rivals would say."""
 
 from jurors.evaluate.alarm import Alarm, Level, loudest
-from jurors.evaluate.all_trios import PanelTrios, evaluate_all_trios
-from jurors.evaluate.answer_key import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.choose import Choice, choose_solution
-from jurors.evaluate.dependence import Dependence, dependence_with_key
-from jurors.evaluate.encode import encode
+from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.fit import Fit
-from jurors.evaluate.invariants import independence_invariants
+from jurors.evaluate.keyed import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.majority import evaluate_majority
-from jurors.evaluate.multilabel import MultilabelDecode, evaluate_trio_labels
-from jurors.evaluate.panel import evaluate_panel
-from jurors.evaluate.result import Evaluation, Partition
+from jurors.evaluate.panel.panel import evaluate_panel
+from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named, Solution
-from jurors.evaluate.trio import evaluate_trio
-from jurors.evaluate.trios import evaluate_trios
+from jurors.evaluate.together.dependence import Dependence, dependence_with_key
+from jurors.evaluate.trio.all_trios import PanelTrios, evaluate_all_trios
+from jurors.evaluate.trio.encode import encode
+from jurors.evaluate.trio.invariants import independence_invariants
+from jurors.evaluate.trio.multilabel import MultilabelDecode, evaluate_trio_labels
+from jurors.evaluate.trio.trio import evaluate_trio
+from jurors.evaluate.trio.trios import evaluate_trios
 
 __all__ = [
     "Alarm",

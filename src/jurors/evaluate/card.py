@@ -9,7 +9,7 @@ from jurors.evaluate.alarm import Alarm
 from jurors.tables import Table
 
 if TYPE_CHECKING:
-    from jurors.evaluate.result import Evaluation
+    from jurors.evaluate.evaluation import Evaluation
 
 _MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
 _MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst

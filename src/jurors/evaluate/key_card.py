@@ -8,7 +8,7 @@ from jurors.evaluate.card import percent
 from jurors.tables import Table
 
 if TYPE_CHECKING:
-    from jurors.evaluate.answer_key import KeyedEvaluation
+    from jurors.evaluate.keyed import KeyedEvaluation
 
 _MOST_PAIRS = 60
 

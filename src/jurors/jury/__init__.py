@@ -2,13 +2,14 @@
 
 from jurors.jury.agreement import agreement
 from jurors.jury.bounds import bounds
-from jurors.jury.by_group import ByGroup, grade_by, label_by, score_by
 from jurors.jury.compare import Comparison, compare
 from jurors.jury.estimator import Jury
 from jurors.jury.gate import gate
 from jurors.jury.grade import grade
+from jurors.jury.groups.by_group import ByGroup, grade_by, label_by, score_by
 from jurors.jury.label import label
-from jurors.jury.methods import METHODS
+from jurors.jury.labelling import Labelling
+from jurors.jury.methods.methods import METHODS
 from jurors.jury.score import score
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ByGroup",
     "Comparison",
     "Jury",
+    "Labelling",
     "agreement",
     "bounds",
     "compare",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jurors.evaluate.agreement_statistics import AgreementStatistics, agreement_statistics
-from jurors.jury.source import as_votes, check_gradable
+from jurors.evaluate.together.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.jury.accept import as_votes, check_gradable
 from jurors.sketch import Sketch
 
 

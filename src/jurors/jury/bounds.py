@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jurors.doubt.bounds import Bounds
-from jurors.doubt.logical import logical_bounds
-from jurors.doubt.robust import robust_bounds
+from jurors.doubt.bounds.guaranteed import Bounds
+from jurors.doubt.bounds.logical import logical_bounds
+from jurors.doubt.bounds.robust import robust_bounds
 from jurors.errors import SketchError
-from jurors.jury.source import as_votes, check_gradable
+from jurors.jury.accept import as_votes, check_gradable
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch
 

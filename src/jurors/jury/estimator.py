@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.decide import partition_by_label
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
+from jurors.evaluate.partition import partition_by_label
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.jury.grade import grade
 from jurors.sketch import Sketch, count_votes

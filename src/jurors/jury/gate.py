@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jurors.doubt.logical import logical_bounds
+from jurors.doubt.bounds.logical import logical_bounds
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation
-from jurors.evaluate.dependence import Dependence
-from jurors.evaluate.residual import FEWEST_JURORS
+from jurors.evaluate.together.dependence import Dependence
+from jurors.evaluate.together.residual import FEWEST_JURORS
 
 
 def gate(

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.decide import Labelling, label_rows, majority_partition
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation
+from jurors.evaluate.partition import majority_partition
+from jurors.jury.accept import as_votes
 from jurors.jury.grade import grade_votes
-from jurors.jury.source import as_votes
+from jurors.jury.labelling import Labelling, label_rows
 from jurors.sketch import count_votes
 from jurors.votes import Votes
 

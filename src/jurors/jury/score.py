@@ -8,8 +8,8 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation, evaluate_with_key
+from jurors.jury.accept import as_votes
 from jurors.jury.grade import count_truth
-from jurors.jury.source import as_votes
 from jurors.sketch import count_votes
 from jurors.votes import as_key
 

@@ -11,8 +11,8 @@ from jurors.lab.plan import Plan, plan
 from jurors.lab.simulate import Simulation, simulate
 
 if TYPE_CHECKING:
+    from jurors.lab.census.experiment import Experiment, experiment_acs
     from jurors.lab.disjoint import DisjointJury
-    from jurors.lab.experiment import Experiment, experiment_acs
 
 __all__ = [
     "EXAMPLES",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 #: Names whose modules need scikit-learn or take long to load.
-_LATER = {"DisjointJury": "disjoint", "Experiment": "experiment", "experiment_acs": "experiment"}
+_LATER = {"DisjointJury": "disjoint", "Experiment": "census.experiment", "experiment_acs": "census.experiment"}
 
 
 def __getattr__(name: str) -> Any:

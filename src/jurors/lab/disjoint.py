@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.decide import Labelling, label_rows, majority_partition
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation
+from jurors.evaluate.partition import majority_partition
 from jurors.jury import grade, label
+from jurors.jury.labelling import Labelling, label_rows
 from jurors.sketch import count_votes
 from jurors.votes import Votes
 

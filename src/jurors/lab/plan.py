@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.doubt.intervals import Target, interval_around, trio_interval_ends
+from jurors.doubt.intervals.trio_intervals import Target, interval_around, trio_interval_ends
 from jurors.errors import SketchError
-from jurors.evaluate.trios import evaluate_trios
+from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.lab.information import ItemErrors, item_errors
 from jurors.lab.jury_model import JuryModel, jury_model, share
 from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations

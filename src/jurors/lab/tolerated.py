@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from jurors.doubt.robust import robust_bounds
+from jurors.doubt.bounds.robust import robust_bounds
 from jurors.evaluate import Solution, encode
 from jurors.lab.jury_model import JuryModel
 from jurors.sketch import Sketch

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup, escape
 
-from jurors.decide import Labelling
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.jury.labelling import Labelling
 from jurors.report.beside_key import KeyCheck, check_with_key, label_advice
+from jurors.report.moving_together import groups_together, is_most, signed_pairs
 from jurors.report.ranking import clearly_weak, swapped
-from jurors.report.together import groups_together, is_most, signed_pairs
 from jurors.report.wording import names
 
 _MOST = 4

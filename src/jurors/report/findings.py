@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jurors.decide import Labelling, label_rows
 from jurors.errors import JurorsError
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.jury import METHODS, Comparison, score
 from jurors.jury import compare as compare_methods
+from jurors.jury.accept import as_votes
 from jurors.jury.grade import grade_votes
-from jurors.jury.source import as_votes
+from jurors.jury.labelling import Labelling, label_rows
 from jurors.votes import Key, Votes, as_key, read_votes_with_key
 
 _MOST_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named

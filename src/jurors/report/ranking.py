@@ -12,7 +12,7 @@ from markupsafe import Markup
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import percent, percent_range
 from jurors.report.beside_key import actual_scores, binomial_error, votes_of
-from jurors.report.together import groups_together, is_most
+from jurors.report.moving_together import groups_together, is_most
 from jurors.report.wording import is_number, names
 
 _REMARKS = {

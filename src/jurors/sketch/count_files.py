@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.votes.cells import LARGEST_COUNT, tidy, whole_counts, wide_votes
-from jurors.votes.faults import RowError
+from jurors.votes.files.faults import RowError
+from jurors.votes.files.parts import INTEGERS, Part, family
+from jurors.votes.files.source import Table
 from jurors.votes.layout import Layout, Options
-from jurors.votes.parts import INTEGERS, Part, family
 from jurors.votes.read import cells, fetched, grid
-from jurors.votes.source import Table
 from jurors.votes.table import Label, Votes, code_type, fits_dense, ordered_labels, recode
 
 _BITS = 62  # of a BIGINT that stays positive, and one to spare for strangers

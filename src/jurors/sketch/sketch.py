@@ -107,7 +107,7 @@ class Sketch:
         >>> Sketch.from_frame(relation).to_counts()
         {('no', None): 1, ('yes', 'no'): 2}
         """
-        from jurors.sketch.frames import count_frame
+        from jurors.sketch.engines import count_frame
 
         options = Options(
             layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
@@ -144,7 +144,7 @@ class Sketch:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sketch:
         """The inverse of `to_file`: a sketch file, also gzipped."""
-        from jurors.votes.readers.files import Files
+        from jurors.votes.readers.log_files import Files
         from jurors.votes.readers.sketch_file import read
 
         if not (file := Path(path)).is_file():

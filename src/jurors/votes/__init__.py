@@ -1,21 +1,17 @@
 """Who said what: files, frames and arrays come in, a `Votes` table goes out."""
 
 from jurors.votes.frame import data_frame, votes_from_frame
-from jurors.votes.inspection import Inspection
 from jurors.votes.key import Key, as_key, read_key, read_votes_with_key
-from jurors.votes.look import inspect
 from jurors.votes.read import read_votes
 from jurors.votes.table import Label, Votes
 from jurors.votes.write import write_votes
 
 __all__ = [
-    "Inspection",
     "Key",
     "Label",
     "Votes",
     "as_key",
     "data_frame",
-    "inspect",
     "read_key",
     "read_votes",
     "read_votes_with_key",

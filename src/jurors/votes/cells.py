@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.votes.faults import RowError
+from jurors.votes.files.faults import RowError
 from jurors.votes.layout import Options, one_vote_a_row, shown, texts
 from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.tables import Table
 from jurors.votes.cells import item_array, tidy
-from jurors.votes.fetch import Format
+from jurors.votes.files.fetch import Format
+from jurors.votes.files.locate import Source
+from jurors.votes.files.source import Progress, open_table
 from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, Options, find_column, guess_column, shown
-from jurors.votes.locate import Source
 from jurors.votes.read import cells, laid_out, relabelled, votes_of
-from jurors.votes.source import Progress, open_table
 from jurors.votes.table import NO_VOTE, Label, Votes, ordered_labels, recode
 
 

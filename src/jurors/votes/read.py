@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.votes.cells import Column, long_votes, tidy, whole_counts, wide_votes
-from jurors.votes.fetch import Format
+from jurors.votes.files.fetch import Format
+from jurors.votes.files.locate import Source
+from jurors.votes.files.source import Log, Progress, Table, open_source
 from jurors.votes.layout import Layout, LayoutName, Options, find_layout
-from jurors.votes.locate import Source
-from jurors.votes.source import Log, Progress, Table, open_source
 from jurors.votes.table import Duplicates, Label, Votes, code_type, factorize, ordered_labels, recode
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jurors.doubt.intervals import trio_standard_errors
+from jurors.doubt.intervals.trio_intervals import trio_standard_errors
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
-from jurors.evaluate.trios import evaluate_trios
+from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.report.charts.numbers import Floats, Grades, grades_of, number
 from jurors.report.charts.theme import (
     BLUE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jurors.decide import Labelling
 from jurors.errors import SketchError
+from jurors.jury.labelling import Labelling
 from jurors.report.charts.numbers import Floats
 from jurors.report.charts.theme import BLUE, ORANGE, Chart, Row, altair, counted, data, finish, wanted
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import Dependence, Evaluation, KeyedEvaluation, dependence_with_key
-from jurors.evaluate.agreement_statistics import AgreementStatistics, agreement_statistics
-from jurors.evaluate.dependence import dependence_of
+from jurors.evaluate.together.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.evaluate.together.dependence import dependence_of
 from jurors.report.charts.numbers import Floats
 from jurors.report.charts.theme import (
     DIVERGING,

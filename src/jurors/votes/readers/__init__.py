@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from jurors.errors import VotesError
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Votes, nearest
 
 #: `--from NAME` -> the module, in the order in which they are asked.

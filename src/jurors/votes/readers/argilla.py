@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.faults import damaged_parquet
+from jurors.votes.files.faults import damaged_parquet
 from jurors.votes.readers import Records
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.questions import chosen_question, joined_label
 
 TITLE = "Argilla export"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import VotesError
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Label, Votes, ordered_labels
 
 TITLE = "file of decision counts (by true label, where it is known)"

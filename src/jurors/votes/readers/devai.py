@@ -15,7 +15,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 
 TITLE = "DevAI judgment"
 _KIND = "_as_a_judge"

@@ -16,8 +16,8 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.archive import Archive
-from jurors.votes.readers.files import Files
 from jurors.votes.readers.joined_logs import Column, Log, joined
+from jurors.votes.readers.log_files import Files
 
 TITLE = "Inspect AI log"
 _VERSION = 2  # of the log format

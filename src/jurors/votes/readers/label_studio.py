@@ -16,7 +16,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.questions import chosen_question, joined_label
 
 TITLE = "Label Studio export"

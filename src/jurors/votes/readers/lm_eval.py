@@ -15,8 +15,8 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.files import Files
-from jurors.votes.readers.names import told_apart
+from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.short_names import told_apart
 from jurors.votes.table import nearest
 
 TITLE = "folder of lm-evaluation-harness samples"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Votes
 
 TITLE = "numpy matrix"

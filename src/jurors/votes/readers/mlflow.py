@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.faults import damaged_parquet
+from jurors.votes.files.faults import damaged_parquet
 from jurors.votes.readers import Records
-from jurors.votes.readers.files import HEAD, Files
-from jurors.votes.readers.names import told_apart
+from jurors.votes.readers.log_files import HEAD, Files
+from jurors.votes.readers.short_names import told_apart
 from jurors.votes.table import nearest
 
 TITLE = "table of MLflow traces"

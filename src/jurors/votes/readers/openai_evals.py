@@ -13,8 +13,8 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.files import Files
-from jurors.votes.readers.names import told_apart
+from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.short_names import told_apart
 
 TITLE = "OpenAI evals log"
 _METRICS = ("choice", "correct", "accuracy", "score")  # the first that an event has is the vote

@@ -16,7 +16,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 
 TITLE = "promptfoo results file"
 _RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.votes.merge import merge_votes
-from jurors.votes.readers.files import Files
+from jurors.votes.readers.log_files import Files
 from jurors.votes.table import NO_VOTE, Votes, plain
 
 TITLE = "sketch file"

@@ -1,0 +1,283 @@
+"""Robust bounds: between what every prevalence and accuracy of binary jurors must lie if errors correlate by at most ε.
+
+Guaranteed, whatever the correlations are: for three jurors by the closed form of `robust_trio` or, tighter and slower,
+by the branch and bound of `robust_search`; for more by intersecting what their trios say (`robust_panel`). The counts
+fix an evaluation up to its mirror (the labels swapped), so an orientation is assumed: the jurors are not worse than
+coins in sum, Σ d_i >= 0. Where that does not settle which of the two it is, both are kept.
+
+To first order error correlations of ε move a statistic by at most κ ε, with κ the sum of the absolute coefficients of
+    dC_jk = P_A γ^A_jk + P_B γ^B_jk,  dT = P_A P_B Σ d_i (γ^B_jk - γ^A_jk) + P_B γ^B_123 - P_A γ^A_123
+in the differentials of s, P_A, P_iA and P_iB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, nextafter
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.doubt.bounds.guaranteed import Bounds
+from jurors.doubt.bounds.robust_panel import ALL, SEED, Place, Together, TrioWork, chosen_trios, part, trio_counts
+from jurors.doubt.bounds.robust_search import Progress
+from jurors.doubt.bounds.robust_trio import complement
+from jurors.doubt.bounds.severity import smallest_correlation
+from jurors.errors import SketchError
+from jurors.evaluate import Alarm, Named
+from jurors.evaluate.solution import json_ready
+from jurors.evaluate.trio.trios import DecodedTrios, Floats, evaluate_trios
+from jurors.sketch import Sketch
+
+Column: TypeAlias = "Floats | NDArray[np.object_]"
+
+
+def robust_bounds(
+    sketch: Sketch, correlation: float, *, tight: bool = False, progress: Callable[[float], None] | None = None
+) -> Bounds:
+    """Guaranteed intervals if no error correlation of two or three jurors exceeds `correlation`, on either label.
+
+    Parameters
+    ----------
+    sketch
+        Two labels, three jurors or more; each trio is judged on the items that all three answered.
+    correlation
+        ε: the largest |Γ| to be feared.
+    tight
+        Search for the narrowest intervals (up to a second a trio) instead of the closed form; never wider. Of three
+        jurors also where ε is too large for the closed form, which then bounds nothing.
+    progress
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    The census of Table 1, if no error correlation exceeds a thousandth:
+
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> sketch = Sketch.from_table(table, jurors="ijk", labels="AB")
+    >>> [round(x, 3) for x in robust_bounds(sketch, 0.001).prevalence["A"]]
+    [0.044, 0.181]
+    >>> [alarm.kind for alarm in robust_bounds(sketch, 0.01).alarms]
+    ['epsilon_too_large']
+    """
+    return _solve(sketch, correlation, tight, progress, advise=True)
+
+
+def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress | None, *, advise: bool) -> Bounds:
+    """`advise`: where nothing explains the counts, search for the least correlation that would (0.1 s)."""
+    _check(sketch, correlation)
+    places, total = chosen_trios(len(sketch.jurors))
+    work = TrioWork(sketch, _at_least(correlation), tight)
+    for done, place in enumerate(places):
+        work.add(place, part(progress, done, len(places)))
+        if progress is not None:
+            progress((done + 1) / len(places))
+        if work.impossible is not None:
+            break
+    result = work.together()
+    details = {"correlation": work.epsilon, "tight": tight, "trios": len(places), "all_trios": total}
+    details |= {"separated_trios": len(work.found), "open_trios": len(work.open)}
+    details |= {"mirror_kept": result.mirror_kept} if result else {}
+    details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
+    details |= {"seed": SEED} if len(places) < total else {}
+    return _bounds(work, result, _alarms(work, result, advise=advise), details)
+
+
+def _check(sketch: Sketch, correlation: float) -> None:
+    if len(sketch.labels) != 2:
+        raise SketchError(f"robust bounds are not available for {len(sketch.labels)} labels, only for two")
+    if len(sketch.jurors) < 3:
+        raise SketchError(f"robust bounds need three jurors or more, got {len(sketch.jurors)}")
+    if not 0 <= correlation <= 1:
+        raise SketchError(f"an error correlation lies between 0 and 1, got {correlation!r}; try 0.01")
+
+
+def _at_least(correlation: float) -> float:
+    """The correlation as a float, not below it where it is given as a fraction."""
+    value = float(correlation)
+    return value if value >= correlation else nextafter(value, inf)
+
+
+def _bounds(work: TrioWork, result: Together | None, alarms: tuple[Alarm, ...], details: dict[str, Any]) -> Bounds:
+    sketch = work.sketch
+    a, b = sketch.labels
+    prevalence = accuracy = None
+    if result is not None:
+        prevalence = Named({a: result.prevalence, b: complement(result.prevalence)})
+        rights = [result.accuracy.get(k, (ALL, ALL)) for k in range(len(sketch.jurors))]
+        accuracy = Named((j, Named({a: x, b: y})) for j, (x, y) in zip(sketch.jurors, rights, strict=True))
+    return Bounds(
+        items=work.items if work.is_trio else sketch.items,
+        jurors=sketch.jurors,
+        labels=sketch.labels,
+        assumption=_assumption(work),
+        prevalence=prevalence,
+        accuracy=accuracy,
+        alarms=alarms,
+        details=details,
+    )
+
+
+def _assumption(work: TrioWork) -> str:
+    text = (
+        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse "
+        "than coins (their accuracies, over both labels, average at least 1/2)"
+    )
+    if not work.is_trio:
+        text += ", in every group of jurors that trios tie together"
+        if not work.sketch.is_complete:
+            text += "; votes are missing, and the items that three jurors answered are taken to be like all others"
+    return text
+
+
+def _alarms(work: TrioWork, result: Together | None, *, advise: bool) -> tuple[Alarm, ...]:
+    """The named outcomes, in words."""
+    jurors = work.sketch.jurors
+    if work.impossible is not None:
+        kind, place = work.impossible
+        names = tuple(jurors[k] for k in place)
+        start = f"with error correlations of at most {work.epsilon:g} no evaluation explains the counts"
+        end = f": some errors are more correlated than that. {_way_out(work, place, advise)}"
+        if kind == "sign_contradiction":
+            signs = ", as an odd number of the three pairs disagree more than by chance, all of them by too much"
+            return (Alarm("sign_contradiction", "alarm", start + signs + end, work.epsilon, names),)
+        return (Alarm("not_explainable", "alarm", start + end, work.epsilon, names),)
+    if work.open and not work.found:
+        if all(outcome == "single_label_explains" for outcome, _, _ in work.open):
+            message = (
+                f"error correlations of {work.epsilon:g} explain the counts even if every item has the same true "
+                "label: nothing is bounded. Assume less correlation, or add jurors who see more"
+            )
+            return (Alarm("single_label_explains", "warning", message, work.epsilon, jurors),)
+        return (_too_large(work),)
+    left = tuple(j for k, j in enumerate(jurors) if result is not None and k not in result.accuracy)
+    if left:
+        message = (
+            f"if errors may correlate by {work.epsilon:g}, no trio with {', '.join(map(repr, left))} says anything: "
+            "what they have in common with others may be nothing but that. Assume less correlation"
+        )
+        return (Alarm("epsilon_too_large", "warning", message, work.epsilon, left),)
+    return ()
+
+
+def _too_large(work: TrioWork) -> Alarm:
+    """No trio is separated: name the pair that comes closest to being, in the trio that does."""
+    weakest = [(min(abs(c) for c in trio.covariances), place, trio) for _, place, trio in work.open]
+    size, place, trio = max(weakest, key=lambda entry: entry[0])
+    out = [abs(c) for c in trio.covariances].index(size)
+    i, j = (work.sketch.jurors[k] for at, k in enumerate(place) if at != out)
+    message = (
+        f"an error correlation of {work.epsilon:g} could explain all that {i!r} and {j!r} have in common "
+        f"({float(size):.2g}), so it stays open who errs: hardly anything is bounded. Assume less than "
+        f"{float(size):.2g}, or add jurors who see more"
+    )
+    return Alarm("epsilon_too_large", "warning", message, float(size), (i, j))
+
+
+def _way_out(work: TrioWork, place: Place, advise: bool) -> str:
+    if len(place) != 3 or not advise:
+        return "Assume more correlation, or leave out a juror who copies another"
+    table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
+    least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
+    return f"Assume {f'about {least:.2g} or more' if least > work.epsilon else 'more'}, or evaluate other jurors"
+
+
+def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -> dict[str, Column]:
+    """The closed-form bounds over ε, as columns of a long table: where does the answer stop being informative?
+
+    One row for each correlation and statistic: correlation, outcome ("bounded" or the kind of the alarm), statistic,
+    juror, label, low, high, width. The ends are NaN where nothing explains the counts. Without `epsilons`: 0, and 24
+    steps up to the correlation at which hardly anything is bounded any more.
+
+    Examples
+    --------
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> curve = correlation_curve(Sketch.from_table(table, jurors="ijk", labels="AB"), [0, 0.001, 0.004, 0.01])
+    >>> shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
+    >>> curve["width"][shown].round(2).tolist(), curve["outcome"][shown][-1]
+    ([0.0, 0.14, 0.83, 1.0], 'epsilon_too_large')
+    """
+    rows: list[tuple[Any, ...]] = []
+    for epsilon in _default_epsilons(sketch) if epsilons is None else epsilons:
+        found = _solve(sketch, epsilon, False, None, advise=False)
+        outcome = found.alarms[0].kind if found.alarms else "bounded"
+        statistics: list[tuple[Any, ...]] = found.rows()[1] or [
+            *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
+            *(("accuracy", j, a, np.nan, np.nan) for j in sketch.jurors for a in sketch.labels),
+        ]
+        rows += [(float(epsilon), outcome, *row, row[-1] - row[-2]) for row in statistics]
+    names = ("correlation", "outcome", "statistic", "juror", "label", "low", "high", "width")
+    numbers = {"correlation", "low", "high", "width"}
+    return {
+        name: np.array([row[k] for row in rows], dtype=float if name in numbers else object)
+        for k, name in enumerate(names)
+    }
+
+
+def _default_epsilons(sketch: Sketch) -> list[float]:
+    """0, then steps up to the weakest pair of the trio whose weakest pair is strongest."""
+    _check(sketch, 0.0)
+    work = TrioWork(sketch, 1.0, False)  # at ε = 1 no trio is separated, so all are kept
+    for place in chosen_trios(len(sketch.jurors))[0]:
+        work.add(place, None)
+    largest = max((float(min(abs(c) for c in trio.covariances)) for _, _, trio in work.open), default=0.0)
+    return [0.0, *np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()] if largest else [0.0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivities:
+    """κ: how much small error correlations move each statistic, at most, as a multiple of the largest of them."""
+
+    prevalence: float  #: of either label
+    accuracy: Named  #: juror -> label -> κ
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"prevalence": self.prevalence, "accuracy": json_ready(self.accuracy)}
+
+    def _repr_html_(self) -> str:
+        from jurors.tables import Table
+
+        rows = [(f"accuracy of {j} on {a}", f"{x:.1f}") for j, row in self.accuracy.items() for a, x in row.items()]
+        heads = ("statistic", "moves at most by this times the error correlation")
+        return Table(heads, (("prevalence", f"{self.prevalence:.1f}"), *rows), right=(1,)).to_html()
+
+
+def sensitivities(sketch: Sketch) -> Sensitivities:
+    """First-order sensitivities of a binary trio; infinite where the counts fix no real evaluation.
+
+    Examples
+    --------
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> kappa = sensitivities(Sketch.from_table(table, jurors="ijk", labels="AB"))
+    >>> round(kappa.prevalence), [round(kappa.accuracy[j]["A"]) for j in "ijk"]
+    (57, [110, 87, 140])
+    """
+    _check(sketch, 0.0)
+    if len(sketch.jurors) != 3:
+        raise SketchError(f"sensitivities need 3 jurors, got {len(sketch.jurors)}; keep three with sketch.take([…])")
+    decoded = evaluate_trios(np.reshape(trio_counts(sketch, (0, 1, 2)), (2, 2, 2)))
+    kappa = np.full(7, np.inf)
+    if decoded.outcome <= 1:
+        kappa = np.abs(_differentials(decoded)).sum(axis=1)
+    a, b = sketch.labels
+    rows = zip(sketch.jurors, kappa[1:4].tolist(), kappa[4:].tolist(), strict=True)
+    return Sensitivities(prevalence=float(kappa[0]), accuracy=Named((j, Named({a: x, b: y})) for j, x, y in rows))
+
+
+def _differentials(decoded: DecodedTrios) -> Floats:
+    """(7, 8): P_A, P_iA, P_iB by γ^A_jk, γ^B_jk, γ^A_123, γ^B_123."""
+    c, t, s, p = decoded.moments.pair, decoded.moments.trio, decoded.root, decoded.prevalence
+    q, d = 1 - p, s / c
+    d_c = np.concatenate([p * np.eye(3), q * np.eye(3), np.zeros((3, 2))], axis=1)
+    d_t = np.concatenate([-p * q * d, p * q * d, [-p, q]])
+    product = c.prod()
+    d_product = product * (d_c / c[:, None]).sum(axis=0)
+    d_s = (t * d_t + 2 * d_product) / s
+    d_prevalence = (2 * product * d_t - t * d_product) / s**3
+    c = c[:, None]
+    d_a = (d_s - d_t) / (2 * c) - (s - t) * d_c / (2 * c**2)
+    d_b = (d_s + d_t) / (2 * c) - (s + t) * d_c / (2 * c**2)
+    return np.concatenate([d_prevalence[None], d_a, d_b])

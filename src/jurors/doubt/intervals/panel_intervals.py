@@ -1,0 +1,176 @@
+"""Intervals of a panel's grades: draw the items again, fit again, and see how far the grades move.
+
+Each replicate draws as many items as there were, with replacement, and refits the models from where the fit ended.
+*population*: the spread of the replicates' own statistics. *test*: the replicates' parameters are taken back to the
+items that were answered, so that only what is unknown about these items counts: the spread of the expected statistic
+plus what stays open about each item's label even if the parameters were known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.doubt.intervals.trio_intervals import Target, interval_around
+from jurors.evaluate.panel.coupled import climb_coupled
+from jurors.evaluate.panel.latent import Parameters, climb, expect, pose
+from jurors.evaluate.panel.panel import PanelFit
+from jurors.sketch.incidence import Incidence
+
+Floats: TypeAlias = NDArray[np.float64]
+
+REPLICATES = 60
+_MOST_CELLS = 3_000_000  # replicates x classes x tuples held at once
+_MOST_WORK = 4e9  # votes x replicates x classes beyond which no replicate is drawn
+_LIGHT = 0.05  # models of less weight are left out
+_STEPS = 40
+
+
+def panel_intervals(
+    panel: PanelFit,
+    *,
+    target: Target = "test",
+    level: float = 0.95,
+    seed: int = 0,
+    also: Callable[[Floats, Floats], None] | None = None,
+) -> dict[str, Any] | None:
+    """Standard errors and intervals: `prevalence` (R), `accuracy` (N, R), `score` (N), and `errors` likewise.
+
+    None where the panel is so large that replicates would take minutes; its standard errors are then tiny anyway.
+    `also` sees every replicate: resampled weights (B, T) and posteriors (B, R, T).
+    """
+    data = panel.data
+    if data.held * REPLICATES * 2 * data.labels > _MOST_WORK:
+        return None
+    parts = []
+    for drawn, posterior in _replicates(panel, REPLICATES, seed):
+        parts.append(expected_statistics(data, posterior, drawn if target == "population" else data.weights))
+        if also is not None:
+            also(drawn, posterior)
+    spread = {name: np.concatenate([part[name] for part in parts]) for name in _NAMES}
+    variance = {name: _variance(values) for name, values in spread.items()}
+    if target == "test":
+        within = _within(data, panel.choice.fit.posterior)
+        variance = {name: variance[name] + within[name] for name in _NAMES}
+    return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level)
+
+
+def _replicates(panel: PanelFit, count: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
+    """Resampled weights (B, T) with the posteriors (B, R, T) of models refitted to them, as many at a time as fit."""
+    data, labels = panel.data, panel.data.labels
+    rng = np.random.default_rng(seed)
+    models = {m: w for m, w in panel.choice.weights.items() if w >= _LIGHT and m in panel.choice.fits}
+    if panel.coupling is not None:
+        models = {"confusion": 1.0}
+    total = sum(models.values())
+    size = max(1, min(count, _MOST_CELLS // (2 * labels * max(data.rows, 1))))
+    for start in range(0, count, size):
+        drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start))
+        posterior = np.zeros((len(drawn), labels, data.rows))
+        for model, weight in models.items():
+            posterior += weight / total * _refit(panel, model, drawn)
+        yield drawn, posterior
+
+
+def _variance(values: Floats) -> Floats:
+    """Over replicates, skipping those in which the statistic does not exist; NaN where it exists in fewer than two."""
+    known = np.isfinite(values)
+    count = known.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=0) / count
+        return np.asarray(
+            np.where(known, (values - mean) ** 2, 0.0).sum(axis=0) / np.where(count > 1, count - 1, np.nan)
+        )
+
+
+_NAMES = ("prevalence", "accuracy", "score")
+
+
+def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count: int) -> Floats:
+    """Resampled weights, (count, T); gold items are known, not drawn, so theirs stay."""
+    open_rows = weights > 0 if gold is None else (weights > 0) & np.isnan(gold).any(axis=1)
+    drawn = np.repeat(weights[None], count, axis=0)
+    total = round(float(weights[open_rows].sum()))
+    if total:
+        shares = weights[open_rows] / weights[open_rows].sum()
+        drawn[:, open_rows] = rng.multinomial(total, shares, size=count)
+    return drawn
+
+
+def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
+    """The posterior of each label (replicates, R, T) with parameters fitted to the drawn items."""
+    data = replace(panel.data, weights=drawn)
+    if panel.coupling is not None:
+        start_at = np.repeat(panel.choice.fit.posterior.T[None], len(drawn), axis=0)
+        coupling = panel.coupling.weighing(drawn)
+        return climb_coupled(
+            data, coupling, start_at, strength=panel.strength, gold=panel.gold, tolerance=1e-2, limit=_STEPS
+        ).posterior
+    problem = pose(data, model, panel.strength, panel.gold)
+    start = panel.choice.fits[model].parameters
+    at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)
+    at, _, _ = climb(problem, at, 3e-3 * at.flat.shape[1], _STEPS)
+    classes, _ = expect(problem, at)
+    return np.asarray(classes.reshape(len(drawn), -1, data.labels, data.rows).sum(axis=1))
+
+
+def expected_statistics(data: Incidence, posterior: Floats, weights: Floats) -> dict[str, Floats]:
+    """Expected prevalence, accuracy and score on items with these weights, for each replicate."""
+    mass = posterior * weights[:, None, :]
+    shared = replace(data, weights=np.broadcast_to(weights, (len(mass), data.rows)))
+    counts = shared.counts(mass).reshape(len(mass), data.labels, data.jurors, data.labels)
+    share = mass.sum(axis=2)
+    right = np.einsum("bljl->bjl", counts)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {
+            "prevalence": share / share.sum(axis=1, keepdims=True),
+            "accuracy": right / counts.sum(axis=3).transpose(0, 2, 1),
+            "score": right.sum(axis=2) / counts.sum(axis=(1, 3)),
+        }
+
+
+def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
+    """Variance left by labels that stay uncertain: Σ n q(1-q) (x - statistic)² / (Σ n q)², item by item."""
+    weights, q = data.weights[0], posterior.T
+    doubt = np.maximum(q * (1 - q), 0.0) * weights  # a posterior may exceed 1 in its last digit
+    expected = expected_statistics(data, q[None], data.weights)
+    shape = (data.labels, data.jurors, data.labels)
+    counts = data.counts((q * weights)[None])[0].reshape(shape)
+    open_ = data.counts(doubt[None])[0].reshape(shape)  # juror's votes by label said, weighted by doubt
+    accuracy = expected["accuracy"][0]
+    right, all_ = np.einsum("ljl->jl", open_), open_.sum(axis=2).T
+    cast = counts.sum(axis=(0, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {
+            "prevalence": doubt.sum(axis=1) / weights.sum() ** 2,
+            "accuracy": (right * (1 - accuracy) ** 2 + (all_ - right) * accuracy**2) / counts.sum(axis=2).T ** 2,
+            "score": right.sum(axis=1) / cast**2,
+        }
+
+
+def _around(panel: PanelFit, errors: dict[str, Floats], level: float) -> dict[str, Any]:
+    """Logit intervals around the fit's own numbers, for every juror (a copy has its original's)."""
+    fit, hearing, data = panel.choice.fit, panel.hearing, panel.data
+    items = float(data.weights.sum())
+    votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
+    estimates = {
+        "prevalence": fit.prevalence,
+        "accuracy": np.einsum("jll->jl", fit.confusion),
+        "score": fit.score,
+    }
+    sizes = {
+        "prevalence": np.full(data.labels, items),
+        "accuracy": votes[:, None] * fit.prevalence,
+        "score": votes,
+    }
+    ends = {name: interval_around(estimates[name], errors[name], sizes[name], level) for name in _NAMES}
+    found: dict[str, Any] = {name: np.stack(pair, axis=-1) for name, pair in ends.items()}
+    found["errors"] = dict(errors)
+    for name in ("accuracy", "score"):
+        found[name] = found[name][hearing]
+        found["errors"][name] = errors[name][hearing]
+    return found

@@ -1,0 +1,162 @@
+"""What the counts of a trio say about the trio: every named outcome, in plain words, with its level.
+
+An irrational answer proves that the errors were correlated on this test, but on any real test it is irrational, so by
+itself it is a note. Numbers outside [0, 1], complex roots and contradictory signs are alarms.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from jurors.doubt.juror_alarms import voice_alarms
+from jurors.errors import DegenerateSketchError
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.trio.encode import tuple_shares
+from jurors.evaluate.trio.trios import Floats, TrioMoments, table_moments
+from jurors.sketch import Sketch
+
+#: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
+CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "contradictory_trio", "zero_radicand"})
+_WEAK = 3.0
+_NEAR_END = 1e-9
+
+
+def contradiction_alarm(error: DegenerateSketchError) -> Alarm | None:
+    """The alarm of counts that no independent trio can give; None where the counts merely fix no answer."""
+    if error.outcome not in CONTRADICTIONS:
+        return None
+    return Alarm(error.outcome, "alarm", f"{error}; the errors are strongly correlated", None, error.jurors)
+
+
+def trio_alarms(
+    sketch: Sketch, solution: Solution, *, moments: TrioMoments | None = None, tied: bool = False
+) -> tuple[Alarm, ...]:
+    """Everything to know about the exact solution of a complete binary trio, loudest first."""
+    z = pair_z(table_moments(sketch.table()) if moments is None else moments)
+    found = [*_number_alarms(sketch, solution), *voice_alarms(sketch), *_weak_pair(sketch.jurors, z)]
+    if tied:
+        found.append(
+            Alarm(
+                "tie_between_solutions", "warning", "both solutions satisfy the rule equally well; neither is preferred"
+            )
+        )
+    empty = 8 - np.count_nonzero(sketch.table())
+    if empty:
+        message = f"{empty} of the 8 decision tuples never occurred: small or extreme tests do that"
+        found.append(Alarm("zero_cell", "warning", message, float(empty)))
+    order = ("alarm", "warning", "note")
+    return tuple(sorted(found, key=lambda alarm: order.index(alarm.level)))
+
+
+def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
+    if not solution.is_real:
+        return [
+            Alarm(
+                "complex",
+                "alarm",
+                "the equations have only complex roots: no real evaluation explains the counts, so the jurors' errors "
+                "are correlated beyond repair",
+            )
+        ]
+    found = []
+    outside = _outside(solution)
+    if outside:
+        distance, what = max(outside)
+        found.append(
+            Alarm(
+                "out_of_range",
+                "alarm",
+                f"{what} lies outside [0, 1]"
+                + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
+                + ": the jurors' errors cannot have been independent on this test",
+                distance,
+            )
+        )
+    if not solution.is_rational:
+        found.append(
+            Alarm(
+                "irrational",
+                "note",
+                "the exact answer is irrational, which proves some error correlation, however small",
+            )
+        )
+    elif not outside:
+        found.append(_rational_note(sketch, solution))
+    return found
+
+
+def _outside(solution: Solution) -> list[tuple[float, str]]:
+    """(how far outside [0, 1], which number), for prevalences and accuracies; decided exactly."""
+    floats = solution.to_float()
+    result = []
+    for a, x, value in zip(solution.labels, solution.prevalences, floats.prevalences, strict=True):
+        if _is_outside(x, value):
+            result.append(_distance(f"the prevalence of {a}", value))
+    for j, exact, rounded in zip(solution.jurors, solution.confusions, floats.confusions, strict=True):
+        for k, a in enumerate(solution.labels):
+            if _is_outside(exact[k][k], rounded[k][k]):
+                result.append(_distance(f"the accuracy of {j} on {a}", rounded[k][k]))
+    return result
+
+
+def _is_outside(exact: Any, rounded: Any) -> bool:
+    """Whether a number lies outside [0, 1]: its float says so, but for one so near an end that rounding may hide it."""
+    if min(abs(rounded), abs(rounded - 1)) > _NEAR_END:
+        return bool(rounded < 0 or rounded > 1)
+    return bool(exact < 0 or exact > 1)
+
+
+def _distance(name: str, value: Any) -> tuple[float, str]:
+    return max(-value, value - 1), f"{name} ({value:.3f})"
+
+
+def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
+    """Rational: is it a whole number of items in every cell too, as on an exactly independent test?"""
+    by_label = []
+    for label in range(len(solution.labels)):
+        only = Solution(
+            solution.jurors,
+            solution.labels,
+            tuple(p if k == label else 0 for k, p in enumerate(solution.prevalences)),
+            solution.confusions,
+        )
+        by_label += [sketch.items * Fraction(share) for share in tuple_shares(only)]
+    if all(count.denominator == 1 and count >= 0 for count in by_label):
+        return Alarm(
+            "exactly_independent",
+            "note",
+            "the counts are exactly those of an independent trio: a rational answer, as expected, which proves nothing",
+        )
+    return Alarm(
+        "rational_non_integral",
+        "note",
+        "the exact answer is rational, but splits items into fractions: the errors were not exactly independent",
+    )
+
+
+def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
+    """The decode divides by every pair's covariance: one that chance could explain leaves the grades open."""
+    weakest = int(np.argmin(np.abs(z)))
+    if abs(z[weakest]) >= _WEAK:
+        return []
+    pair = tuple(name for c, name in enumerate(jurors) if c != weakest)
+    message = (
+        f"{pair[0]!r} and {pair[1]!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
+        "read the intervals before the grades"
+    )
+    return [Alarm("weak_pair", "warning", message, float(z[weakest]), pair)]
+
+
+def pair_z(m: TrioMoments) -> Floats:
+    """Each pair's covariance in standard errors, by the juror left out: Q se² = v_i v_j + (1-2m_i)(1-2m_j)C - C²."""
+    a, b, c = m.single.tolist()
+    z = []
+    for (i, j), pair in zip(((b, c), (a, c), (a, b)), m.pair.tolist(), strict=True):
+        variance = i * (1 - i) * j * (1 - j) + (1 - 2 * i) * (1 - 2 * j) * pair - pair**2
+        z.append(pair / math.sqrt(variance / float(m.items)) if variance > 0 else math.inf)
+    return np.array(z)

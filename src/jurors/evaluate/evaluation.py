@@ -1,0 +1,176 @@
+"""`Evaluation`: the report card. The chosen numbers, the others that explain the counts, and every doubt about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from jurors.errors import SketchError
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.choose import DEFAULT_RULE
+from jurors.evaluate.drawable import Drawable
+from jurors.evaluate.majority import evaluate_majority
+from jurors.evaluate.partition import Partition
+from jurors.evaluate.solution import Named, Solution, json_ready
+from jurors.sketch import Sketch
+from jurors.votes import Label
+
+_MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation(Drawable):
+    """How common each label is, how accurate each juror is on each label, and how far to believe it.
+
+    `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or
+    nothing, where the counts contradict independence outright), and `alarms` says so.
+    """
+
+    items: int  #: how many items the grades are about
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    method: str  #: how the numbers were found: "algebraic", "majority", …
+    solution: Solution | None  #: the chosen numbers, as floats
+    exact: Solution | None = None  #: the chosen numbers, exactly, where an exact answer is computed
+    solutions: tuple[Solution, ...] = ()  #: every evaluation that explains the counts, the chosen one first
+    rule: str = DEFAULT_RULE  #: why the chosen one was chosen
+    interval: Named | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
+    standard_error: Named | None = None  #: the same shape, standard errors
+    target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
+    level: float = 0.95  #: how sure the intervals are
+    partition: Partition | None = None
+    alarms: tuple[Alarm, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)  #: what the method adds: iterations, the model chosen, …
+    sketch: Sketch | None = None  #: what was graded
+    exam: bool = False  #: labels mean nothing across items: only the scores do
+
+    # -- the numbers --------------------------------------------------------------------------------------
+
+    @cached_property
+    def majority(self) -> Solution | None:
+        """What majority vote would have said, exactly; None for an evaluation that was not made from a sketch."""
+        return None if self.sketch is None else evaluate_majority(self.sketch)
+
+    @cached_property
+    def prevalence(self) -> Named:
+        """Label -> the share of items whose true label it is; empty where no real evaluation exists."""
+        return self.solution.prevalence if self.solution else Named()
+
+    @cached_property
+    def accuracy(self) -> Named:
+        """Juror -> label -> how often the juror is right about items of that label."""
+        return self.solution.accuracy if self.solution else Named()
+
+    @cached_property
+    def confusion(self) -> Named:
+        """Juror -> true label -> label said -> how often."""
+        return self.solution.confusion if self.solution else Named()
+
+    @cached_property
+    def score(self) -> Named:
+        """Juror -> the share of all items the juror has right."""
+        return self.solution.score if self.solution else Named()
+
+    @property
+    def trios(self) -> Any:
+        """A dataframe of what each trio of these jurors says by itself (two labels, up to 320 jurors).
+
+        `jurors.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
+        """
+        from jurors.evaluate.trio.all_trios import evaluate_all_trios
+
+        if self.sketch is None:
+            raise SketchError("this evaluation was not made from a sketch, so it has no trios")
+        return evaluate_all_trios(self.sketch).to_frame()
+
+    # -- out ----------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report card as JSON."""
+        numbers = self.solution.to_dict() if self.solution else dict.fromkeys(_STATISTICS)
+        if self.exam:
+            numbers = {name: numbers[name] if name == "score" else None for name in _STATISTICS}
+        document = {
+            "items": self.items,
+            "jurors": list(self.jurors),
+            "labels": [json_ready(label) for label in self.labels],
+            "method": self.method,
+            **numbers,
+            "interval": json_ready(self._shown_intervals()),
+            "target": self.target,
+            "level": self.level,
+            "exact": None if self.exam else self._exact_dict(),
+            "rule": self.rule,
+            "solutions": [] if self.exam else self._solution_dicts(),
+            "majority": self._majority_dict(),
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "details": json_ready({k: v.to_dict() if hasattr(v, "to_dict") else v for k, v in self.details.items()}),
+        }
+        if self.partition is not None and not self.exam and self.partition.sketch.tuples.rows <= _MOST_TUPLES:
+            document["partition"] = self.partition.to_dict()
+            document["expected_errors"] = json_ready(self.partition.expected_errors)
+        return document
+
+    def _shown_intervals(self) -> Named | None:
+        if self.interval is None or not self.exam:
+            return self.interval
+        return Named(score=self.interval["score"])
+
+    def _exact_dict(self) -> dict[str, Any] | None:
+        if self.exact is None:
+            return None
+        texts = {j: {str(a): str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()}
+        return {
+            "rational": self.exact.is_rational,
+            "prevalence": {str(a): str(x) for a, x in self.exact.prevalence.items()},
+            "accuracy": texts,
+        }
+
+    def _solution_dicts(self) -> list[dict[str, Any]]:
+        chosen = self.solution is not None
+        return [{**s.to_dict(), "chosen": chosen and k == 0} for k, s in enumerate(self.solutions)]
+
+    def _majority_dict(self) -> dict[str, Any] | None:
+        if self.majority is None:
+            return None
+        numbers = self.majority.to_dict()
+        return {"score": numbers["score"]} if self.exam else numbers
+
+    def to_frame(self) -> Any:
+        """A dataframe, one row a juror and label: accuracy with its interval, score, the label's prevalence."""
+        from jurors.evaluate.card import csv_rows
+        from jurors.votes.frame import data_frame
+
+        names, rows = csv_rows(self)
+        columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+        return data_frame({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
+        """The interval of one statistic, (NaN, NaN) where there is none."""
+        found: Any = self.interval
+        for name in (statistic, *names):
+            if not found:
+                return (np.nan, np.nan)
+            found = found[name]
+        return found if found is not None else (np.nan, np.nan)
+
+    def __str__(self) -> str:
+        from jurors.evaluate.card import text_card
+
+        return text_card(self)
+
+    def _repr_html_(self) -> str:
+        from jurors.evaluate.card import html_card
+
+        return html_card(self)
+
+    def __repr__(self) -> str:
+        loud = [a.kind for a in self.alarms if a.level == "alarm"]
+        tail = f", alarms: {', '.join(loud)}" if loud else ""
+        return f"Evaluation({self.items:,} items, {len(self.jurors)} jurors, method {self.method!r}{tail})"
+
+
+_STATISTICS = ("prevalence", "accuracy", "confusion", "score")

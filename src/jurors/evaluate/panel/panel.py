@@ -1,0 +1,251 @@
+"""Any number of jurors and labels, missing votes included: jurors independent given label *and* difficulty.
+
+The models (`latent`) and the choice between them by hidden votes (`hidden_votes`) do the work. Here the sketch is
+prepared for them: gold items are set apart from the others of their tuple, jurors who share no item with the rest are
+graded apart, and a copy is not heard twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
+from jurors.evaluate.panel.coupled import Coupling, couple, fit_coupled
+from jurors.evaluate.panel.hidden_votes import ModelChoice, choose_latent
+from jurors.evaluate.panel.latent import LatentFit, observed
+from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
+from jurors.sketch import Sketch
+from jurors.sketch.incidence import Incidence
+from jurors.sketch.pairs import Pairs, incidence_of
+from jurors.votes import Votes
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+STRENGTH = 2.0  #: pseudo-votes a juror on the right label, and as many spread over all
+_MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
+_SURPRISE = 12.0  # disagreements expected where none is seen: chance does that once in e^12 = 160,000 times
+
+
+@dataclass(frozen=True)
+class PanelFit:
+    """What the panel estimator found: the fit, and what intervals need to be drawn around it."""
+
+    fit: Fit
+    choice: ModelChoice
+    data: Incidence  #: what was fitted: copies heard once, gold items apart
+    gold: Floats | None  #: the key of `data`'s rows
+    hearing: Integers  #: for each juror, whose column of `data` speaks for it
+    test: ResidualTest | None  #: do errors go together (copies left out)
+    coupling: Coupling | None  #: the groups heard as one, where they explain all that errors go together
+    heard: Sketch  #: the sketch with the copies silenced
+    strength: float = STRENGTH
+
+    @property
+    def main_fit(self) -> LatentFit:
+        """The fit of the model with most weight."""
+        return self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
+
+
+def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
+    """Grade any panel.
+
+    Parameters
+    ----------
+    sketch
+        The decision tuples; votes may be missing.
+    gold
+        Tuples x labels: how many items of each tuple are known to have each true label.
+    seed
+        For the sample of items whose votes a very large panel hides.
+    """
+    votes, key = (sketch.tuples, None) if gold is None else _gold_apart(sketch, gold)
+    copies = _never_disagree(sketch)
+    choice, data = _choose(_heard_once(votes, copies), key, seed)
+    # Two who never disagree may both be right; they are copies only where, graded as one, they should have disagreed.
+    confirmed = {c: o for c, o in copies.items() if _expected_disagreements(sketch, choice.fit, c, o) >= _SURPRISE}
+    if confirmed != copies:
+        copies = confirmed
+        choice, data = _choose(_heard_once(votes, copies), key, seed)
+    hearing = np.arange(len(sketch.jurors))
+    for copy, original in copies.items():
+        hearing[copy] = original
+    heard = _silenced(sketch, copies)
+    test = residual_test(heard)
+    coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key)
+    found = observed(data, fitted)
+    posterior = found.posterior[: sketch.tuples.rows]
+    fit = Fit(
+        solution=float_solution(sketch, found.prevalence, found.confusion[hearing], found.score[hearing]),
+        posterior=posterior,
+        iterations=found.iterations,
+        converged=found.converged,
+        details=_details(sketch, choice, hearing, coupling),
+        alarms=(
+            *([] if found.converged else [convergence_alarm("the panel model", found.iterations)]),
+            *_copy_alarms(sketch, copies),
+        ),
+    )
+    return PanelFit(fit, replace(choice, fit=found), data, key, hearing, test, coupling, heard)
+
+
+def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:
+    data = incidence_of(Sketch(votes))
+    return choose_latent(data, gold=key, seed=seed, strength=STRENGTH), data
+
+
+def _hear_groups(
+    votes: Votes, data: Incidence, choice: ModelChoice, heard: Sketch, test: ResidualTest | None, key: Floats | None
+) -> tuple[Coupling | None, LatentFit]:
+    """Where a few groups explain that errors go together, hear each as one; elsewhere keep the chosen fit.
+
+    A difficulty that all jurors share leaves its trace on every pair and is the strata's business.
+    """
+    if test is None or not test.is_significant or "confusion" not in choice.fits:
+        return None, choice.fit
+    groups = explaining_groups(heard, test)
+    if not groups:
+        return None, choice.fit
+    coupling = couple(votes, groups)
+    return coupling, fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
+
+
+def _silenced(sketch: Sketch, copies: dict[int, int]) -> Sketch:
+    """The sketch with no vote from the copies; everybody keeps their place."""
+    return Sketch(_heard_once(sketch.tuples, copies)) if copies else sketch
+
+
+def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: Coupling | None) -> dict[str, Any]:
+    """Which model was chosen, by how much, and every model's grades."""
+    models = {}
+    for name, fit in choice.fits.items():
+        solution = float_solution(sketch, fit.prevalence, fit.confusion[hearing], fit.score[hearing])
+        models[name] = {
+            "prevalence": solution.prevalence,
+            "accuracy": solution.accuracy,
+            "score": solution.score,
+            "iterations": fit.iterations,
+            "converged": fit.converged,
+        }
+    rows = {
+        name: {
+            "hidden_log_likelihood": value,
+            "behind_best": choice.difference[name],
+            "standard_error": choice.standard_error[name],
+            "weight": choice.weights[name],
+        }
+        for name, value in choice.hidden_log_likelihood.items()
+    }
+    if coupling is not None:
+        together = [[sketch.jurors[k] for k in members] for members in coupling.groups]
+        note = "Model: a confusion matrix a juror, jurors who err together heard as one: "
+        note += ", ".join(" + ".join(members) for members in together) + "."
+        return {"model": "coupled", "heard_as_one": together, "choice": rows, "models": models, "notes": [note]}
+    weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
+    return {
+        "model": choice.chosen,
+        "choice": rows,
+        "models": models,
+        "notes": [f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights})."],
+    }
+
+
+_PLAIN = {
+    "one_coin": "one accuracy a juror",
+    "confusion": "a confusion matrix a juror",
+    "strata": "a confusion matrix a juror, items easy or hard",
+}
+
+
+# -- gold items -----------------------------------------------------------------------------------------
+
+
+def _gold_apart(sketch: Sketch, gold: Integers) -> tuple[Votes, Floats]:
+    """The tuples without their gold items, then a row for each tuple and known label; and the rows' key."""
+    tuples, labels = sketch.tuples, len(sketch.labels)
+    at, label = np.nonzero(gold)
+    counts = np.concatenate([sketch.counts - gold.sum(axis=1), gold[at, label]])
+    key = np.full((len(counts), labels), np.nan)
+    key[tuples.rows :] = np.eye(labels)[label]
+    return _rows(tuples, np.concatenate([np.arange(tuples.rows), at]), counts), key
+
+
+def _rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
+    """These rows of the votes, in this order; a row may be taken again."""
+    if votes.is_dense:
+        return replace(votes, rows=len(which), items=None, counts=counts, _dense=votes.codes[which])
+    from scipy.sparse import csr_array
+
+    row, col, code = votes.triples()
+    table = csr_array((code.astype(np.int64) + 1, (row, col)), shape=(votes.rows, len(votes.jurors)))[which].tocoo()
+    order = np.lexsort((table.col, table.row))
+    triples = (table.row[order].astype(np.int64), table.col[order].astype(np.int32), (table.data[order] - 1))
+    return replace(
+        votes, rows=len(which), items=None, counts=counts, _sparse=(*triples[:2], triples[2].astype(code.dtype))
+    )
+
+
+# -- copies ---------------------------------------------------------------------------------------------
+
+
+def _never_disagree(sketch: Sketch) -> dict[int, int]:
+    """Jurors who never disagree with an earlier one on the many items both answered: later -> earlier."""
+    if not 3 <= len(sketch.jurors) <= _MOST_COMPARED:
+        return {}
+    pairs = Pairs(sketch)
+    same = (pairs.items - pairs.agreed < 0.5) & (pairs.items >= _SURPRISE)
+    copies: dict[int, int] = {}
+    for original, copy in zip(pairs.first[same].tolist(), pairs.second[same].tolist(), strict=True):
+        if original not in copies and copy not in copies:
+            copies[copy] = original
+    return copies
+
+
+def _expected_disagreements(sketch: Sketch, fit: LatentFit, copy: int, original: int) -> float:
+    """On how many common items two independent jurors with the original's grades would have disagreed.
+
+    Σ_l P_l (1 - Σ_r K[l][r]²) of them.
+    """
+    apart = 1 - float(np.einsum("l,lr,lr->", fit.prevalence, fit.confusion[original], fit.confusion[original]))
+    both = (sketch.tuples.take([sketch.jurors[original], sketch.jurors[copy]]).codes >= 0).all(axis=1)
+    return apart * float(sketch.counts[both].sum())
+
+
+def _heard_once(votes: Votes, copies: dict[int, int]) -> Votes:
+    """A copy's votes count for the original where that one is silent, and nowhere else."""
+    if not copies:
+        return votes
+    if votes.is_dense:
+        codes = votes.codes.copy()
+        for copy, original in copies.items():
+            silent = codes[:, original] < 0
+            codes[silent, original] = codes[silent, copy]
+            codes[:, copy] = -1
+        return replace(votes, _dense=codes)
+    row, col, code = votes.triples()
+    speaker = np.arange(len(votes.jurors), dtype=np.int32)
+    for copy, original in copies.items():
+        speaker[copy] = original
+    place = row * len(votes.jurors) + speaker[col]
+    _, first = np.unique(place, return_index=True)
+    return replace(votes, _sparse=(row[first], speaker[col[first]], code[first]))
+
+
+def _copy_alarms(sketch: Sketch, copies: dict[int, int]) -> list[Alarm]:
+    names = sketch.jurors
+    return [
+        Alarm(
+            "twin_jurors",
+            "warning",
+            f"{names[copy]!r} never disagrees with {names[original]!r}, as a copy would: it is heard once, and both "
+            "get the same grades",
+            None,
+            (names[original], names[copy]),
+        )
+        for copy, original in copies.items()
+    ]

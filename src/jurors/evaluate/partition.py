@@ -1,0 +1,116 @@
+"""The partition of Table 1: each decision tuple's items split by true label, and the label that loses the fewest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.evaluate.majority import majority_shares, vote_counts
+from jurors.evaluate.posterior import decide, tuple_posterior
+from jurors.evaluate.solution import Solution, json_ready
+from jurors.sketch import Sketch
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Every decision tuple's items split by their estimated true label, and the label that costs the fewest errors."""
+
+    sketch: Sketch
+    by_true_label: NDArray[np.float64]  #: tuples x labels, estimated items; adds up to the tuple's count
+    chosen: NDArray[np.int64]  #: the label (position) of each tuple
+    is_sure_of_itself: bool = False  #: majority vote takes itself for the truth: it earned no probability and no error
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """The probability that each tuple's label is right; NaN where the method cannot doubt itself."""
+        counts = self.sketch.counts
+        if self.is_sure_of_itself:
+            return np.full(len(counts), np.nan)
+        right = self.by_true_label[np.arange(len(counts)), self.chosen]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.where(counts > 0, right / counts, np.nan))
+
+    @property
+    def expected_errors(self) -> float:
+        """The evaluation's own estimate of how many items this labelling has wrong; NaN where it has none."""
+        if self.is_sure_of_itself:
+            return float("nan")
+        right = self.by_true_label[np.arange(len(self.chosen)), self.chosen]
+        return float(np.nansum(self.sketch.counts - right))
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """One entry a decision tuple that occurred."""
+        labels = self.sketch.labels
+        rows = zip(
+            self.sketch.decisions(),
+            self.sketch.counts.tolist(),
+            self.by_true_label.tolist(),
+            self.chosen.tolist(),
+            strict=True,
+        )
+        return [
+            {
+                "decisions": json_ready(list(decisions)),
+                "count": count,
+                "by_true_label": {str(a): json_ready(x) for a, x in zip(labels, split, strict=True)},
+                "label": json_ready(labels[chosen]),
+            }
+            for decisions, count, split, chosen in rows
+            if count
+        ]
+
+    def to_frame(self) -> Any:
+        """A dataframe: one column a juror, `count`, one column `true …` a label, `label`."""
+        from jurors.votes.frame import data_frame
+
+        sketch = self.sketch
+        columns: dict[str, Any] = dict(
+            zip(sketch.jurors, map(list, zip(*sketch.decisions(), strict=True)), strict=True)
+        )
+        columns["count"] = sketch.counts
+        for k, label in enumerate(sketch.labels):
+            columns[f"true {label}"] = self.by_true_label[:, k]
+        columns["label"] = [sketch.labels[k] for k in self.chosen]
+        return data_frame(columns)
+
+    def _repr_html_(self) -> str:
+        from jurors.tables import Table
+
+        sketch, commonest = self.sketch, np.argsort(-self.sketch.counts, kind="stable")[:20]
+        title = f"the commonest of {len(self.chosen):,} decision tuples"
+        said = replace(sketch.tuples, counts=sketch.counts).head(commonest, title)
+        rows = tuple(
+            (*row, *(round(float(x), 1) for x in self.by_true_label[k]), str(sketch.labels[self.chosen[k]]))
+            for k, row in zip(commonest.tolist(), said.rows, strict=True)
+        )
+        heads = (*said.columns, *(f"true {a}" for a in sketch.labels), "label")
+        return Table(heads, rows, title=title).to_html()
+
+
+def partition_by_label(sketch: Sketch, solution: Solution, posterior: NDArray[np.float64] | None = None) -> Partition:
+    """Split every tuple's items by estimated true label.
+
+    A method that has its own posterior (an EM with strata, say) hands it over; otherwise it follows from the solution.
+
+    Examples
+    --------
+    >>> from jurors.evaluate import evaluate_trio
+    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
+    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
+    >>> partition = partition_by_label(sketch, evaluate_trio(sketch)[0])
+    >>> partition.by_true_label[0].round().tolist(), round(partition.expected_errors, 1)
+    ([399.0, 169.0], 1545.4)
+    """
+    likely = tuple_posterior(sketch, solution) if posterior is None else posterior
+    counts = sketch.counts[:, None]
+    by_true_label = np.multiply(likely, counts, where=counts > 0, out=np.zeros_like(likely))  # a tuple nobody gave: 0
+    return Partition(sketch, by_true_label, decide(likely, vote_counts(sketch)))
+
+
+def majority_partition(sketch: Sketch) -> Partition:
+    """The same table as majority vote fills it: every item of a tuple goes to the majority's label."""
+    shares = majority_shares(sketch)
+    return Partition(sketch, shares * sketch.counts[:, None], np.asarray(shares.argmax(axis=1)), is_sure_of_itself=True)

@@ -1,0 +1,1 @@
+"""What the rivals would say: Dawid-Skene, variational Bayes, the spectral method, agreement rates."""

@@ -1,0 +1,64 @@
+"""Do pairs of jurors agree more often than a fitted model says? The residual check for any number of labels.
+
+Given the class k (label, and difficulty where the model has it), independent jurors agree with chance
+Σ_k p_k Σ_r K_i[k][r] K_j[k][r]. What a pair agrees beyond that, in binomial standard errors, is its residual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.evaluate.panel.latent import LatentFit, class_table
+from jurors.sketch import Sketch
+from jurors.sketch.pairs import Pairs
+
+Floats = NDArray[np.float64]
+
+FEWEST_JURORS = 4
+MOST_JURORS = 300
+_NAMED = 3.5
+
+
+@dataclass(frozen=True)
+class AgreementTest:
+    """Observed against expected agreement of every pair that shares items."""
+
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    excess: Floats  #: share of agreement beyond the model's
+    z: Floats
+    p_value: float
+
+    @property
+    def size(self) -> float:
+        """The root mean square of the excess beyond chance, as a share of items."""
+        noise = np.where(self.z != 0, (self.excess / np.where(self.z != 0, self.z, 1.0)) ** 2, 0.0)
+        return float(np.sqrt(max(float(np.mean(self.excess**2 - noise)), 0.0)))
+
+    def striking_pairs(self) -> list[tuple[int, int, float]]:
+        """(i, j, z) of the pairs that stick out, most striking first; the bar rises with the number of pairs."""
+        bar = max(_NAMED, NormalDist().inv_cdf(1 - 0.005 / max(len(self.z), 1)))
+        found = [(int(self.first[k]), int(self.second[k]), float(self.z[k])) for k in np.flatnonzero(abs(self.z) > bar)]
+        return sorted(found, key=lambda pair: -abs(pair[2]))
+
+
+def agreement_test(sketch: Sketch, fit: LatentFit) -> AgreementTest | None:
+    """Test a fitted panel; None where jurors are too few or too many to compare all pairs."""
+    width, size = len(sketch.jurors), len(sketch.labels)
+    if not FEWEST_JURORS <= width <= MOST_JURORS:
+        return None
+    pairs = Pairs(sketch)
+    if len(pairs.items) <= width:
+        return None
+    prior = np.exp(fit.parameters.prior[0])
+    table = np.exp(class_table(fit.parameters)[0]).reshape(len(prior), width, size)
+    expected = np.einsum("k,kpr,kpr->p", prior, table[:, pairs.first], table[:, pairs.second])
+    excess = pairs.agreed / pairs.items - expected
+    z = excess / np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / pairs.items)
+    from scipy.special import chdtrc
+
+    return AgreementTest(pairs.first, pairs.second, excess, z, float(chdtrc(len(z) - width, float((z**2).sum()))))

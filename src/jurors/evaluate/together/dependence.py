@@ -1,0 +1,223 @@
+"""Who errs with whom, how much, and how many independent jurors the panel is worth: from the grades, without a key.
+
+On items of one label, the errors of i and j covary by Γ_ij; over all items, Σ_l P_l Γ_ij^l = C_ij - P_A P_B d_i d_j
+with d = accuracy on A + accuracy on B - 1: the covariance the truth does not explain. Divided by the spread of both
+jurors' errors it is a correlation ρ_ij, and with ρ̄ its mean over pairs (weighed by the items they share)
+    effective number of jurors = N / (1 + (N - 1) ρ̄):
+the number of independent jurors whose mean error would vary as much. Two labels only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import SketchError
+from jurors.evaluate.drawable import Drawable
+from jurors.evaluate.keyed import KeyedEvaluation
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.together.factor import pair_moments, residual_errors
+from jurors.sketch import Sketch
+from jurors.tables import Table
+
+Floats: TypeAlias = NDArray[np.float64]
+
+_SHOWN = 20
+_BEYOND = 0.1  # correlation beyond the typical pair's from which two jurors count as moving together,
+_CLEARLY = 4.5  # if it is so many standard errors,
+_BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this chance,
+_HEAVIEST = 0.5  # and if the pair shares items enough for a standard error to mean what it says
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Dependence(Drawable):
+    """How the jurors' errors go together."""
+
+    jurors: tuple[str, ...]
+    correlation: Floats  #: (N, N) ρ_ij, NaN on the diagonal and where a pair shares no item
+    items: Floats  #: (N, N) the items each pair shares
+    error: Floats  #: (N, N) the standard error of each correlation under independence
+    groups: tuple[tuple[str, ...], ...] = ()  #: jurors who move together beyond what all share
+    interval: dict[str, tuple[float, float]] | None = None  #: of `mean_correlation` and `effective_jurors`
+
+    @property
+    def z(self) -> Floats:
+        """(N, N) the correlations in standard errors."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.correlation / self.error)
+
+    @property
+    def mean_correlation(self) -> float:
+        """ρ̄, the mean over all pairs, weighed by the items they share."""
+        return mean_correlation(self.correlation, self.items)
+
+    @property
+    def effective_jurors(self) -> float:
+        """How many independent jurors the panel is worth."""
+        return effective_number(len(self.jurors), self.mean_correlation)
+
+    @property
+    def is_noticed(self) -> bool:
+        """Whether the mean correlation is more than two standard errors from none."""
+        known = np.isfinite(self.correlation)
+        noise = float(np.sqrt((2 * (self.items[known] * self.error[known]) ** 2).sum()))  # a pair stands there twice
+        return abs(self.mean_correlation) * float(self.items[known].sum()) > 2 * noise
+
+    def with_copies(self, hearing: NDArray[np.int64]) -> Dependence:
+        """The same with copies counted in: each has the errors of the juror that speaks for it."""
+        if (hearing == np.arange(len(hearing))).all():
+            return self
+        at = np.ix_(hearing, hearing)
+        shared = np.maximum(self.items[at], np.where(same_voice(hearing), self.items.max(axis=1)[hearing], 0.0))
+        error = np.where(same_voice(hearing), 1 / np.sqrt(np.maximum(shared, 1.0)), self.error[at])
+        return replace(self, correlation=as_heard(self.correlation, hearing), items=shared, error=error)
+
+    def pairs(self) -> list[tuple[str, str, float, float]]:
+        """(first, second, ρ, z), the most correlated first."""
+        i, j = np.nonzero(np.triu(np.isfinite(self.correlation), 1))
+        names, z = self.jurors, self.z
+        rows = [(names[a], names[b], float(self.correlation[a, b]), float(z[a, b])) for a, b in zip(i, j, strict=True)]
+        return sorted(rows, key=lambda row: -row[2])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "mean_correlation": self.mean_correlation,
+            "effective_jurors": self.effective_jurors,
+            "interval": None if self.interval is None else {k: list(v) for k, v in self.interval.items()},
+            "groups": [list(group) for group in self.groups],
+            "pairs": [{"jurors": [a, b], "correlation": x, "z": z} for a, b, x, z in self.pairs()],
+        }
+
+    def to_frame(self) -> Any:
+        """A dataframe, one row a pair: first, second, correlation, z."""
+        from jurors.votes.frame import data_frame
+
+        columns = zip(*self.pairs(), strict=True)
+        return data_frame(dict(zip(("first", "second", "correlation", "z"), map(list, columns), strict=True)))
+
+    def __str__(self) -> str:
+        ends = self.interval or {}
+
+        def about(name: str, places: int) -> str:
+            return f" ({ends[name][0]:.{places}f} – {ends[name][1]:.{places}f})" if name in ends else ""
+
+        head = (
+            f"{len(self.jurors)} jurors are worth {self.effective_jurors:.1f} independent ones"
+            f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+.3f}"
+            f"{about('mean_correlation', 3)}"
+        )
+        groups = [f"move together: {', '.join(group)}" for group in self.groups]
+        return "\n".join([head, *groups, "", self.table().to_text()]) + "\n"
+
+    def table(self) -> Table:
+        """The most correlated pairs, to read."""
+        shown = tuple((a, b, f"{x:+.3f}", f"{z:+.1f}") for a, b, x, z in self.pairs()[:_SHOWN])
+        return Table(("first", "second", "error correlation", "z"), shown, right=(2, 3))
+
+    def _repr_html_(self) -> str:
+        return self.table().to_html()
+
+
+def same_voice(hearing: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(N, N): the pairs that are heard as one juror."""
+    return np.asarray((hearing[:, None] == hearing) & ~np.eye(len(hearing), dtype=bool))
+
+
+def as_heard(correlation: Floats, hearing: NDArray[np.int64]) -> Floats:
+    """Correlations of those who speak, given to those they speak for; a copy errs just where the original does."""
+    return np.asarray(np.where(same_voice(hearing), 1.0, correlation[np.ix_(hearing, hearing)]))
+
+
+def mean_correlation(correlation: Floats, items: Floats) -> float:
+    """The mean over pairs, weighed by the items they share; NaN marks what is no pair."""
+    known = np.isfinite(correlation)
+    total = float(items[known].sum())
+    return float((correlation[known] * items[known]).sum()) / total if total else 0.0
+
+
+def effective_number(jurors: int, correlation: float) -> float:
+    """N / (1 + (N - 1) ρ̄), as if everybody had met everybody."""
+    below = 1 + (jurors - 1) * correlation
+    return jurors / below if below > 0 else float("inf")
+
+
+def residual_correlations(covariance: Floats, met: NDArray[np.bool_], prevalence: Floats, accuracy: Floats) -> Floats:
+    """ρ from covariances (…, N, N), prevalences (…, 2) and accuracies (…, N, 2)."""
+    p, q = prevalence[..., :1, None], prevalence[..., 1:, None]
+    d = accuracy.sum(axis=-1) - 1
+    left = covariance - p * q * d[..., :, None] * d[..., None, :]
+    spread = _spread(prevalence, accuracy)
+    return np.asarray(np.where(met, left / (spread[..., :, None] * spread[..., None, :]), np.nan))
+
+
+def _spread(prevalence: Floats, accuracy: Floats) -> Floats:
+    """The standard deviation of each juror's errors, given the label."""
+    inside = np.clip(accuracy, 0.005, 0.995)  # a spread cannot be zero; the grades themselves are not touched
+    return np.asarray(np.sqrt((inside * (1 - inside) * prevalence[..., None, :]).sum(axis=-1)))
+
+
+def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
+    """How errors go together, given the grades."""
+    if len(sketch.labels) != 2:
+        raise SketchError(
+            f"error correlations without a key are not available for {len(sketch.labels)} labels, only for two"
+        )
+    pairs = pair_moments(sketch)
+    floats = solution.to_float()
+    prevalence = np.array(floats.prevalences, dtype=float)
+    accuracy = np.array([[table[0][0], table[1][1]] for table in floats.confusions], dtype=float)
+    accuracy = np.where(np.isfinite(accuracy), accuracy, 0.5)
+    met = pairs.items > 1
+    correlation = residual_correlations(pairs.covariance, met, prevalence, accuracy)
+    spread = _spread(prevalence, accuracy)
+    error = residual_errors(pairs, sketch.items, float(prevalence[0]), accuracy) / np.outer(spread, spread)
+    explained = prevalence.prod() * (accuracy.sum(axis=1) - 1) ** 2
+    enough = (pairs.excess_kurtosis() <= _HEAVIEST) & (pairs.excess_kurtosis(explained) <= 4 * _HEAVIEST)
+    groups = linked_jurors(sketch.jurors, np.where(enough, correlation, np.nan), error)
+    return Dependence(jurors=sketch.jurors, correlation=correlation, items=pairs.items, error=error, groups=groups)
+
+
+def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tuple[tuple[str, ...], ...]:
+    """Jurors linked by pairs clearly more correlated than the typical pair."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    typical = max(float(np.nanmedian(correlation)), 0.0) if np.isfinite(correlation).any() else 0.0
+    beyond = np.nan_to_num(correlation - typical)
+    pairs = max(int(np.isfinite(correlation).sum()) // 2, 1)
+    bar = max(_CLEARLY, NormalDist().inv_cdf(1 - _BY_CHANCE / pairs))
+    i, j = np.nonzero(np.triu((beyond > _BEYOND) & (beyond > bar * error), 1))
+    size = len(jurors)
+    _, label = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(size, size)), directed=False)
+    members = [np.flatnonzero(label == k) for k in range(int(label.max()) + 1)]
+    return tuple(tuple(jurors[m] for m in group) for group in members if len(group) > 1)
+
+
+def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
+    """The same numbers from the answer key: what the keyless ones try to find."""
+    size, width = len(keyed.labels), len(keyed.jurors)
+    codes = keyed.sketch.tuples.codes
+    voted = (codes >= 0).astype(float)
+    covariance, spread = np.zeros((width, width)), np.zeros(width)
+    share = keyed.by_true_label.sum(axis=0) / keyed.items
+    for label in range(size):
+        weight = keyed.by_true_label[:, label].astype(float)
+        right = (codes == label).astype(float)
+        both = (voted * weight[:, None]).T @ voted
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = ((right * weight[:, None]).T @ voted) / both
+            gamma = ((right * weight[:, None]).T @ right) / both - mean * mean.T
+        covariance += share[label] * np.nan_to_num(gamma)
+        spread += share[label] * np.nan_to_num(np.diag(gamma))
+    items = (voted * keyed.by_true_label.sum(axis=1)[:, None].astype(float)).T @ voted
+    scale = np.sqrt(np.maximum(spread, 1e-12))
+    met = (items > 0) & ~np.eye(width, dtype=bool)
+    correlation = np.where(met, covariance / np.outer(scale, scale), np.nan)
+    with np.errstate(divide="ignore"):
+        error = 1 / np.sqrt(items)
+    return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(met, items, 0.0), error=error)

@@ -1,0 +1,1 @@
+"""The same jurors, apart for each group of items."""

@@ -1,0 +1,139 @@
+"""How grades by group read: one row a group and juror, then the decision tuples whose label differs."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from jurors.evaluate import Alarm, Evaluation
+from jurors.evaluate.card import alarm_lines, csv_rows, percent, percent_range
+from jurors.evaluate.key_card import score_rows
+from jurors.tables import Table
+
+if TYPE_CHECKING:
+    from jurors.jury.groups.by_group import ByGroup
+
+_MOST_LABELS = 4  # with more, only scores are shown
+_MOST_ROWS = 60  # more groups and jurors than this are cut in text; CSV and JSON have them all
+_MOST_RULES = 20
+_MOST_COLUMNS = 6  # with more groups, rules list the groups of each label
+_MOST_ALARMS = 10  # of one kind, in text
+
+
+def group_tables(by: ByGroup[Any]) -> list[Table]:
+    """The grades, and the rules that differ."""
+    return [_grades(by), *_rules(by)]
+
+
+def _rules(by: ByGroup[Any]) -> list[Table]:
+    rules = by.rules()
+    if not rules:
+        return []
+    said = f"{', '.join(by.jurors)} said" if len(by.jurors) <= _MOST_COLUMNS else "jurors said"
+    names = list(by.groups)
+    labels = [label for label in by.labels if any(label in chosen.values() for _, chosen in rules)]
+    if len(names) <= _MOST_COLUMNS:
+        heads = (said, *(f"label in {_plain(group)}" for group in names))
+    else:
+        heads = (said, *(f"label {label} in" for label in labels))
+    rows = []
+    for decisions, chosen in rules[:_MOST_RULES]:
+        front = ", ".join("–" if d is None else str(d) for d in decisions)
+        if len(names) <= _MOST_COLUMNS:
+            rows.append((front, *(chosen.get(group) for group in names)))
+        else:
+            rows.append((front, *(_few([g for g in names if chosen.get(g) == label]) for label in labels)))
+    more = f" (the first {_MOST_RULES} of {len(rules):,})" if len(rules) > _MOST_RULES else ""
+    return [Table(heads, tuple(rows), title=f"decision tuples whose label depends on the group{more}")]
+
+
+def _few(groups: list[Any]) -> str:
+    """Some groups by name, the others by number."""
+    more = f" and {len(groups) - 4:,} more" if len(groups) > 4 else ""
+    return ", ".join(map(_plain, groups[:4])) + more
+
+
+def _plain(name: Any) -> str:
+    """A name on one line."""
+    return "".join(c if c.isprintable() else " " for c in str(name))
+
+
+def _grades(by: ByGroup[Any]) -> Table:
+    first = next(iter(by.groups.values()))
+    graded = isinstance(first, Evaluation)
+    labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
+    level = (f"{first.level * 100:g}%",) if graded else ()
+    heads = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
+    heads += [*(f"accuracy on {a}" for a in labels), "score", *level]
+    rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, len(heads))]
+    right = tuple(k for k in range(1, len(heads)) if k != 2 + len(labels))  # all numbers: not the juror
+    more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
+    return Table(tuple(heads), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
+
+
+def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, width: int) -> list[tuple[Any, ...]]:
+    """One row a juror; the group and its prevalences stand in the first."""
+    front: tuple[Any, ...] = (_plain(group), f"{by.sizes[group]:,}")
+    if result.solution is None:
+        return [(*front, *("–",) * (width - 2))]
+    numbers = result.solution.to_float()
+    front += tuple(percent(numbers.prevalence.get(a)) for a in labels)
+    rows = []
+    for k, juror in enumerate(result.jurors):
+        row = [*(front if k == 0 else ("",) * len(front)), juror]
+        row += [percent(numbers.accuracy[juror].get(a)) for a in labels]
+        row.append(percent(numbers.score[juror]))
+        if isinstance(result, Evaluation):
+            row.append(percent_range(result.interval_of("score", juror)))
+        rows.append(tuple(row))
+    return rows
+
+
+def shown_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
+    """The alarms to read: of a kind that many groups have, the first few, and how many more there are."""
+    shown: list[Alarm] = []
+    many = Counter((alarm.level, alarm.kind) for alarm in alarms)
+    seen: Counter[tuple[str, str]] = Counter()
+    for alarm in alarms:
+        kind = (alarm.level, alarm.kind)
+        seen[kind] += 1
+        if seen[kind] <= _MOST_ALARMS:
+            shown.append(alarm)
+        elif seen[kind] == many[kind]:
+            more = f"so it is with {many[kind] - _MOST_ALARMS:,} more; --format json names them all"
+            shown.append(replace(alarm, message=more, value=None, jurors=()))
+    return tuple(shown)
+
+
+def group_rows(by: ByGroup[Any]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """Rows for CSV: the results' own, with the group in front."""
+    columns: tuple[str, ...] = ("group",)
+    rows: list[tuple[Any, ...]] = []
+    for group, result in by.groups.items():
+        names, own = csv_rows(result) if isinstance(result, Evaluation) else score_rows(result)
+        columns = ("group", *names)
+        rows += [(group, *row) for row in own]
+    return columns, rows
+
+
+def text_card(by: ByGroup[Any]) -> str:
+    """For a terminal."""
+    blocks = [table.to_text() for table in group_tables(by)]
+    blocks += ["\n".join(alarm_lines(shown_alarms(by.alarms)))] * bool(by.alarms)
+    return "\n\n".join(blocks) + "\n"
+
+
+def markdown_card(by: ByGroup[Any]) -> str:
+    """As Markdown."""
+    blocks = [table.to_markdown() for table in group_tables(by)]
+    blocks += ["\n".join(f"- {line}" for line in alarm_lines(shown_alarms(by.alarms)))] * bool(by.alarms)
+    return "\n\n".join(blocks) + "\n"
+
+
+def html_card(by: ByGroup[Any]) -> str:
+    """For a notebook."""
+    lines = "".join(f"<li>{html.escape(line)}</li>" for line in alarm_lines(shown_alarms(by.alarms)))
+    return "".join(table.to_html() for table in group_tables(by)) + (f"<ul>{lines}</ul>" if lines else "")

@@ -1,0 +1,107 @@
+"""Votes apart by group: which group each row belongs to, and the votes of each group as a test of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import SketchError, VotesError
+from jurors.jury.accept import as_votes, votes_and_column
+from jurors.jury.grade import grade_votes
+from jurors.sketch import Sketch
+from jurors.votes import Key, Votes
+from jurors.votes.cells import tidy
+from jurors.votes.layout import COUNT_WORDS, guess_column
+from jurors.votes.read import relabelled
+from jurors.votes.table import NO_VOTE
+
+
+def said_here(votes: Votes, also: NDArray[np.int64] | None = None) -> Votes:
+    """The same votes with only the labels that somebody said in them (or that are known): a test of its own."""
+    codes = votes.codes if votes.is_dense else votes.triples()[2]
+    found = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
+    if len(found) == len(votes.labels):
+        return votes
+    values = [a if k in set(found) else None for k, a in enumerate(votes.labels)]
+    return relabelled(votes, tuple(votes.labels[k] for k in found), values)
+
+
+def split_votes(
+    votes: Votes, groups: NDArray[Any], names: Sequence[Any]
+) -> Iterator[tuple[Any, NDArray[np.int64], Votes]]:
+    """Each group, its rows, and their votes; every row and vote is looked at once, however many groups there are."""
+    place = {name: k for k, name in enumerate(names)}
+    group = np.array([place.get(name, NO_VOTE) for name in groups.tolist()], dtype=np.int64)
+    which = _by_code(group, len(place))
+    if votes.is_dense:
+        for name, own in zip(names, which, strict=True):
+            yield name, own, replace(votes, _dense=votes.codes[own], **_kept(votes, own))
+        return
+    inside = np.full(votes.rows, NO_VOTE, dtype=np.int64)
+    for own in which:
+        inside[own] = np.arange(len(own))
+    row, col, code = votes.triples()
+    for name, own, at in zip(names, which, _by_code(group[row], len(place)), strict=True):
+        yield name, own, replace(votes, _sparse=(inside[row[at]], col[at], code[at]), **_kept(votes, own))
+
+
+def _by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
+    """The positions of 0, of 1, …, each in their order."""
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.searchsorted(codes[order], np.arange(many + 1)))[1:-1]
+
+
+def _kept(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
+    return {
+        "rows": len(rows),
+        "items": None if votes.items is None else votes.items[rows],
+        "counts": None if votes.counts is None else votes.counts[rows],
+    }
+
+
+_READING = (
+    "layout", "item", "juror", "label", "count", "missing", "labels", "duplicates", "ignore", "format", "tool",
+    "memory", "jurors", "items", "counts",
+)  # fmt: skip
+_GRADING = tuple(signature(grade_votes).parameters)
+
+
+def prepared(
+    source: Any, by: Any, column: str, options: Mapping[str, Any]
+) -> tuple[Votes, NDArray[Any], str, dict[str, Any]]:
+    """The votes, each row's group, what to call the column, and the options that are not about reading."""
+    reading = {name: value for name, value in options.items() if name in _READING}
+    grading = {name: value for name, value in options.items() if name not in _READING}
+    if unknown := [name for name in grading if name not in _GRADING]:
+        raise SketchError(f"there is no option {unknown[0]!r}")
+    if isinstance(by, str):
+        if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)):
+            raise VotesError(
+                f"there is no column {by!r} beside these votes; give one group a row, or a mapping by item"
+            )
+        if reading.get("layout", "auto") in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
+            raise VotesError(f"column {by!r} counts items; name the column that holds their group")
+        votes, found = votes_and_column(source, by, **reading)
+        return votes, _array(found), by, grading
+    votes = as_votes(source, **reading)
+    if isinstance(by, Mapping):
+        by = Key.from_mapping(by)
+    if isinstance(by, Key):
+        return votes, _array(by.by_row(votes)), column, grading
+    if not hasattr(by, "__iter__"):
+        raise VotesError(f"groups are a column's name, one group a row or a mapping by item, not {type(by).__name__}")
+    listed = list(by)
+    if len(listed) != votes.rows:
+        raise VotesError(f"the votes have {votes.rows:,} rows, but {len(listed):,} groups were given")
+    return votes, _array(listed), column, grading
+
+
+def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    array = np.empty(len(groups), dtype=object)
+    array[:] = tidy(list(groups), column="group")
+    return array

@@ -1,0 +1,95 @@
+"""Any panel: the estimate, its intervals and alarms, and how errors go together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from jurors.doubt import agreement_alarms, juror_alarms, panel_intervals, residual_alarms
+from jurors.doubt.intervals.dependence_spread import DependenceSpread
+from jurors.doubt.juror_alarms import voice_alarms
+from jurors.evaluate import Alarm, Evaluation, evaluate_panel
+from jurors.evaluate.panel.panel import PanelFit
+from jurors.evaluate.partition import majority_partition
+from jurors.evaluate.together.agreement_residual import agreement_test
+from jurors.evaluate.together.dependence import Dependence, dependence_of
+from jurors.evaluate.together.factor import MOST_JURORS
+from jurors.evaluate.together.residual import FEWEST_JURORS
+from jurors.jury.methods.islands_apart import grade_groups
+from jurors.jury.methods.request import FIT_RULE, Request, named_statistics, oriented, ranked
+from jurors.jury.methods.three_jurors_labels import estimate_alarms
+from jurors.sketch import Sketch
+
+
+def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
+    """Any panel: jurors independent given label and difficulty, the model weighed by hidden votes.
+
+    Jurors who share no item with the others are graded apart.
+    """
+    if request.gold is not None:  # gold items are counted by the whole sketch's tuples, and they tie groups together
+        result = _grade_connected(sketch, request)
+    else:
+        result = grade_groups(sketch, lambda part: _grade_connected(part, request))
+    if any(alarm.kind == "too_few_voices" for alarm in result.alarms):  # how often labels are right is not known then
+        return replace(result, partition=majority_partition(sketch))
+    return result
+
+
+def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
+    panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
+    result = oriented("latent", sketch, panel.fit, request)
+    found = list(result.alarms)
+    if panel.fit.posterior is not None:
+        found += juror_alarms(sketch, panel.fit.posterior)
+    found += estimate_alarms(sketch)
+    found += residual_alarms(sketch.jurors, panel.test, panel.coupling.groups if panel.coupling else [])
+    if len(sketch.labels) > 2:
+        found += agreement_alarms(sketch.jurors, agreement_test(panel.heard, panel.main_fit))
+    if few := voice_alarms(sketch):
+        kept = [alarm for alarm in found if alarm.kind != "twin_jurors"]  # said already
+        note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
+        details = {**result.details, "notes": [*result.details.get("notes", ()), note]}
+        return replace(result, alarms=ranked([*few, *kept]), details=details)
+    result = replace(result, alarms=ranked(found))
+    spread = _dependence(panel, result)
+    if request.intervals and result.rule == FIT_RULE:
+        also = None if spread is None else spread.add
+        ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
+        if ends is not None:
+            result = replace(
+                result,
+                interval=named_statistics(sketch, ends),
+                standard_error=named_statistics(sketch, ends["errors"]),
+            )
+    return result if spread is None else _with_dependence(result, spread.result(request.level))
+
+
+def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
+    """How errors go together, for two labels and four jurors or more; nothing where the mathematics is not given."""
+    sketch = panel.heard
+    if result.solution is None or len(sketch.labels) != 2 or not 4 <= len(sketch.jurors) <= MOST_JURORS:
+        return None
+    return DependenceSpread(dependence_of(sketch, result.solution).with_copies(panel.hearing), panel)
+
+
+def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
+    size = len(found.jurors)
+    if size == FEWEST_JURORS and any(a.kind == "correlated_errors" for a in result.alarms):
+        # Nobody can tell which of four share an error, so what is left over of the pairs is not theirs to count.
+        note = "How many independent jurors these 4 are worth is unknown: their errors go together, nobody knows whose."
+        return replace(result, details={**result.details, "notes": [*result.details.get("notes", ()), note]})
+    ends = found.interval["effective_jurors"] if found.interval else None
+    sure = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
+    worth = f"{found.effective_jurors:.1f}{sure}"
+    note = f"As far as errors go together, these {size} jurors are worth at most {worth} independent ones."
+    if ends is None and not found.is_noticed:
+        note = (
+            f"No mean error correlation is seen; how many independent jurors these {size} are worth was not measured."
+        )
+    notes = [*result.details.get("notes", ()), note]
+    alarms = result.alarms
+    if found.groups and not any(alarm.kind == "correlated_errors" for alarm in alarms):
+        who = "; ".join(" + ".join(group) for group in found.groups)
+        message = f"errors go together beyond chance in groups: {who}"
+        together = tuple(name for group in found.groups for name in group)
+        alarms = ranked([*alarms, Alarm("correlated_errors", "warning", message, found.mean_correlation, together)])
+    return replace(result, alarms=alarms, details={**result.details, "notes": notes, "dependence": found})

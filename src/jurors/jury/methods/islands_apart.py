@@ -1,0 +1,108 @@
+"""Grade each group of jurors by itself, then put the report cards together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from jurors.doubt import interval_around
+from jurors.errors import SketchError
+from jurors.evaluate import Alarm, Evaluation, Named, Solution
+from jurors.evaluate.panel.islands import juror_groups, part_of
+from jurors.evaluate.partition import partition_by_label
+from jurors.sketch import Sketch
+
+MOST_GROUPS = 50  #: more are graded together: so many small groups have little to say each
+
+
+def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evaluation:
+    """Grade a sketch whose jurors may fall into groups that share no item; say so where they do."""
+    group = juror_groups(sketch)
+    count = int(group.max()) + 1
+    if count == 1:
+        return grade(sketch)
+    message = f"the jurors fall into {count} groups that share no item: nothing compares one group with another"
+    if count > MOST_GROUPS:
+        whole = grade(sketch)
+        alarm = Alarm("disconnected_groups", "warning", f"{message}; so many are graded as one", float(count))
+        return replace(whole, alarms=(alarm, *whole.alarms))
+    parts = [part_of(sketch, group, k) for k in range(count)]
+    cards = [grade(part) for part, _ in parts]
+    if any(card.solution is None or card.partition is None for card in cards):
+        raise SketchError(f"{message}, and one of them has no real evaluation; grade them one by one")
+    alarm = Alarm("disconnected_groups", "warning", f"{message}; each was graded by itself", float(count))
+    return _join(sketch, parts, cards, alarm)
+
+
+def _join(sketch: Sketch, parts: list[Any], cards: list[Evaluation], alarm: Alarm) -> Evaluation:
+    shares = np.array([card.items for card in cards], dtype=float)
+    shares /= shares.sum()
+    prevalence = shares @ np.array([list(card.prevalence.values()) for card in cards], dtype=float)
+    solution = Solution(
+        sketch.jurors,
+        sketch.labels,
+        tuple(prevalence.tolist()),
+        tuple(_of(cards, j).confusions[_of(cards, j).jurors.index(j)] for j in sketch.jurors),
+        tuple(_of(cards, j).score[j] for j in sketch.jurors),
+    )
+    posterior = np.repeat(prevalence[None], sketch.tuples.rows, axis=0)  # items nobody saw: all that is known
+    for (part, rows), card in zip(parts, cards, strict=True):
+        if card.partition is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                posterior[rows] = card.partition.by_true_label / part.counts[:, None]
+    first = cards[0]
+    result = replace(
+        first, items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, solution=solution,
+        solutions=(solution,), interval=None, standard_error=None,
+        partition=partition_by_label(sketch, solution, np.nan_to_num(posterior)),
+        alarms=(alarm, *(a for card in cards for a in card.alarms)),
+        details={"groups": [_summary(card) for card in cards]},
+    )  # fmt: skip
+    if any(card.standard_error is None for card in cards):
+        return result
+    return replace(
+        result, interval=_intervals(cards, shares, prevalence, result), standard_error=_errors(cards, shares)
+    )
+
+
+def _of(cards: list[Evaluation], juror: str) -> Any:
+    return next(card.solution for card in cards if juror in card.jurors)
+
+
+def _summary(card: Evaluation) -> dict[str, Any]:
+    return {
+        "jurors": list(card.jurors),
+        "items": card.items,
+        "prevalence": card.prevalence,
+        "model": card.details.get("model"),
+    }
+
+
+def _errors(cards: list[Evaluation], shares: np.ndarray[Any, Any]) -> Named:
+    """Groups share no item, so their errors are independent."""
+    labels = cards[0].labels
+    found = [card.standard_error for card in cards if card.standard_error is not None]
+    each = np.array([[e["prevalence"][a] for a in labels] for e in found])
+    together = np.sqrt(((shares[:, None] * each) ** 2).sum(axis=0))
+    return Named(
+        prevalence=Named(zip(labels, together.tolist(), strict=True)),
+        accuracy=Named((j, row) for e in found for j, row in e["accuracy"].items()),
+        score=Named((j, x) for e in found for j, x in e["score"].items()),
+    )
+
+
+def _intervals(
+    cards: list[Evaluation], shares: np.ndarray[Any, Any], prevalence: np.ndarray[Any, Any], whole: Evaluation
+) -> Named:
+    errors = _errors(cards, shares)
+    spread = np.array(list(errors["prevalence"].values()))
+    low, high = interval_around(prevalence, spread, np.full(len(prevalence), float(whole.items)), whole.level)
+    found = [card.interval for card in cards if card.interval is not None]
+    return Named(
+        prevalence=Named((a, (float(x), float(y))) for a, x, y in zip(whole.labels, low, high, strict=True)),
+        accuracy=Named((j, row) for e in found for j, row in e["accuracy"].items()),
+        score=Named((j, ends) for e in found for j, ends in e["score"].items()),
+    )

@@ -1,0 +1,82 @@
+"""What the user asks for, and how a fit becomes an evaluation: shared by every way to grade."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.doubt.intervals.trio_intervals import Target
+from jurors.errors import SketchError
+from jurors.evaluate import Alarm, Choice, Evaluation, Fit, Named, Solution, choose_solution
+from jurors.evaluate.alarm import LEVELS
+from jurors.evaluate.partition import partition_by_label
+from jurors.sketch import Sketch
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for beyond the method."""
+
+    choice: Choice = field(default_factory=Choice)
+    target: Target = "test"
+    level: float = 0.95
+    seed: int = 0
+    gold: NDArray[np.int64] | None = None  #: tuples x labels, how many gold items
+    intervals: bool = True  #: whether anybody will look at them
+
+
+def oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluation:
+    """The fit as an evaluation; where the user knows something that contradicts it, its mirror image."""
+    rule = FIT_RULE
+    solutions: tuple[Solution, ...] = (fit.solution,)
+    knows = request.choice.trust is not None or request.choice.common is not None
+    if knows and len(sketch.labels) == 2:
+        mirror = _mirror(fit)
+        chosen, rule, _ = choose_solution(sketch, (fit.solution, mirror.solution), request.choice)
+        solutions = (fit.solution, mirror.solution) if chosen == 0 else (mirror.solution, fit.solution)
+        fit = (fit, mirror)[chosen]
+        rule = rule if chosen else FIT_RULE
+    elif knows:
+        raise SketchError("a trusted juror or a common label settles panels of two labels only; give gold items")
+    return Evaluation(
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name, solution=fit.solution,
+        solutions=solutions, rule=rule,
+        partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
+        alarms=ranked(fit.alarms), target=request.target, level=request.level,
+        details={**fit.details, "iterations": fit.iterations, "converged": fit.converged},
+    )  # fmt: skip
+
+
+def _mirror(fit: Fit) -> Fit:
+    """Two labels trade places: what was A is B for everybody."""
+    s = fit.solution
+    scores = None if s.scores is None else tuple(None if x is None else 1 - x for x in s.scores)
+    mirrored = Solution(s.jurors, s.labels, s.prevalences[::-1], tuple(t[::-1] for t in s.confusions), scores)
+    return replace(fit, solution=mirrored, posterior=None if fit.posterior is None else fit.posterior[:, ::-1])
+
+
+FIT_RULE = "the fit started from the jurors' votes"
+
+
+def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
+    """Arrays `prevalence` (R), `accuracy` (N, R) and `score` (N), perhaps with (low, high) last, by name."""
+
+    def named(names: Sequence[Any], values: list[Any]) -> Named:
+        return Named((a, tuple(x) if isinstance(x, list) else x) for a, x in zip(names, values, strict=True))
+
+    prevalence, accuracy, score = (np.asarray(arrays[name]).tolist() for name in ("prevalence", "accuracy", "score"))
+    labels, jurors = sketch.labels, sketch.jurors
+    return Named(
+        prevalence=named(labels, prevalence),
+        accuracy=Named((j, named(labels, row)) for j, row in zip(jurors, accuracy, strict=True)),
+        score=named(jurors, score),
+    )
+
+
+def ranked(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
+    """Loudest first."""
+    return tuple(sorted(alarms, key=lambda alarm: -LEVELS.index(alarm.level)))

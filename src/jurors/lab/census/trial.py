@@ -1,0 +1,220 @@
+"""Many tests of one trio at once, beside their answer key: what AE and majority vote say, and what is true.
+
+AE is the paper's algebraic evaluation: the solution of greatest total label accuracy, unclamped. All arrays have one
+row a test; `truth` is read off the counts by true label, which AE and majority vote never see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import isqrt
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.doubt.bounds.robust import robust_bounds
+from jurors.doubt.bounds.severity import smallest_correlation
+from jurors.evaluate.trio.trios import OUTCOMES, TUPLE_VALUES, DecodedTrios, evaluate_trios
+from jurors.lab.census.draws import Integers
+from jurors.sketch import Sketch
+
+Floats: TypeAlias = NDArray[np.float64]
+Trio: TypeAlias = tuple[int, int, int]
+
+_OTHERS = ((1, 2), (0, 2), (0, 1))
+_MAJORITY = TUPLE_VALUES.sum(axis=1) >= 2  # of the eight tuples: whether most say the second label
+_WEAK = 3.0
+DROWNED = 1.0  #: error correlations add as much to a pair's covariance as the truth puts there, or more
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """One evaluation a test: the prevalence of the first label, and accuracies by juror and label."""
+
+    prevalence: Floats  #: (T,)
+    accuracy: Floats  #: (T, 3, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class TrioTests:
+    """What is true, what AE says and what majority vote says, in T tests of three jurors."""
+
+    counts: Integers  #: (T, 2, 8) by true label
+    truth: Statistics
+    algebraic: Statistics
+    majority: Statistics
+    decoded: DecodedTrios
+    pair_correlation: Floats  #: (T, 2, 3) Γ by true label and the juror left out
+    trio_correlation: Floats  #: (T, 2)
+    errors: dict[str, Floats]  #: labelling errors of "algebraic", "majority" and "best_possible"; what AE "expected"
+
+    @property
+    def largest_correlation(self) -> Floats:
+        """The largest |Γ| of a pair or of the trio, on either label: the ε that the robust bounds may assume."""
+        pairs, trios = np.abs(self.pair_correlation), np.abs(self.trio_correlation)
+        return np.asarray(np.maximum(pairs.max(axis=(1, 2)), trios.max(axis=1)))
+
+    @property
+    def signal(self) -> Floats:
+        """(T, 3) P_A P_B d_j d_k: what each pair's covariance would be without error correlations."""
+        d = self.truth.accuracy.sum(axis=2) - 1
+        p = self.truth.prevalence[:, None]
+        return np.stack([p[:, 0] * (1 - p[:, 0]) * d[:, j] * d[:, k] for j, k in _OTHERS], axis=1)
+
+    @property
+    def noise(self) -> Floats:
+        """(T, 3) P_A Γ^A + P_B Γ^B: what error correlations add to each pair's covariance."""
+        p = self.truth.prevalence[:, None]
+        return p * self.pair_correlation[:, 0] + (1 - p) * self.pair_correlation[:, 1]
+
+    @property
+    def added_over_signal(self) -> Floats:
+        """(T,) |noise / signal| of the worst pair; NaN where a label never occurs."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.abs(self.noise / self.signal).max(axis=1))
+
+    def alarms(self) -> dict[str, NDArray[np.bool_]]:
+        """Kind -> whether it rang, in each test."""
+        outcome = self.decoded.outcome
+        rang = {kind: outcome == OUTCOMES.index(kind) for kind in ("out_of_range", "complex", "degenerate")}
+        return {"irrational": is_irrational(self.counts.sum(axis=1)), **rang, "weak_pair": self._weakest() < _WEAK}
+
+    def _weakest(self) -> Floats:
+        """|z| of the weakest pair: its covariance in standard errors."""
+        m, items = self.decoded.moments, self.decoded.moments.items
+        found = []
+        for left_out, (j, k) in enumerate(_OTHERS):
+            a, b, c = m.single[:, j], m.single[:, k], m.pair[:, left_out]
+            variance = a * (1 - a) * b * (1 - b) + (1 - 2 * a) * (1 - 2 * b) * c - c**2
+            found.append(np.abs(c) / np.sqrt(np.maximum(variance, 1e-300) / items))
+        return np.asarray(np.min(found, axis=0))
+
+    def bounds(self) -> Iterator[tuple[float, float] | None]:
+        """What is certain of the first label's prevalence if no correlation exceeds the one measured; None: nothing."""
+        # The closed form bounds nothing where the correlation may explain all that a pair has in common.
+        hopeless = np.abs(self.decoded.moments.pair).min(axis=1) <= self.largest_correlation
+        for table, epsilon, skip in zip(self.counts.sum(axis=1), self.largest_correlation, hopeless, strict=True):
+            if skip:
+                yield None
+                continue
+            found = robust_bounds(_sketch(table), min(1.0, float(epsilon) * (1 + 1e-9) + 1e-15))
+            yield None if found.alarms or found.prevalence is None else found.prevalence[0]
+
+    def severity(self) -> float:
+        """ε*: the smallest error correlation that explains the counts of all tests together."""
+        return smallest_correlation(_sketch(self.counts.sum(axis=(0, 1))))
+
+
+def _sketch(counts: Integers) -> Sketch:
+    return Sketch.from_table(counts.reshape(2, 2, 2), jurors="ijk", labels=(0, 1))
+
+
+def evaluate_tests(counts: Integers) -> TrioTests:
+    """Evaluate tests given as counts by true label, (T, 2, 8), the second label's bit set, first juror first.
+
+    Examples
+    --------
+    The paper's Table 1:
+
+    >>> table = [[424, 168, 283, 129, 415, 194, 252, 135], [144, 385, 366, 939, 1398, 3413, 3282, 8073]]
+    >>> tests = evaluate_tests(np.array([table]))
+    >>> [round(float(s.prevalence[0]), 4) for s in (tests.truth, tests.algebraic, tests.majority)]
+    [0.1, 0.0887, 0.1792]
+    >>> {method: float(n[0]) for method, n in tests.errors.items() if method != "expected"}
+    {'algebraic': 1720.0, 'majority': 3003.0, 'best_possible': 1720.0}
+    """
+    counts = np.asarray(counts)
+    observed = counts.sum(axis=1)
+    decoded = evaluate_trios(observed.reshape(-1, 2, 2, 2))
+    truth = _statistics(counts)
+    majority = _statistics(np.stack([observed * ~_MAJORITY, observed * _MAJORITY], axis=1))
+    algebraic = Statistics(decoded.prevalence, decoded.accuracy)
+    pairs, trio = _correlations(counts, truth.accuracy)
+    return TrioTests(
+        counts, truth, algebraic, majority, decoded, pairs, trio, _errors(counts, algebraic, decoded.outcome <= 1)
+    )
+
+
+def _statistics(counts: Integers) -> Statistics:
+    """Read off counts by true label, or by the label taken for true; NaN where a label never occurs."""
+    totals = counts.sum(axis=2)
+    second = counts @ TUPLE_VALUES  # (T, 2, 3)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        said = second / totals[:, :, None]
+        prevalence = totals[:, 0] / totals.sum(axis=1)
+    return Statistics(prevalence, np.stack([1 - said[:, 0], said[:, 1]], axis=2))
+
+
+def _correlations(counts: Integers, accuracy: Floats) -> tuple[Floats, Floats]:
+    """Γ of every pair, by true label and the juror left out, and of the trio; as the paper defines them."""
+    pairs, trios = [], []
+    for label in (0, 1):
+        right = np.equal(TUPLE_VALUES.T, label).astype(float)  # (3, 8)
+        centred = right - accuracy[:, :, label, None]  # (T, 3, 8)
+        with np.errstate(invalid="ignore"):  # a group may lack a label
+            shares = counts[:, label] / counts[:, label].sum(axis=1, keepdims=True)
+        pairs.append(np.stack([(shares * centred[:, j] * centred[:, k]).sum(axis=1) for j, k in _OTHERS], axis=1))
+        trios.append((shares * centred.prod(axis=1)).sum(axis=1))
+    return np.stack(pairs, axis=1), np.stack(trios, axis=1)
+
+
+def estimated_partition(statistics: Statistics) -> Floats:
+    """(T, 2, 8): the share of items with each true label and decision tuple if errors are independent."""
+    p = statistics.prevalence[:, None]
+    a, b = statistics.accuracy[..., 0], statistics.accuracy[..., 1]
+    as_a = np.where(TUPLE_VALUES == 0, a[:, None], 1 - a[:, None]).prod(axis=2)
+    as_b = np.where(TUPLE_VALUES == 1, b[:, None], 1 - b[:, None]).prod(axis=2)
+    return np.stack([p * as_a, (1 - p) * as_b], axis=1)
+
+
+def decisions(statistics: Statistics) -> NDArray[np.bool_]:
+    """(T, 8): whether each tuple is labelled with the second label; by majority where there is no evaluation."""
+    likely = estimated_partition(statistics)
+    difference = likely[:, 1] - likely[:, 0]
+    tied = np.abs(difference) <= 1e-12 * np.abs(likely).max(axis=1)
+    return np.where(np.isnan(difference) | tied, _MAJORITY, difference > 0)
+
+
+def _errors(counts: Integers, algebraic: Statistics, is_real: NDArray[np.bool_]) -> dict[str, Floats]:
+    chosen = decisions(algebraic)
+    likely = estimated_partition(algebraic)
+    items = counts.sum(axis=(1, 2))
+    wrong = np.where(chosen, likely[:, 0], likely[:, 1]).sum(axis=1) * items
+    return {
+        "algebraic": np.where(chosen, counts[:, 0], counts[:, 1]).sum(axis=1).astype(float),
+        "majority": np.where(_MAJORITY, counts[:, 0], counts[:, 1]).sum(axis=1).astype(float),
+        "best_possible": counts.min(axis=1).sum(axis=1).astype(float),
+        "expected": np.where(is_real, wrong, np.nan),
+    }
+
+
+def is_irrational(tables: Integers) -> NDArray[np.bool_]:
+    """Whether the exact solution of each table (T, 8) is real and irrational: the hyperdeterminant is no square.
+
+    Examples
+    --------
+    >>> is_irrational(np.array([[568, 553, 649, 1068, 1813, 3607, 3534, 8208]])).tolist()
+    [True]
+    """
+    n = tables.astype(object)
+    first = n[:, 0] * n[:, 3] - n[:, 1] * n[:, 2]
+    second = n[:, 4] * n[:, 7] - n[:, 5] * n[:, 6]
+    mixed = n[:, 0] * n[:, 7] + n[:, 3] * n[:, 4] - n[:, 1] * n[:, 6] - n[:, 2] * n[:, 5]
+    found = mixed * mixed - 4 * first * second
+    return np.array([h > 0 and isqrt(h) ** 2 != h for h in found.tolist()], dtype=bool)
+
+
+def all_trios(jurors: int) -> list[Trio]:
+    """Every trio, as positions."""
+    return list(combinations(range(jurors), 3))
+
+
+def trio_counts(sketches: Integers, trio: Sequence[int]) -> Integers:
+    """Counts by true label (T, 2, 2^N) of all jurors, summed over those who are not in the trio: (T, 2, 8)."""
+    width = sketches.shape[-1].bit_length() - 1
+    table = sketches.reshape(*sketches.shape[:2], *(2,) * width)
+    others = tuple(2 + k for k in range(width) if k not in trio)
+    return np.asarray(table.sum(axis=others).reshape(*sketches.shape[:2], 8))

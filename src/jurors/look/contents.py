@@ -1,0 +1,107 @@
+"""What a folder holds that is not one table of votes, nor one tool's log: file by file, in a few words each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jurors.errors import JurorsError
+from jurors.look.inspection import Inspection
+from jurors.look.steps import Step, command_line
+from jurors.votes.files.locate import TABLE_SUFFIXES
+
+_MOST_FILES = 30  #: looked into, one by one
+_LARGEST = 50_000_000  #: bytes of a file that is looked into
+_SUGGESTED = 3
+_NAMED = 3
+_FAULT_WIDTH = 90
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or folder: its name, what it is for programs ("votes", "key", "table", "folder" …) and for people."""
+
+    name: str
+    kind: str
+    what: str
+    steps: tuple[Step, ...] = ()
+    fault: str | None = None
+
+
+def list_folder(folder: str, look: Callable[[str], Inspection]) -> list[Entry]:
+    """Every file and folder right below this one; `look` inspects a file."""
+    found = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=lambda e: e.name)
+    files = [entry.name for entry in found if entry.is_file()]
+    looked = set(files[:_MOST_FILES])
+    return [
+        _folder(entry.path, entry.name)
+        if entry.is_dir()
+        else _file(os.path.join(folder, entry.name), entry.name, look)
+        if entry.name in looked and entry.stat().st_size <= _LARGEST
+        else Entry(entry.name, "unseen", "not looked into: " + _why_unseen(entry.stat().st_size))
+        for entry in found
+        if entry.is_dir() or entry.is_file()
+    ]
+
+
+def _why_unseen(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB" if size > _LARGEST else "there are many files"
+
+
+def _folder(path: str, name: str) -> Entry:
+    names = sorted(one for one in os.listdir(path) if not one.startswith("."))
+    tables = [one for one in names if one.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES)]
+    shown = (tables + [one for one in names if one not in tables])[:_NAMED]
+    more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
+    return Entry(name, "folder", f"folder: {', '.join(shown)}{more}" if names else "folder: empty")
+
+
+def _file(path: str, name: str, look: Callable[[str], Inspection]) -> Entry:
+    try:
+        found = look(path)
+    except JurorsError as error:
+        fault = str(error).removeprefix(f"{path}: ")
+        if "cut short" in fault or "damaged" in fault:
+            return Entry(name, "damaged", f"cannot be read: {fault[:_FAULT_WIDTH]}", fault=fault)
+        return Entry(name, "other", "not votes")
+    score = tuple(step for step in found.steps if step.command.startswith("jurors score "))
+    if found.layout == "key":
+        return Entry(name, "key", f"answer key: {found.items:,} items, {len(found.labels)} labels")
+    if found.votes is not None and not found.obstacles:
+        what = found.format.split(" (")[0] if found.layout == "log" else "votes"
+        return Entry(name, "votes", f"{what}: {found.items:,} items, {len(found.jurors):,} jurors", score)
+    if found.fault is None:
+        return Entry(name, "table", f"{found.format}, nothing to grade: {found.obstacles[0].split(';')[0]}", score)
+    if found.format in ("text", "JSON document"):
+        return Entry(name, "other", f"not votes ({found.format})")
+    return Entry(name, "damaged", f"{found.format}, cannot be read: {found.fault[:_FAULT_WIDTH]}", fault=found.fault)
+
+
+def folder_fault(folder: str, entries: Sequence[Entry]) -> str | None:
+    """Why nothing in the folder can be read, or which file of it is broken; None where all is well."""
+    broken = next((entry for entry in entries if entry.fault), None)
+    if broken is not None:
+        return f"{broken.name}: {broken.fault}"
+    if any(entry.kind in ("votes", "key", "table", "unseen") for entry in entries):
+        return None
+    if any(_has_tables(Path(folder) / entry.name) for entry in entries if entry.kind == "folder"):
+        return None
+    return "this folder holds no file of votes (CSV, TSV, JSON lines or Parquet)"
+
+
+def folder_steps(folder: str, entries: Sequence[Entry]) -> Iterator[Step]:
+    """What to look at next: the files of votes, else the folders that hold some."""
+    files = [entry for entry in entries if entry.kind == "votes"]
+    for entry in files[:_SUGGESTED]:
+        yield Step(command_line("inspect", [os.path.join(folder, entry.name)], {}), f"what {entry.name} holds")
+    yield from (step for entry in files[:_SUGGESTED] for step in entry.steps)
+    below = [entry for entry in entries if entry.kind == "folder" and _has_tables(Path(folder) / entry.name)]
+    if not files:
+        for entry in sorted(below, key=lambda entry: "votes" not in entry.what)[:_SUGGESTED]:
+            yield Step(command_line("inspect", [os.path.join(folder, entry.name)], {}), f"what {entry.name} holds")
+
+
+def _has_tables(folder: Path) -> bool:
+    return any(entry.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES) for entry in os.listdir(folder))

@@ -1,0 +1,234 @@
+"""`inspect`: looks at files (or frames) of votes without grading, and survives what a reader would refuse."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import JurorsError, VotesError
+from jurors.look.contents import folder_fault, folder_steps, list_folder
+from jurors.look.inspection import Inspection, Spread
+from jurors.look.overlap import Overlap, find_overlap
+from jurors.look.peek import Glimpse, peek
+from jurors.look.recognise import Reading, columns_of, recognise
+from jurors.look.steps import Step, command_line, next_steps, obstacles, votes_beside
+from jurors.look.suspects import Finding, find_suspects, looks_like_key, odd_columns
+from jurors.votes.files.locate import locate, shown_source
+from jurors.votes.layout import Options
+from jurors.votes.read import relabelled
+from jurors.votes.table import Votes
+
+_SHOWN_GROUPS = 8
+_UNLIKE = "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)"
+_FROM = re.compile(r"--from ([\w.-]+:[\w.-]+)")
+
+
+def inspect(source: Any, **reading: Any) -> Inspection:
+    """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
+
+    Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
+    there is nothing to see. The options are those of `read_votes`; a dataframe, `Votes` or a `Sketch` will do too.
+    """
+    if (opened := _in_memory(source, reading)) is not None:
+        return _inspection(opened, (), reading)
+    with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
+        found = locate(source, Path(folder))
+        if not found.paths:
+            raise VotesError(f"{shown_source(source)}: this folder holds no file")
+        streams = any(Path(folder) in path.parents for path in found.paths)
+        files = (shown_source(source),) if streams else _names(source)
+        where = list(found.paths) if streams else source
+        try:
+            opened = recognise(where, reading)
+        except JurorsError as error:
+            if (named := _folder(source)) is not None:
+                return _listing(named, reading, None)
+            glimpse = peek(found.paths, found.root)
+            if glimpse is None:
+                raise
+            return _unread(files, glimpse, _unnamed(error, where if streams else source))
+        if opened.fault is not None and (named := _folder(source)) is not None:
+            return _listing(named, reading, opened)
+        return _inspection(opened, files if not streams else ("-",), reading)
+
+
+def _in_memory(source: Any, reading: Mapping[str, Any]) -> Reading | None:
+    from jurors.votes.frame import is_frame, open_frame
+
+    if isinstance(source, Votes):
+        return Reading(votes=source, layout="votes", format="Votes")
+    if isinstance(source, (str, os.PathLike, list, tuple)) or hasattr(source, "read"):
+        return None
+    if isinstance(found := getattr(source, "tuples", None), Votes):  # a Sketch, which this layer does not know
+        return Reading(votes=found, layout="sketch", format=type(source).__name__)
+    if not is_frame(source):
+        return None
+    name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
+    votes = Votes.from_frame(source, **reading)
+    if not hasattr(type(source), "columns"):  # a stream, which can be read only once
+        return Reading(votes=votes, layout="votes", format=name)
+    frame = open_frame(source)
+    if {"trace_id", "assessments"} <= set(frame.names):
+        return Reading(votes=votes, layout="log", format=name)
+    layout = frame.layout(Options(**reading))
+    return Reading(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
+
+
+def _folder(source: Any) -> str | None:
+    """The folder that was named, where it alone was."""
+    one = source[0] if isinstance(source, (list, tuple)) and len(source) == 1 else source
+    return os.fspath(one) if isinstance(one, (str, os.PathLike)) and os.path.isdir(one) else None
+
+
+def _listing(folder: str, reading: Mapping[str, Any], log: Reading | None) -> Inspection:
+    """A folder that is not one table; `log`: the tool's log that its files look like, and what is wrong with it."""
+    is_log = log is not None and log.is_log
+    entries = list_folder(folder, lambda path: inspect(path, **reading))
+    fault = log.fault if log is not None and is_log else folder_fault(folder, entries)
+    note = "the files are not one table of votes: name the one to read"
+    return Inspection(
+        files=(folder,),
+        format=log.format if log is not None and is_log else "folder",
+        columns={},
+        assumed={},
+        labels={},
+        findings=() if fault else (Finding("several_files", note),),
+        fault=fault,
+        contents=tuple((entry.name, entry.what) for entry in entries),
+        steps=_chosen([folder], fault) or tuple(folder_steps(folder, entries)),
+    )
+
+
+def _chosen(files: Sequence[str], fault: str | None) -> tuple[Step, ...]:
+    """The command that a fault names: which of a log's questions or tasks to read."""
+    if (named := _FROM.search(fault or "")) is None:
+        return ()
+    return (Step(command_line("inspect", files, {"tool": named[1]}), "one of those to choose from"),)
+
+
+def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
+    votes = opened.votes
+    if votes is None:
+        return Inspection(
+            files=tuple(files), format=opened.format, columns=opened.columns, assumed=opened.assumed, labels={},
+            items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
+            fault=opened.fault, sample=opened.sample, steps=_chosen(files, opened.fault),
+        )  # fmt: skip
+    said = _said(votes)
+    options = {**reading, **opened.assumed}
+    names = [name for part in opened.columns.values() for name in part]
+    is_key = opened.layout == "wide" and looks_like_key(votes, names)
+    overlap = None if is_key else find_overlap(votes)
+    findings = () if overlap is None else (*opened.findings, *_findings(votes, said, opened, overlap))
+    graded = _graded(votes, findings)
+    hindered = () if is_key else tuple(obstacles(graded))
+    if any(finding.kind == "unlike_columns" for finding in findings):
+        hindered = (*hindered, _UNLIKE)
+    steps = (
+        _key_steps(files)
+        if is_key
+        else tuple(next_steps(files, votes, graded, options, findings, hindered))
+        if files
+        else ()
+    )
+    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
+    total = int(said.sum())
+    return Inspection(
+        files=tuple(files),
+        format=opened.format,
+        layout="key" if is_key else opened.layout,
+        columns={**opened.columns, "label": opened.columns["jurors"], "jurors": ()} if is_key else opened.columns,
+        assumed=opened.assumed,
+        items=votes.total,
+        jurors=votes.jurors,
+        labels=dict(zip(votes.labels, said.sum(axis=0).tolist(), strict=True)),
+        votes=total,
+        density=total / max(votes.total * len(votes.jurors), 1),
+        votes_per_juror=Spread.of(said.sum(axis=1)),
+        votes_per_item=Spread.of(by_row[weights > 0], weights[weights > 0]) if votes.total else None,
+        overlap=overlap,
+        duplicates=opened.duplicates,
+        findings=tuple(findings),
+        obstacles=hindered,
+        steps=steps,
+    )
+
+
+def _said(votes: Votes) -> NDArray[np.int64]:
+    """How often each juror said each label: jurors x labels."""
+    row, col, code = votes.triples()
+    said = np.zeros((len(votes.jurors), max(len(votes.labels), 1)), dtype=np.int64)
+    np.add.at(said, (col, code), 1 if votes.counts is None else votes.counts[row])
+    return said[:, : len(votes.labels)]
+
+
+def _findings(votes: Votes, said: NDArray[np.int64], opened: Reading, overlap: Overlap) -> list[Finding]:
+    found = list(find_suspects(votes, said))
+    if opened.layout in ("wide", "counts"):
+        found += odd_columns(votes)
+    by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
+    unseen = int((by_row == 0).sum() if votes.counts is None else votes.counts[by_row == 0].sum())
+    if unseen:
+        found.append(Finding("items_without_votes", f"{unseen:,} {'items have' if unseen > 1 else 'item has'} no vote"))
+    if len(overlap.groups) > 1:
+        sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:_SHOWN_GROUPS])
+        message = (
+            f"the jurors fall into {len(overlap.groups)} groups (of {sizes}) that share no item: grade each by itself"
+        )
+        found.append(Finding("separate_groups", message))
+    return found
+
+
+def _graded(votes: Votes, findings: Sequence[Finding]) -> Votes:
+    """The votes as the suggested commands would read them."""
+    absent = {label for finding in findings if finding.kind == "missing_labels" for label in finding.about}
+    dropped = {j for finding in findings if finding.kind in ("key_column", "index_column") for j in finding.about}
+    kept = [juror for juror in votes.jurors if juror not in dropped]
+    taken = votes.take(kept) if dropped & set(votes.jurors) else votes
+    if not absent:
+        return taken
+    labels = tuple(label for label in votes.labels if label not in absent)
+    return relabelled(taken, labels, [None if label in absent else label for label in votes.labels])
+
+
+def _key_steps(files: Sequence[str]) -> tuple[Step, ...]:
+    votes = votes_beside(files[0]) if len(files) == 1 else None
+    if votes is None:
+        return ()
+    return (Step(command_line("score", [votes], {}, "--key", files[0]), "the true grades of the votes beside it"),)
+
+
+def _unread(files: Sequence[str], glimpse: Glimpse, fault: str) -> Inspection:
+    columns = {"columns": glimpse.columns} if glimpse.columns else {}
+    if glimpse.format == "JSON document":
+        fault = "this is one JSON document, which no reader knows; records are written one {…} a line, or in an array"
+    if glimpse.format == "text":
+        fault = f"this does not look like a table ({fault.split(';')[0]})"
+    return Inspection(
+        files=tuple(files),
+        format=glimpse.format,
+        columns=columns,
+        assumed={},
+        labels={},
+        fault=fault,
+        sample=glimpse.rows,
+        steps=_chosen(files, fault),
+    )
+
+
+def _unnamed(error: Exception, source: Any) -> str:
+    """What is wrong, without the name of the file in front."""
+    text = str(error)
+    return text.removeprefix(f"{shown_source(source)}: ")
+
+
+def _names(source: Any) -> tuple[str, ...]:
+    return tuple(str(one) for one in source) if isinstance(source, (list, tuple)) else (str(source),)

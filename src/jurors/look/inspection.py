@@ -1,0 +1,201 @@
+"""`Inspection`: what some files hold, told without grading anybody, and which commands would work next."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.look.overlap import Overlap
+from jurors.look.steps import Step, command_line
+from jurors.look.suspects import Finding
+from jurors.tables import Table
+from jurors.votes.table import Label
+
+_SHOWN = 8
+_COMMAND_WIDTH = 72
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The least, the middle and the greatest of some counts."""
+
+    least: int
+    median: int
+    most: int
+
+    @classmethod
+    def of(cls, values: NDArray[Any], weights: NDArray[Any] | None = None) -> Spread:
+        """The spread of values, each as often as its weight says."""
+        order = np.argsort(values)
+        heights = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
+        middle = int(values[order][np.searchsorted(heights, heights[-1] / 2)])
+        return cls(least=int(values.min()), median=middle, most=int(values.max()))
+
+    def __str__(self) -> str:
+        if self.least == self.most:
+            return f"{self.least:,} each"
+        return f"{self.least:,} to {self.most:,}, median {self.median:,}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    r"""What was found in some files; `inspect` makes it.
+
+    Examples
+    --------
+    >>> import io
+    >>> from jurors import inspect
+    >>> found = inspect(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,n/a,no\n3,no,no,yes\n"))
+    >>> found.layout, found.items, found.jurors, found.labels
+    ('wide', 3, ('ann', 'bob', 'cy'), {'n/a': 1, 'no': 5, 'yes': 3})
+    >>> [finding.kind for finding in found.findings]
+    ['missing_labels']
+
+    """
+
+    files: tuple[str, ...]
+    format: str  #: CSV, Parquet … or what wrote it
+    layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it could not be told
+    columns: dict[str, tuple[str, ...]]  #: what each column is: "item", "juror", "label", "count", "jurors", "ignored"
+    assumed: dict[str, Any]  #: reading options that were needed to read it
+    items: int | None = None  #: or rows, of a table that is none of votes
+    jurors: tuple[str, ...] = ()
+    labels: dict[Label, int]  #: how often each label was said
+    votes: int | None = None
+    density: float | None = None  #: votes, as a share of items x jurors
+    votes_per_juror: Spread | None = None
+    votes_per_item: Spread | None = None
+    overlap: Overlap | None = None
+    duplicates: int = 0  #: second votes of a juror on an item
+    findings: tuple[Finding, ...] = ()
+    obstacles: tuple[str, ...] = ()  #: why grading is impossible
+    steps: tuple[Step, ...] = ()  #: commands that would work next
+    fault: str | None = None  #: why the votes could not be read
+    sample: tuple[str, ...] = ()  #: the first lines, where they could not
+    contents: tuple[tuple[str, str], ...] = ()  #: of a folder that is not one table: each file, and what it is
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as a JSON document."""
+        document = asdict(self)
+        document["labels"] = [{"label": label, "count": count} for label, count in self.labels.items()]
+        return document
+
+    def to_frame(self) -> Any:
+        """A dataframe with the labels and how often each was said."""
+        from jurors.votes.frame import data_frame
+
+        return data_frame({"label": list(self.labels), "count": list(self.labels.values())})
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What was found, as names and words."""
+        shown = ", ".join(self.files[:_SHOWN]) + (" …" if len(self.files) > _SHOWN else "")
+        what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
+        rows = ([(what, shown)] if shown else []) + [("format", self.format)]
+        if self.layout is not None:
+            rows.append(("layout", _LAYOUTS[self.layout]))
+        rows += [(role, f"column {names[0]}") for role, names in self.columns.items() if role in _ROLES]
+        rows += [(name, _listed(self.columns[role])) for role, name in _OTHERS.items() if role in self.columns]
+        if self.assumed:
+            rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors '' ")))
+        if self.votes is None:
+            return rows + ([("rows", f"{self.items:,}")] if self.items is not None else [])
+        return rows + self._vote_rows()
+
+    def _vote_rows(self) -> list[tuple[str, str]]:
+        if self.layout == "key":
+            return [("items", f"{self.items:,}"), ("labels", self._labels())]
+        rows = [("items", f"{self.items:,}"), ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")]
+        cells = (self.items or 0) * len(self.jurors)
+        rows.append(("votes", f"{self.votes:,} of {cells:,} possible ({self.density:.1%})"))
+        rows.append(("by juror", str(self.votes_per_juror)))
+        rows.append(("by item", str(self.votes_per_item)))
+        rows.append(("labels", self._labels()))
+        return rows + ([("shared items", _overlap_words(self.overlap))] if self.overlap and self.overlap.pairs else [])
+
+    def _labels(self) -> str:
+        total = max(sum(self.labels.values()), 1)
+        ranked = sorted(self.labels.items(), key=lambda pair: -pair[1])
+        shown = ", ".join(f"{_brief(label)} {n:,} ({n / total:.1%})" for label, n in ranked[:_SHOWN])
+        return f"{len(self.labels):,}: {shown}{' …' if len(ranked) > _SHOWN else ''}"
+
+    def notes(self) -> list[str]:
+        """What to know before going on, a sentence each."""
+        notes = [f"the votes cannot be read as they are: {self.fault}"] if self.fault else []
+        notes += [finding.message for finding in self.findings]
+        return notes + [f"no grades: {obstacle}" for obstacle in self.obstacles]
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows)
+        lines = [f"  {name.ljust(width)}  {value}" for name, value in rows]
+        if self.contents:
+            width = max(len(name) for name, _ in self.contents)
+            lines += ["", "What it holds", *(f"  {name.ljust(width)}  {what}" for name, what in self.contents)]
+        if self.sample:
+            lines += ["", "First lines", *(f"  {line}" for line in self.sample)]
+        if notes := self.notes():
+            lines += ["", "What to know", *(f"  - {note}" for note in notes)]
+        if self.steps:
+            width = min(max(len(step.command) for step in self.steps), _COMMAND_WIDTH)
+            lines += ["", "What to run next", *(f"  {s.command.ljust(width)}  # {s.why}" for s in self.steps)]
+        return "\n".join(lines)
+
+    def to_markdown(self) -> str:
+        """The same as Markdown."""
+        parts = [Table(("what", "found"), tuple(self.rows())).to_markdown()]
+        if self.contents:
+            parts.append(Table(("in it", "what it is"), self.contents).to_markdown())
+        if self.sample:
+            parts.append("\n".join(["```text", *self.sample, "```"]))
+        if notes := self.notes():
+            parts.append("\n".join(f"- {note}" for note in notes))
+        if self.steps:
+            parts.append("\n".join(["```sh", *(f"{s.command}  # {s.why}" for s in self.steps), "```"]))
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        table = Table(("what", "found"), tuple(self.rows()), title=_listed(self.files)).to_html()
+        if self.contents:
+            table += Table(("in it", "what it is"), self.contents).to_html()
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes())
+        steps = "\n".join(html.escape(f"{step.command}  # {step.why}") for step in self.steps)
+        return f"{table}<ul>{notes}</ul><pre>{steps}</pre>"
+
+
+_LAYOUTS = {
+    "long": "long: one vote a row",
+    "wide": "wide: one juror a column",
+    "counts": "counts: one decision tuple a row, and how many items it stands for",
+    "log": "the votes are where its tool puts them",
+    "key": "an answer key: one item a row, and its true label",
+    "votes": "votes in memory",
+    "sketch": "counts in memory: one decision tuple a row, and how many items it stands for",
+}
+_ROLES = ("item", "juror", "label", "count")
+_OTHERS = {"ignored": "not read", "columns": "columns"}
+
+
+def _overlap_words(overlap: Overlap | None) -> str:
+    if overlap is None or overlap.pairs_sharing is None:
+        return "too many jurors to compare all pairs"
+    words = f"{overlap.pairs_sharing:,} of {overlap.pairs:,} pairs share items (fewest {overlap.fewest:,}, "
+    words += f"median {overlap.median:,})"
+    if overlap.trios_sharing is not None and overlap.trios:
+        words += f"; {overlap.trios_sharing:,} of {overlap.trios:,} trios do"
+    if overlap.loners:
+        words += f"; {_listed(overlap.loners)} with nobody"
+    return words
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join(map(_brief, names[:_SHOWN])) + (f" … ({len(names):,})" if len(names) > _SHOWN else "")
+
+
+def _brief(name: Any) -> str:
+    text = " ".join(str(name).split()) or repr(name)
+    return text if len(text) <= 40 else f"{text[:24]}…{text[-15:]}"  # names of models differ at their end

@@ -1,0 +1,254 @@
+"""Reads votes to be looked at: where a reader would refuse, it tries the option that the message names, and says so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from jurors.errors import JurorsError, VotesError
+from jurors.look.suspects import Finding, index_column, key_column, unlike, unlike_columns
+from jurors.votes.files.source import Log, Table, open_source
+from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, Options, guess_column, texts
+from jurors.votes.read import laid_out, votes_of, votes_of_log
+from jurors.votes.readers.by_true_label import experiments
+from jurors.votes.readers.log_files import Files
+from jurors.votes.table import Votes
+
+_FORMATS = {"csv": "CSV", "tsv": "TSV", "json": "JSON array", "jsonl": "JSON lines", "parquet": "Parquet"}
+_MOST_TRIES = 6
+_FEW_COLUMNS = 8
+_MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared without reading the cells
+_TWICE = re.compile(r"juror .* votes more than once on item .* \((\d+) repeated votes? in all\)", re.DOTALL)
+_KEY = re.compile(r"column '(.*?)' looks like the answer key")
+_TWO_ITEMS = re.compile(r"columns '(.*?)' and '(.*?)' both look like the item")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Votes and how they were read; or, where they were not, why."""
+
+    format: str
+    votes: Votes | None = None
+    layout: str | None = None
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    assumed: dict[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    duplicates: int = 0
+    fault: str | None = None
+    sample: tuple[str, ...] = ()
+    rows: int | None = None  #: of a table that was not read, since its columns are no jurors
+    is_log: bool = False
+
+
+@dataclass(frozen=True)
+class _Remedy:
+    """Options that may help, and what they say about the file."""
+
+    options: dict[str, Any]
+    finding: Finding | None = None
+    duplicates: int = 0
+
+
+def recognise(source: Any, reading: Mapping[str, Any]) -> Reading:
+    """The votes of some files, read with what options it takes; JurorsError where the files cannot even be opened."""
+    assumed: dict[str, Any] = {}
+    findings: tuple[Finding, ...] = ()
+    duplicates = 0
+    for _ in range(_MOST_TRIES):
+        found = _attempt(source, {**reading, **assumed})
+        if isinstance(found, Reading):
+            break
+        assumed |= found.options
+        findings += () if found.finding is None else (found.finding,)
+        duplicates += found.duplicates
+    else:
+        raise VotesError("no options were found that read these files")
+    return replace(found, assumed=assumed, findings=(*findings, *found.findings), duplicates=duplicates)
+
+
+def _attempt(source: Any, reading: dict[str, Any]) -> Reading | _Remedy:
+    how = {name: reading.pop(name) for name in ("format", "tool", "memory", "progress") if name in reading}
+    options = Options(**reading)
+    with open_source(source, how.pop("format", None), **how) as opened:
+        try:
+            return _log(opened, options) if isinstance(opened, Log) else _table(opened, options)
+        except JurorsError as error:
+            names = () if isinstance(opened, Log) else opened.names
+            remedy = _remedy(str(error), names, options, None if isinstance(opened, Log) else opened)
+            if remedy is not None:
+                return remedy
+            if isinstance(opened, Log):
+                return Reading(format=opened.reader.TITLE, fault=" ".join(str(error).split()), is_log=True)
+            fault = " ".join(str(error).split())
+            return Reading(format=_format(opened), columns={"columns": names}, fault=fault, sample=tuple(_rows(opened)))
+
+
+def _log(log: Log, options: Options) -> Reading:
+    votes = votes_of_log(log, options)
+    return Reading(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(_about(log)), is_log=True)
+
+
+def _about(log: Log) -> Iterator[Finding]:
+    if log.tool != "by-true-label":
+        return
+    document = Files(log.found.paths, log.found.root).document()
+    if (several := len(experiments(document))) > 1:
+        message = f"{several:,} experiments are counted together; where they drew the same records, items come again"
+        yield Finding("experiments", message)
+    if not isinstance(document, dict) or "by_true_label" in document or "observed" not in document:
+        yield Finding("true_labels", "the true labels are in the file; the counts are summed over them, as if unknown")
+
+
+def _table(table: Table, options: Options) -> Reading | _Remedy:
+    if _is_prose(table, options):
+        fault = "this does not look like a table: there is one column, whose name is a sentence or a headline"
+        return Reading(format="text", fault=fault, sample=tuple(_rows(table)))
+    table, found = laid_out(table, options)
+    jurors = [table.names[k] for k in found.votes]
+    if options.layout == "auto" and len(jurors) > 1 and (key := key_column(jurors, sure=True)) is not None:
+        message = f"column {key!r} looks like an answer key, not like a juror"
+        return _Remedy({"ignore": (*texts(options.ignore), key)}, Finding("key_column", message, (key,)))
+    if (remedy := _unknown_juror(table, found, options)) is not None:
+        return remedy
+    if (features := _features(table, found, options)) is not None:
+        return features
+    votes = votes_of(table.keep(found.used), found, options)
+    remedy = _no_jurors(table, found, votes, options)
+    if remedy is not None:
+        return remedy
+    columns = columns_of(table.names, found)
+    left = [name for name in columns.get("ignored", ()) if name not in texts(options.ignore)]
+    key = key_column(left)
+    findings = () if key is None else (Finding("key_column", f"column {key!r} looks like an answer key", (key,)),)
+    return Reading(format=_format(table), layout=found.kind, votes=votes, columns=columns, findings=findings)
+
+
+def columns_of(names: Sequence[str], found: Layout) -> dict[str, tuple[str, ...]]:
+    """What each column of a table with these names is."""
+    places = {"item": found.item, "juror": found.juror, "label": found.label, "count": found.count}
+    columns: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in places.items() if k is not None}
+    if found.votes:
+        columns["jurors"] = tuple(names[k] for k in found.votes)
+    if ignored := tuple(name for k, name in enumerate(names) if k not in found.used):
+        columns["ignored"] = ignored
+    return columns
+
+
+def _format(table: Table) -> str:
+    kinds = dict.fromkeys(_FORMATS[part.format] for part in table.parts)
+    return " and ".join(kinds) + (f", {len(table.parts):,} files" if len(table.parts) > 1 else "")
+
+
+def _rows(table: Table) -> Iterator[str]:
+    cells = ", ".join(f"c{k}::VARCHAR" for k in range(min(len(table.names), 12)))
+    for row in table.con.execute(f"SELECT {cells} FROM {table.sql} LIMIT 3").fetchall():
+        yield ", ".join("" if cell is None else " ".join(str(cell).split())[:30] for cell in row)
+
+
+# -- tables that are none of votes ------------------------------------------------------------------------------
+
+
+def _is_prose(table: Table, options: Options) -> bool:
+    """Whether a file of text has one column, called by a sentence or a headline."""
+    name = table.names[0]
+    return table.types == ("CSV",) and options.layout == "auto" and (name.startswith("#") or len(name.split()) > 3)
+
+
+def _features(table: Table, found: Layout, options: Options) -> Reading | None:
+    """A large wide table whose columns hold different values, told before its cells are read."""
+    if found.kind == "long" or options.layout != "auto" or len(found.votes) < 2 or not _is_large(table):
+        return None
+    sizes = ", ".join(f"approx_count_distinct(c{k}), count(c{k})" for k in found.votes)
+    (rows, *counted) = table.watched(f"SELECT count(*), {sizes} FROM {table.sql}").fetchall()[0]
+    used, heard = np.array(counted).reshape(-1, 2).T
+    if (different := unlike(used, heard)) is None:
+        return None
+    pair = [found.votes[k] for k in different]
+    exact = table.watched(f"SELECT {', '.join(f'count(DISTINCT c{k})' for k in pair)} FROM {table.sql}").fetchall()[0]
+    if unlike(np.array(exact), heard[list(different)]) is None:
+        return None
+    finding = unlike_columns([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
+    columns = {"columns": table.names}
+    sample = tuple(_rows(table))
+    return Reading(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
+
+
+def _is_large(table: Table) -> bool:
+    if all(part.format == "parquet" for part in table.parts):
+        (rows,) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()[0]
+        return bool(rows * len(table.names) > _MANY_CELLS)
+    return sum(part.path.stat().st_size for part in table.parts) > 2 * _MANY_CELLS  # a cell and a comma
+
+
+# -- what may help --------------------------------------------------------------------------------------------
+
+
+def _remedy(error: str, names: tuple[str, ...], options: Options, table: Table | None) -> _Remedy | None:
+    if (twice := _TWICE.search(error)) and options.duplicates == "error":
+        found = Finding("duplicates", f"{twice[0]}; the first is kept here (--duplicates first), `last` keeps the last")
+        return _Remedy({"duplicates": "first"}, found, int(twice[1]))
+    if (key := _KEY.search(error)) and key[1] in names:
+        found = Finding("key_column", f"column {key[1]!r} looks like an answer key, not like a juror", (key[1],))
+        return _Remedy({"ignore": (*texts(options.ignore), key[1])}, found)
+    if (two := _TWO_ITEMS.search(error)) and {two[1], two[2]} <= set(names):
+        message = f"columns {two[1]!r} and {two[2]!r} both look like the item; {two[1]!r} is taken, the other left out"
+        return _Remedy({"item": two[1], "ignore": (*texts(options.ignore), two[2])}, Finding("two_items", message))
+    if table is not None and "looks like one vote a row" in error:
+        return _half_long(table, options)
+    return None
+
+
+def _no_jurors(table: Table, found: Layout, votes: Votes, options: Options) -> _Remedy | None:
+    """Options for a wide table with a column of names or texts among its jurors."""
+    if found.kind != "wide" or options.layout != "auto":
+        return None
+    if _holds_names(votes):
+        return _half_long(table, options)
+    if (index := index_column(votes)) is None:
+        return None
+    what = f"column {index!r} has another value in every row: no juror"
+    if found.item is None:
+        return _Remedy({"item": index}, Finding("index_column", f"{what}, but the item", (index,)))
+    ignore = (*texts(options.ignore), index)
+    return _Remedy({"ignore": ignore}, Finding("index_column", f"{what}; it is left out", (index,)))
+
+
+def _unknown_juror(table: Table, found: Layout, options: Options) -> _Remedy | None:
+    """Items that come again, a column of labels and one more: one vote a row, and that one is the juror."""
+    if found.kind != "wide" or options.layout != "auto" or found.item is None or len(found.votes) != 2:
+        return None
+    label = guess_column([table.names[k] for k in found.votes], LABEL_WORDS)
+    if label is None:
+        return None
+    (again,) = table.con.execute(f"SELECT count(DISTINCT c{found.item}) < count(*) FROM {table.sql}").fetchall()[0]
+    if not again:
+        return None
+    juror, item = table.names[found.votes[1 - label]], table.names[found.item]
+    message = f"items come again in column {item!r}: this looks like one vote a row, column {juror!r} for the juror"
+    return _Remedy({"juror": juror}, Finding("guessed_columns", message))
+
+
+def _holds_names(votes: Votes) -> bool:
+    """Whether a column called "worker" or the like holds values that no other column does: names, not votes."""
+    juror = guess_column(votes.jurors, JUROR_WORDS)
+    if juror is None or not votes.is_dense or not 2 <= len(votes.jurors) <= _FEW_COLUMNS:
+        return False
+    others = np.delete(votes.codes, juror, axis=1)
+    return not np.isin(votes.codes[:, juror], others).any()
+
+
+def _half_long(table: Table, options: Options) -> _Remedy | None:
+    """A column of jurors without a column of labels that we know: of the others, the one that varies least."""
+    juror = guess_column(table.names, JUROR_WORDS)
+    others = [k for k, name in enumerate(table.names) if k != juror and name not in texts(options.ignore)]
+    if juror is None or len(others) < 2 or options.juror or options.label:
+        return None
+    sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
+    label, item = min(others, key=sizes.__getitem__), max(reversed(others), key=sizes.__getitem__)
+    chosen = {"item": table.names[item], "juror": table.names[juror], "label": table.names[label]}
+    guess = ", ".join(f"{name!r} for the {role}" for role, name in chosen.items())
+    return _Remedy(chosen, Finding("guessed_columns", f"the columns are a guess: {guess}"))

@@ -1,0 +1,182 @@
+"""Which commands would work next on what was found, as lines to paste; or why grading is impossible."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jurors.errors import VotesError
+from jurors.look.suspects import Finding
+from jurors.votes.key import read_key
+from jurors.votes.table import Votes
+
+_FLAGS = {"layout": "--layout", "item": "--item", "juror": "--juror", "label": "--label", "count": "--count",
+          "ignore": "--ignore", "missing": "--missing", "labels": "--labels", "duplicates": "--duplicates",
+          "tool": "--from"}  # fmt: skip
+_DEFAULTS = {"layout": "auto", "duplicates": "error"}
+_KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
+_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+FEWEST_JURORS = 3
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command to run next, and what it gives."""
+
+    command: str
+    why: str
+
+
+def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
+    """A line to paste into a shell.
+
+    >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
+    "jurors grade 'my votes.csv' --missing NA --missing '?'"
+    """
+    words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
+    for option, flag in _FLAGS.items():
+        value = reading.get(option)
+        if value is None or value == _DEFAULTS.get(option) or (not isinstance(value, str) and not len(value)):
+            continue
+        if option == "labels":
+            words += [flag, value if isinstance(value, str) else ",".join(map(str, value))]
+            continue
+        for one in (value,) if isinstance(value, str) else value:
+            words += [f"{flag}={one}"] if str(one).startswith("-") else [flag, str(one)]
+    return shlex.join([*words, *more])
+
+
+def obstacles(votes: Votes) -> Iterator[str]:
+    """Why these votes cannot be graded without a key; nothing if they can."""
+    _, col, code = votes.triples()
+    voters = np.unique(col)
+    heard, said = len(voters), len(np.unique(code))
+    most = max(2, votes.total // 2)
+    if not votes.total:
+        yield "there is no item"
+    if heard < FEWEST_JURORS:
+        found = {0: "nobody does", 1: "one does"}.get(heard, f"{heard} do")
+        yield f"grading without an answer key needs at least {FEWEST_JURORS} jurors who vote, and {found}"
+    if said < 2:
+        yield "grading needs at least two labels, and only one was ever said"
+    if said > most:
+        yield f"{said:,} labels are more than {votes.total:,} items can support: scores or free text?"
+    if heard == FEWEST_JURORS and said == 2:
+        yield from _trio_obstacle(_with_labels_said(votes.take([votes.jurors[k] for k in voters.tolist()])))
+
+
+def _with_labels_said(votes: Votes) -> Votes:
+    """The votes without labels that nobody says (any more), as reading only these jurors would find them."""
+    codes = votes.codes
+    said = np.unique(codes[codes >= 0])
+    place = np.full(len(votes.labels) + 1, -1, dtype=codes.dtype)  # code -1, no vote, is the last
+    place[said] = np.arange(len(said))
+    labels = [votes.labels[k] for k in said.tolist()]
+    return Votes.from_matrix(place[codes], jurors=votes.jurors, labels=labels, counts=votes.counts)
+
+
+def _trio_obstacle(votes: Votes) -> Iterator[str]:
+    """Why three jurors with two labels fix no answer: somebody answers regardless of the others.
+
+    Counts that no independent trio can give are no obstacle: grading them rings an alarm, which is an answer.
+    """
+    counts = np.zeros((2, 2, 2), dtype=object)
+    whole = (codes := votes.codes).min(axis=1) >= 0
+    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    for a, b, c in np.ndindex(2, 2, 2):
+        counts[a, b, c] = int(weights[whole & (codes == (a, b, c)).all(axis=1)].sum())
+    if not counts.sum():
+        yield "no item was answered by all three jurors"
+        return
+    pairs = [counts.sum(axis=other) for other in range(3)]
+    moved = [pair[0, 0] * pair[1, 1] - pair[0, 1] * pair[1, 0] for pair in pairs]
+    if moved.count(0) < 2 or _hyperdeterminant(counts):  # with a 0 among the pairs it is the third moment, squared
+        return
+    margins = [counts.sum(axis=tuple(other for other in range(3) if other != k)) for k in range(3)]
+    always = [
+        f"{name!r} always says {votes.labels[0 if margin[0] else 1]!r}"
+        for name, margin in zip(votes.jurors, margins, strict=True)
+        if not margin.all()
+    ]
+    why = f" ({', '.join(always)})" if always else ""
+    yield f"on the {counts.sum():,} items that all three answered, their answers do not move together{why}"
+
+
+def _hyperdeterminant(n: Any) -> int:
+    """Cayley's, of 2 x 2 x 2 counts: the discriminant of det(first slice + t second slice)."""
+    first, second = n[0, 0, 0] * n[0, 1, 1] - n[0, 0, 1] * n[0, 1, 0], n[1, 0, 0] * n[1, 1, 1] - n[1, 0, 1] * n[1, 1, 0]
+    mixed = n[0, 0, 0] * n[1, 1, 1] + n[0, 1, 1] * n[1, 0, 0] - n[0, 0, 1] * n[1, 1, 0] - n[0, 1, 0] * n[1, 0, 1]
+    return int(mixed * mixed - 4 * first * second)
+
+
+def next_steps(
+    files: Sequence[str],
+    votes: Votes,
+    graded: Votes,
+    reading: Mapping[str, Any],
+    findings: Sequence[Finding],
+    hindered: Sequence[str],
+) -> Iterator[Step]:
+    """Commands that would work, the most useful first; `graded`: the votes as they would read them."""
+    options = dict(reading)
+    key = next((str(f.about[0]) for f in findings if f.kind == "key_column"), None)
+    for finding in findings:
+        if finding.kind in ("key_column", "index_column"):
+            options["ignore"] = _with(options.get("ignore"), [name for name in finding.about if name in votes.jurors])
+        if finding.kind == "missing_labels":
+            options["missing"] = _with(options.get("missing"), finding.about)
+    if not hindered:
+        counts = votes.counts is not None
+        yield Step(command_line("grade", files, options), "the report card, without an answer key")
+        yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
+        what = "a label for each decision tuple" if counts else "one label per item, and how sure it is"
+        yield Step(command_line("label", files, options), what)
+        yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
+    said = len(np.unique(graded.triples()[2]))
+    few = 1 < said <= len(graded.labels) <= max(2, votes.total // 2)
+    if few and len(graded.jurors) > 1 and not any(f.kind == "unlike_columns" for f in findings):
+        yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
+    yield from _with_key(files, votes, options, key)
+
+
+def _with_key(files: Sequence[str], votes: Votes, options: dict[str, Any], key: str | None) -> Iterator[Step]:
+    why = "the true grades: there is an answer key"
+    if key in votes.jurors and not votes.take([str(key)]).n_votes:
+        return  # a column that is called like a key, and empty
+    if key is not None:
+        kept = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
+        yield Step(command_line("score", files, {**options, "ignore": kept}, "--key", key), why)
+    elif (path := key_beside(files, votes)) is not None:
+        yield Step(command_line("score", files, options, "--key", path), f"{why} beside the file")
+
+
+def key_beside(files: Sequence[str], votes: Votes) -> str | None:
+    """A file in the same folder that is the answer key of these votes; it is read to be sure."""
+    if len(files) != 1 or votes.counts is not None or not Path(files[0]).is_file():
+        return None
+    for name in _KEY_NAMES:
+        for ending in _ENDINGS:
+            path = Path(files[0]).with_name(name + ending)
+            if path.is_file() and not path.samefile(files[0]):
+                try:
+                    read_key(path).align(votes)
+                except VotesError:
+                    continue
+                return str(path)
+    return None
+
+
+def votes_beside(path: str) -> str | None:
+    """A file called votes in the folder of an answer key."""
+    found = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
+    return next((str(file) for file in found if file.is_file()), None)
+
+
+def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:
+    known = (values,) if isinstance(values, str) else tuple(values or ())
+    return (*map(str, known), *(str(value) for value in more if str(value) not in set(map(str, known))))

@@ -1,0 +1,35 @@
+"""Who errs together: groups, and the pairs that an alarm names, by the sign they move with."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TypeAlias
+
+from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, dependence_with_key
+from jurors.evaluate.together.dependence import linked_jurors
+
+Group: TypeAlias = tuple[str, ...]
+
+
+def signed_pairs(alarm: Alarm, sign: str) -> list[Group]:
+    """The pairs that the alarm's message names with this sign: `+` err together, `-` avoid each other's errors."""
+    pairs = permutations(alarm.jurors[:12], 2)
+    return [(a, b) for a, b in pairs if f"{a} + {b} ({sign}" in alarm.message]
+
+
+def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Group]:
+    """Jurors who err together, the largest group last: by the key where there is one, else as estimated."""
+    if keyed is not None:
+        actual = dependence_with_key(keyed)
+        found = list(linked_jurors(actual.jurors, actual.correlation, actual.error))
+    elif not (alarms := [a for a in e.alarms if a.kind == "correlated_errors"]):
+        found = []
+    else:
+        found = list(getattr(e.details.get("dependence"), "groups", ()))
+        found = found or [pair for alarm in alarms for pair in signed_pairs(alarm, "+")]
+    return sorted(found, key=len)
+
+
+def is_most(group: Group, e: Evaluation) -> bool:
+    """Whether the group is so large that the others are the exception."""
+    return len(group) > len(e.jurors) / 2

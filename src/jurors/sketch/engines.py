@@ -1,0 +1,240 @@
+"""The sketch of a dataframe, counted by the engine that holds it: only counts come back.
+
+Wide votes are grouped by all their columns. A long table is asked twice: first who said which label how often, then
+for one number an item (`pivot.py`). What a cell means is decided here, from the distinct cells that came back, as for
+files; the engine is only told which cells are which label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.sketch.pivot import Pivot, cells_of, dot, integers, position, total, where, whole_number
+from jurors.sketch.sketch import Sketch
+from jurors.votes import Votes
+from jurors.votes.cells import LARGEST_COUNT, in_natural_order, tidy, whole_counts, wide_votes
+from jurors.votes.files.faults import RowError
+from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
+from jurors.votes.layout import Layout, Options
+from jurors.votes.table import factorize, ordered_labels, recode
+
+# With more jurors or labels than this hardly two items share a tuple, so that counts are no fewer than items, and the
+# comparisons of each vote with each name cost more than to bring the columns back (measured; sooner if in memory).
+_PIVOTED, _PIVOTED_IN_MEMORY = 100, 20
+_BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)))) + (
+    "\u2028\u2029\u202f\u205f\u3000"
+)  # what str.strip takes off
+_NO_NAME = ("", "nan", "NaN")
+
+
+def count_frame(frame: Any, options: Options) -> Sketch:
+    """The sketch of a frame's votes; the same, to the count, from every engine."""
+    import narwhals as nw
+
+    opened = open_frame(frame)
+    if (votes := traces_votes(opened, options)) is not None:
+        return Sketch.from_votes(votes)
+    found = opened.layout(options)
+    kept = opened.keep(found)
+    if options.duplicates != "error" or any(opened.kinds[k] == nw.Object for k in found.used):
+        return Sketch.from_votes(kept_votes(opened, kept, found, options))
+    if opened.is_eager and opened.engine == "polars":
+        kept = kept.lazy()  # which plans the steps as one
+    try:
+        count = _count_long if found.kind == "long" else _count_wide
+        return count(opened, kept, found, options)
+    except VotesError:
+        if opened.is_eager or opened.stream is not None:
+            kept_votes(opened, kept, found, options)  # says it with the number of the row
+        raise
+
+
+# -- wide -------------------------------------------------------------------------------------------------
+
+
+def _count_wide(frame: Frame, kept: Any, found: Layout, options: Options) -> Sketch:
+    import narwhals as nw
+
+    names, keys = frame.names, [f"c{k}" for k in found.votes]
+    by = keys if found.count is None else [*keys, f"c{found.count}"]
+    groups = collected(kept.select(*by).group_by(by).agg(nw.len().alias("n")))
+    if not len(groups):
+        raise frame.no_rows()
+    counts = integers(groups["n"])
+    if found.count is not None:
+        counts = _weighted(counts, groups[by[-1]], names[found.count])
+    columns = [column(groups[key], names[k]) for key, k in zip(keys, found.votes, strict=True)]
+    grid, values = grid_of(columns)
+    jurors = [names[k] for k in found.votes]
+    votes = wide_votes(grid, values, jurors=jurors, items=None, counts=counts, options=options)
+    if found.item is None or not _items_repeat(frame, kept, found.item) or found.count is not None:
+        return Sketch.from_votes(votes)
+    if len(keys) * len(votes.labels) > 10 * _most(frame):
+        return Sketch.from_votes(kept_votes(frame, kept, found, options))
+    said = [cells_of(distinct, votes.codes[_first(code), k]) for k, (distinct, code) in enumerate(columns)]
+    named = _named(frame, kept, found.item)
+    digits = named.with_columns(*(position(key, cells, 1).alias(key) for key, cells in zip(keys, said, strict=True)))
+    return _merge_items(digits, keys, votes, ordered=frame.has_order)
+
+
+def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: bool) -> Sketch:
+    """The sketch where an item may have several rows; `votes` are the counts of the rows."""
+    import narwhals as nw
+
+    counts = cast(NDArray[np.int64], votes.counts)
+    tally = [[dot(counts, column == label) for label in range(len(votes.labels))] for column in votes.codes.T]
+    pivot = Pivot(votes.jurors, votes.labels, np.array(tally))
+    sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in pivot.parts]
+    sketch = pivot.count(digits, sums)
+    if sketch is None:
+        raise _twice(*_repeated_wide(digits, keys, votes.jurors), ordered=ordered)
+    return sketch
+
+
+def _first(code: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each code appears first."""
+    return np.unique(code, return_index=True)[1]
+
+
+def _items_repeat(frame: Frame, kept: Any, item: int) -> bool:
+    """Whether some item has two rows; VotesError where one has no name."""
+    import narwhals as nw
+
+    by_item = _named(frame, kept, item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
+    asked = collected(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
+    _refuse_nameless(asked["nameless"].to_list()[0], frame.names[item], "item")
+    return bool(asked["n"].to_list()[0] > 1)
+
+
+def _weighted(times: NDArray[np.int64], cells: Any, name: str) -> NDArray[np.int64]:
+    """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
+    try:
+        each = whole_counts(count_cells(cells), name)
+    except RowError as error:
+        raise VotesError(error.what) from None  # the row is one of the groups, not of the frame
+    weighted = [one * many for one, many in zip(each.tolist(), times.tolist(), strict=True)]
+    if sum(weighted) > LARGEST_COUNT:
+        raise VotesError(
+            f"column {name!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
+        )
+    return np.array(weighted, dtype=np.int64)
+
+
+# -- long -------------------------------------------------------------------------------------------------
+
+
+def _count_long(frame: Frame, kept: Any, found: Layout, options: Options) -> Sketch:
+    import narwhals as nw
+
+    item, juror, label = found.used
+    who, what = f"c{juror}", f"c{label}"
+    named = _named(frame, kept, item)
+    asked = named.select(who, what, "nameless").group_by(who, what).agg(nw.len().alias("n"), nw.col("nameless").sum())
+    pairs = collected(asked)
+    if not len(pairs):
+        raise frame.no_rows()
+    times = integers(pairs["n"])
+    _refuse_nameless(sum(pairs["nameless"].to_list()), frame.names[item], "item")
+    spoken, by = column(pairs[who], frame.names[juror])
+    names = tidy(spoken, column=frame.names[juror])
+    _refuse_nameless(dot(times, np.array([name is None for name in names])[by]), frame.names[juror], "juror")
+    jurors, place = in_natural_order(*factorize(names))
+    cells, to = column(pairs[what], frame.names[label])
+    values = tidy(cells, options.missing, column=frame.names[label])
+    if all(value is None for value in values):
+        raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
+    kinds = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
+    if max(len(jurors), len(kinds)) > _most(frame):
+        return Sketch.from_votes(kept_votes(frame, kept, found, options))
+    code = recode(values, kinds)
+    tally = np.zeros((len(jurors), len(kinds)), dtype=np.int64)
+    voted = code[to] >= 0
+    np.add.at(tally, (place[by][voted], code[to][voted]), times[voted])
+    pivot = Pivot(tuple(map(str, jurors)), kinds, tally)
+    voices = cells_of(spoken, place)
+    digits = named.with_columns(position(what, cells_of(cells, code), 1).alias("digit"))
+    sums = [nw.col("digit") * total([where(who, voices[j], weight) for j, weight in part]) for part in pivot.parts]
+    sketch = pivot.count(digits, sums)
+    if sketch is None:
+        voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, voices, 0).alias("place"))
+        raise _twice(*_repeated_long(voted_on, pivot.jurors), ordered=frame.has_order)
+    return sketch
+
+
+def _most(frame: Frame) -> int:
+    return _PIVOTED_IN_MEMORY if frame.is_eager else _PIVOTED
+
+
+# -- expressions --------------------------------------------------------------------------------------------
+
+
+def _named(frame: Frame, kept: Any, item: int) -> Any:
+    """The table with the items' names as `item`, blanks taken off, and 1 in `nameless` where there is none."""
+    import narwhals as nw
+
+    kind, name = frame.kinds[item], nw.col(f"c{item}")
+    nameless = name.is_null()
+    if kind in (nw.String, nw.Categorical, nw.Enum):
+        text = name if kind == nw.String else name.cast(nw.String)
+        if frame.engine == "ibis":  # which strips only the blanks it knows
+            name = text.str.replace_all(f"^[{_BLANKS}]+|[{_BLANKS}]+$", "")
+        else:
+            name = text.str.strip_chars(_BLANKS)
+        nameless = nw.col("item").is_null() | nw.col("item").is_in(_NO_NAME)
+    elif kind.is_float():
+        nameless = nameless | name.is_nan()
+    flag = nw.when(nameless).then(whole_number(1)).otherwise(whole_number(0))
+    return kept.with_columns(name.alias("item")).with_columns(flag.alias("nameless"))
+
+
+# -- what is refused ----------------------------------------------------------------------------------------
+
+
+def _refuse_nameless(rows: int, name: str, what: str) -> None:
+    if rows:
+        where = f"{rows:,} {'row' if rows == 1 else 'rows'}"
+        raise VotesError(f"column {name!r}: the {what} is empty in {where}; give it a name")
+
+
+def _repeated_long(votes: Any, jurors: Sequence[str]) -> tuple[str, Any, int]:
+    """The juror, the item and the number of repeats, of votes with an item and a juror's place."""
+    import narwhals as nw
+
+    twice = votes.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
+    asked = collected(twice.select(nw.col("n").sum(), nw.col("item").count()))
+    one = collected(twice.sort("item", "place").head(1))
+    repeats = int(asked["n"].to_list()[0] - asked["item"].to_list()[0])
+    return jurors[int(one["place"].to_list()[0])], one["item"].to_list()[0], repeats
+
+
+def _repeated_wide(rows: Any, keys: Sequence[str], jurors: Sequence[str]) -> tuple[str, Any, int]:
+    """The juror, the item and the number of repeats, of rows with an item and one digit a juror."""
+    import narwhals as nw
+
+    flags = [_positive(key).alias(key) for key in keys]
+    by_item = rows.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
+    above = by_item.with_columns(*((nw.col(key) - _positive(key)).alias(key) for key in keys))
+    asked = collected(above.select(*(nw.col(key).sum() for key in keys)))
+    repeats = {key: int(asked[key].to_list()[0]) for key in keys}
+    key = next(key for key in keys if repeats[key])
+    one = collected(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))
+    return jurors[keys.index(key)], one["item"].to_list()[0], sum(repeats.values())
+
+
+def _positive(key: str) -> Any:
+    import narwhals as nw
+
+    return nw.when(nw.col(key) > 0).then(whole_number(1)).otherwise(whole_number(0))
+
+
+def _twice(juror: str, item: Any, repeats: int, *, ordered: bool) -> VotesError:
+    keep = "keep one with duplicates 'first' or 'last'" if ordered else "remove all but one before counting"
+    return VotesError(
+        f"juror {juror!r} votes more than once on item {str(tidy([item])[0])!r} "
+        f"({repeats} repeated {'vote' if repeats == 1 else 'votes'} in all); {keep}"
+    )

@@ -1,0 +1,135 @@
+"""What two jurors did together, for every pair that shares an item: the counts that pairwise methods start from.
+
+Pairs are lists, not N x N tables, so that a sparse panel of many jurors costs memory by the pairs that met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.sketch import Sketch
+from jurors.sketch.incidence import Incidence
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+_BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
+_SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
+
+
+def incidence_of(sketch: Sketch) -> Incidence:
+    """The one-hot matrix of a sketch's tuples; a tuple without a vote weighs nothing.
+
+    Examples
+    --------
+    >>> incidence_of(Sketch.from_counts({("A", "B"): 3, ("A", None): 2}, jurors=("ann", "bob"))).votes
+    8.0
+    """
+    size, width = len(sketch.labels), len(sketch.jurors)
+    weights = np.where(votes_cast(sketch) > 0, sketch.counts, 0).astype(np.float64)
+    if sketch.tuples.is_dense:
+        return Incidence.from_codes(sketch.tuples.codes, weights, labels=size)
+    row, col, code = sketch.tuples.triples()
+    return Incidence.from_triples(row, col, code, weights, jurors=width, labels=size)
+
+
+def votes_cast(sketch: Sketch) -> Integers:
+    """How many jurors voted, tuple by tuple."""
+    if sketch.tuples.is_dense:
+        return np.asarray((sketch.tuples.codes >= 0).sum(axis=1), dtype=np.int64)
+    return np.bincount(sketch.tuples.triples()[0], minlength=sketch.tuples.rows).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Every pair of jurors that voted on a common item, in the jurors' order.
+
+    Examples
+    --------
+    >>> pairs = Pairs(Sketch.from_counts({"AAB": 3, "ABB": 2}, jurors=("ann", "bob", "cy")))
+    >>> pairs.first.tolist(), pairs.second.tolist(), pairs.items.tolist()
+    ([0, 0, 1], [1, 2, 2], [5.0, 5.0, 5.0])
+    >>> pairs.agreed.tolist(), pairs.count(0, 1).tolist()
+    ([3.0, 0.0, 2.0], [2.0, 5.0, 3.0])
+    """
+
+    sketch: Sketch = field(repr=False)
+
+    @cached_property
+    def _met(self) -> tuple[Integers, Integers, Floats]:
+        table = self._product(None, None)
+        if isinstance(table, np.ndarray):
+            first, second = np.nonzero(np.triu(table, k=1))
+            return first, second, table[first, second]
+        upper = table.tocoo()
+        kept = (upper.row < upper.col) & (upper.data > 0)
+        first, second = upper.row[kept].astype(np.int64), upper.col[kept].astype(np.int64)
+        order = np.lexsort((second, first))
+        return first[order], second[order], upper.data[kept][order]
+
+    @property
+    def first(self) -> Integers:
+        """The position of each pair's first juror."""
+        return self._met[0]
+
+    @property
+    def second(self) -> Integers:
+        """The position of each pair's second juror."""
+        return self._met[1]
+
+    @property
+    def items(self) -> Floats:
+        """On how many items each pair voted together."""
+        return self._met[2]
+
+    @cached_property
+    def agreed(self) -> Floats:
+        """On how many of them the two said the same."""
+        same = [self.count(label, label) for label in range(len(self.sketch.labels))]
+        return np.asarray(np.sum(same, axis=0), dtype=np.float64)
+
+    def count(self, first: int | None, second: int | None) -> Floats:
+        """On how many items each pair's first juror said one label and the second another; None is any label."""
+        table = self._product(first, second)
+        return np.asarray(table[self.first, self.second], dtype=np.float64).ravel()
+
+    def _product(self, left: int | None, right: int | None) -> Any:
+        """Jurors x jurors: items on which one said `left` and the other `right`; an array or a sparse one."""
+        if self._columns is None:
+            return self._dense_product(left, right)
+        weighted, plain = self._columns
+        return (weighted[-1 if left is None else left].T @ plain[-1 if right is None else right]).tocsr()
+
+    def _dense_product(self, left: int | None, right: int | None) -> Floats:
+        codes, counts = self.sketch.tuples.codes, self.sketch.counts
+        width = len(self.sketch.jurors)
+        total = np.zeros((width, width))
+        step = max(_BLOCK_CELLS // width, 1)
+        for start in range(0, len(codes), step):
+            block = codes[start : start + step]
+            one, other = (block >= 0 if a is None else block == a for a in (left, right))
+            total += (one.T * counts[start : start + step].astype(np.float64)) @ other.astype(np.float64)
+        return total
+
+    @cached_property
+    def _columns(self) -> tuple[list[Any], list[Any]] | None:
+        """Tuples x jurors, for each label and at last for any, with weights and without; None where dense is faster."""
+        cast = votes_cast(self.sketch).astype(np.float64)
+        tuples, width = self.sketch.tuples, len(self.sketch.jurors)
+        if tuples.is_dense and tuples.rows * width**2 <= _SPARSE_COST * (cast**2).sum() + _BLOCK_CELLS:
+            return None
+        from scipy.sparse import csr_array
+
+        row, col, code = tuples.triples()
+        counts = self.sketch.counts.astype(np.float64)[row]
+
+        def column(kept: NDArray[np.bool_], values: Floats) -> Any:
+            return csr_array((values[kept], (row[kept], col[kept])), shape=(tuples.rows, width))
+
+        masks = [*(code == label for label in range(len(self.sketch.labels))), code >= 0]
+        return [column(k, counts) for k in masks], [column(k, np.ones(len(row))) for k in masks]

@@ -1,0 +1,169 @@
+"""Which files a source names: a path, a pattern, a folder, a stream, or several of them."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO, TypeAlias
+
+from jurors.errors import VotesError
+from jurors.votes.files.faults import named
+
+OneSource: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
+Source: TypeAlias = OneSource | Sequence[OneSource]
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".pq")
+_UNFINISHED = ("~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".swp")
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """The files of a source, in the order they are read."""
+
+    paths: tuple[Path, ...]  #: every file, for the readers of other tools' logs
+    root: Path  #: the folder the user named, or that holds the files the user named
+    tables: tuple[tuple[Path, str], ...]  #: the files to read as tables, and what the user calls each
+    named: frozenset[Path] = frozenset()  #: the files the user named one by one, which must not be passed over
+
+
+def shown_source(source: Source) -> str:
+    """What to call a source in a message.
+
+    >>> shown_source("-"), shown_source(["a.csv", "b.csv", "c.csv"])
+    ('standard input', 'a.csv and 2 more')
+    """
+    if isinstance(source, (list, tuple)):
+        more = f" and {len(source) - 1} more" if len(source) > 1 else ""
+        return f"{shown_source(source[0])}{more}" if source else "no file"
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+        return "standard input" if name == "-" else name if name and name.isprintable() else ascii(name[:40])
+    return str(getattr(source, "name", "the stream"))
+
+
+def locate(source: Source, folder: Path) -> Found:
+    """The files of a source; a stream is written into `folder` first. A VotesError names the file."""
+    several = list(source) if isinstance(source, (list, tuple)) else [source]
+    if not several:
+        raise VotesError("no file is named; give at least one")
+    if several.count("-") > 1:
+        raise VotesError("standard input (-) is named twice; name it once")
+    found = [_named_located(one, folder / f"stream{k}") for k, one in enumerate(several)]
+    tables = tuple(table for one in found for table in one.tables)
+    _refuse_repeats(tables)
+    root = found[0].root if len(found) == 1 else _common_folder([one.root for one in found])
+    paths = tuple(path for one in found for path in one.paths)
+    return Found(paths, root, tables, frozenset().union(*(one.named for one in found)))
+
+
+def _named_located(source: Any, spool: Path) -> Found:
+    try:
+        return _located(source, spool)
+    except VotesError as error:
+        raise named(shown_source(source), error) from None
+    except OSError as error:
+        raise named(shown_source(source), f"cannot be read: {error.strerror or error}") from None
+
+
+def _located(source: Any, spool: Path) -> Found:
+    name = shown_source(source)
+    if not isinstance(source, (str, os.PathLike)) or source == "-":
+        path = _spooled(sys.stdin.buffer if source == "-" else source, spool)
+        return Found((path,), path.parent, ((path, name),), frozenset((path,)))
+    if not os.fspath(source):
+        raise VotesError("the name of the file is empty; name a file, or . for this folder")
+    path = Path(source).absolute()
+    if "\n" in str(path) or "\0" in str(path):
+        raise VotesError("there is no such file; in Python, io.StringIO(text) reads votes from a text")
+    if path.is_dir():
+        return _in_folder(path, os.fspath(source))
+    if not path.exists() and glob.has_magic(str(path)):
+        return _matching(os.fspath(source))
+    _check_exists(path)
+    return Found((path,), path.parent, ((path, name),), frozenset((path,)))
+
+
+def _in_folder(folder: Path, shown: str) -> Found:
+    paths = tuple(sorted(_below(folder)))
+    tables = tuple(
+        (path, os.path.join(shown, path.relative_to(folder))) for path in paths if _is_table(path.relative_to(folder))
+    )
+    return Found(paths, folder, tables)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for entry in os.scandir(folder):
+        if entry.name.startswith(".") or entry.name.lower().endswith(_UNFINISHED):
+            continue
+        if entry.is_dir():
+            yield from _below(Path(entry.path))
+        elif entry.is_file():
+            yield Path(entry.path)
+
+
+def _is_table(path: Path) -> bool:
+    """Whether the name is one of ours; engines keep their own notes in `_delta_log`, `_SUCCESS` and the like."""
+    return not any(part.startswith("_") for part in path.parts) and (
+        path.name.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES)
+    )
+
+
+def _matching(pattern: str) -> Found:
+    matches = sorted(glob.glob(pattern, recursive=True))
+    if not matches:
+        raise VotesError("no file matches this pattern")
+    found = [_match(match) for match in matches if "**" not in pattern or not os.path.isdir(match)]
+    paths = tuple(path for one in found for path in one.paths)
+    if not paths:
+        raise VotesError("no file matches this pattern")
+    fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).absolute().parts)
+    searched = "**" in pattern  # the whole tree, as a folder's name does
+    named = frozenset() if searched else frozenset().union(*(one.named for one in found))
+    return Found(paths, Path(*fixed), tuple(table for one in found for table in one.tables), named)
+
+
+def _match(match: str) -> Found:
+    path = Path(match).absolute()
+    if path.is_dir():
+        return _in_folder(path, match)
+    return Found((path,), path.parent, ((path, match),), frozenset((path,)))
+
+
+def _check_exists(path: Path) -> None:
+    if path.exists():
+        return
+    siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.7)
+    hint = f"; did you mean {str(path.parent / close[0])!r}?" if close else ""
+    raise VotesError(f"there is no such file{hint}")
+
+
+def _spooled(stream: Any, target: Path) -> Path:
+    with target.open("wb") as file:
+        while block := stream.read(_BLOCK):
+            file.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
+    return target
+
+
+def _refuse_repeats(tables: Sequence[tuple[Path, str]]) -> None:
+    """The same file twice would count every vote twice."""
+    seen: dict[Path, str] = {}
+    for path, name in tables:
+        if (real := path.resolve()) in seen:
+            again = "" if seen[real] == name else f" (as {seen[real]} too)"
+            raise VotesError(f"the file {name} is named twice{again}; name it once")
+        seen[real] = name
+
+
+def _common_folder(folders: Sequence[Path]) -> Path:
+    try:
+        return Path(os.path.commonpath(folders))
+    except ValueError:  # different drives
+        return folders[0]

@@ -1,0 +1,284 @@
+"""Files of any supported format as one DuckDB table, read in parallel; whatever is wrong with them as one line."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+
+from jurors.errors import VotesError
+from jurors.votes.files.faults import RowError, named, one_line
+from jurors.votes.files.fetch import FORMATS, Format, local_copy
+from jurors.votes.files.locate import Found, Source, locate, shown_source
+from jurors.votes.files.parts import INTEGERS, Part, check_same_columns, family, open_part, relation
+from jurors.votes.readers import Reader, Records, find_reader, read_records
+from jurors.votes.table import Votes
+
+if TYPE_CHECKING:
+    import duckdb
+
+Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, from 0 to 1
+
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Files open in DuckDB: `sql` is a relation with columns c0, c1 …, called `names` in the files."""
+
+    con: duckdb.DuckDBPyConnection
+    parts: tuple[Part, ...]
+    sql: str
+    names: tuple[str, ...]
+    types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
+    kept: bool = False
+    progress: Progress | None = None
+
+    def cell(self, k: int) -> str:
+        """SQL for column k as a whole number or text; NULL where it is empty."""
+        kind = self.types[k]
+        if self.kept or kind == "CSV":  # DuckDB reads an empty cell as NULL; blanks are cut off later, once a value
+            return f"c{k}"
+        if kind in INTEGERS:
+            return f"c{k}::BIGINT"
+        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+            raise VotesError(f"column {self.names[k]!r} holds {kind} values, not labels or names")
+        if kind == "BLOB":
+            return f"nullif(decode(c{k}), '')"
+        return f"nullif(c{k}::DOUBLE::VARCHAR, '')" if kind.startswith("DECIMAL") else f"nullif(c{k}::VARCHAR, '')"
+
+    def keep(self, columns: Sequence[int]) -> Table:
+        """Only these columns, cleaned and in memory (or spilled by DuckDB), so that the file is read once."""
+        cells = ", ".join(f"{self.cell(k)} AS c{k}" for k in columns)
+        return self.keep_rows(f"SELECT {cells} FROM {self.sql}")
+
+    def keep_rows(self, sql: str) -> Table:
+        """The rows of a query whose columns are cells of this table, under their names."""
+        self.watched(f"CREATE OR REPLACE TEMP TABLE kept AS {sql}")
+        return replace(self, sql="kept", kept=True)
+
+    def watched(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run a query that reads all the files, telling how far it is."""
+        if self.progress is None:
+            return self.con.execute(sql)
+        done = threading.Event()
+        watcher = threading.Thread(target=_watch, args=(self.con, self.progress, done), daemon=True)
+        watcher.start()
+        try:
+            return self.con.execute(sql)
+        finally:
+            done.set()
+            watcher.join()
+
+    def parse(self, values: Sequence[Any], *columns: int) -> Sequence[Any]:
+        """Cells as `cell` gives them, as the values the file holds in these columns; text where they differ in type."""
+        families = {family(self.types[k]) for k in columns}
+        kind = families.pop() if len(families) == 1 else "float" if families == {"int", "float"} else "text"
+        if kind == "json":
+            try:
+                return cast(list[Any], json.loads("[" + ",".join("null" if v is None else v for v in values) + "]"))
+            except RecursionError:
+                raise VotesError(f"column {self.names[columns[0]]!r} holds JSON that is nested too deeply") from None
+        if kind == "text" or (isinstance(values, np.ndarray) and values.dtype.kind == "i"):
+            return values
+        converters: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": "true".__eq__}
+        convert = converters[kind]
+        return [None if v is None else convert(v) for v in values]
+
+    def is_number(self, k: int) -> bool:
+        """Whether column k holds a number anywhere."""
+        number = f"try_cast({self.cell(k)} AS DOUBLE) IS NOT NULL"
+        found = self.con.execute(f"SELECT 1 FROM {self.sql} WHERE {number} LIMIT 1").fetchone()
+        return self.types[k] != "BOOLEAN" and found is not None
+
+    def every_column(self) -> Table:
+        """The same table; of JSON, with the columns of every record, not only of the first 20,000."""
+        if "JSON" not in self.types:
+            return self
+        parts = [part if "JSON" not in part.types else open_part(self.con, part, sample=-1) for part in self.parts]
+        return _joined(self.con, parts, self.progress)
+
+
+@dataclass(frozen=True)
+class Log:
+    """Files that another tool wrote, and the reader that knows it."""
+
+    tool: str  #: `--from NAME`
+    reader: Reader
+    found: Found
+
+    def read(self) -> Records | Votes:
+        """What the tool wrote: one vote a position, or counts."""
+        return read_records(self.found.paths, self.found.root, self.reader, self.found.named)
+
+
+@contextmanager
+def open_source(
+    source: Source,
+    format: Format | None = None,
+    *,
+    tool: str | None = None,
+    memory: str | None = None,
+    progress: Progress | None = None,
+    logs: bool = True,
+) -> Iterator[Table | Log]:
+    """The files as one table, or (if `logs`) as the log of another tool; any error about them names the file."""
+    if format is not None and format not in FORMATS:
+        raise VotesError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+    limit = memory_limit(memory)
+    name = shown_source(source)
+    with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
+        found = locate(source, Path(folder))
+        with _naming(name):
+            log = find_reader(found.paths, found.root, tool, found.named) if logs and (tool or not format) else None
+        if log is not None:
+            with _naming(name):
+                yield Log(*log, found)
+            return
+        if not found.tables:
+            raise named(name, "this folder holds no file of votes (CSV, TSV, JSON lines or Parquet)")
+        parts = _local_parts(found, Path(folder), format)
+        with _engine(folder, limit, watched=progress is not None) as con:
+            table = _opened(con, parts, progress)
+            with _naming(name if len(parts) > 1 else parts[0].name, table):
+                yield table
+
+
+@contextmanager
+def open_table(source: Source, format: Format | None = None, **options: Any) -> Iterator[Table]:
+    """The files as one table, which the log of another tool is not."""
+    with open_source(source, format, **options) as opened:
+        if isinstance(opened, Log):
+            raise VotesError(f"this is a log ({opened.reader.TITLE}), not a table with columns to choose from")
+        yield opened
+
+
+def memory_limit(memory: str | None) -> str | None:
+    """The size as DuckDB writes it; VotesError if it is none.
+
+    >>> memory_limit("2 gb"), memory_limit("1.5GiB")
+    ('2.0GB', '1.5GiB')
+    """
+    if memory is None:
+        return None
+    size = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])(i?)B?\s*", str(memory), re.IGNORECASE)
+    if size is None or not float(size[1]):
+        raise VotesError(f"memory must be a size such as 2GB or 500MB, not {memory!r}")
+    return f"{float(size[1])}{size[2].upper()}{size[3].lower()}B"
+
+
+def _local_parts(found: Found, folder: Path, format: Format | None) -> list[Part]:
+    parts = []
+    for k, (path, name) in enumerate(found.tables):
+        (folder / str(k)).mkdir()
+        with _naming(name):
+            local, kind = local_copy(path, folder / str(k), format)
+        parts.append(Part(local, name, kind))
+    return parts
+
+
+@contextmanager
+def _engine(folder: str, limit: str | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+    import duckdb
+
+    with duckdb.connect(config={"temp_directory": folder}) as con:
+        with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
+            con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
+            if watched:
+                con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+                con.execute("SET progress_bar_time = 1000000000")
+        if limit is not None:
+            con.execute(f"SET memory_limit = '{limit}'")
+        yield con
+
+
+def _opened(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None = None) -> Table:
+    """The files as one table; a file of several may have no rows, but not all."""
+    opened = []
+    for part in parts:
+        with _naming(part.name, part):
+            opened.append(open_part(con, part))
+    if len(opened) > 1 and any(set(part.names) != set(opened[0].names) for part in opened[1:]):
+        opened = [_with_every_column(con, part) for part in opened]
+    table = _joined(con, opened, progress)
+    for part in opened:
+        with _naming(part.name, part):
+            if part.has_rows(con):
+                return table
+    shown = ", ".join(table.names[:12])
+    raise named(parts[0].name, f"there are column names ({shown}) but no rows below them")
+
+
+def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None) -> Table:
+    check_same_columns(parts)
+    sql, types = relation(parts)
+    return Table(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
+
+
+def _with_every_column(con: duckdb.DuckDBPyConnection, part: Part) -> Part:
+    with _naming(part.name, part):
+        return open_part(con, part, sample=-1) if "JSON" in part.types else part
+
+
+def _watch(con: duckdb.DuckDBPyConnection, progress: Progress, done: threading.Event) -> None:
+    while not done.wait(_POLL_SECONDS):
+        if (percent := con.query_progress()) > 0:  # -1: not known yet
+            progress(percent / 100)
+
+
+# -- whose fault it is ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _naming(name: str, what: Table | Part | None = None) -> Iterator[None]:
+    """Faults inside the block get the name of the file in front; of several files, of the one that has it."""
+    import duckdb
+
+    try:
+        yield
+    except RowError as fault:
+        raise _traced(name, what, fault) from None
+    except VotesError as error:
+        raise named(name, error) from None
+    except OSError as error:
+        raise named(name, f"cannot be read: {error.strerror or error}") from None
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:
+        raise _blamed(name, what, error) from None
+
+
+def _traced(name: str, table: Table | Part | None, fault: RowError) -> VotesError:
+    """The row of a table of several files, as the row of one of them."""
+    row = fault.row
+    if isinstance(table, Table) and len(table.parts) > 1:
+        for part in table.parts:
+            (rows,) = table.con.sql(f"SELECT count(*) FROM {part.sql}").fetchall()[0]
+            if row <= rows:
+                return named(part.name, f"row {row}, {fault.what}")
+            row -= rows
+    return named(name, fault)
+
+
+def _blamed(name: str, what: Table | Part | None, error: duckdb.Error) -> VotesError:
+    """The file that cannot be read: of several, the first that fails alone."""
+    import duckdb
+
+    if isinstance(what, Part):
+        return named(what.name, one_line(error, what.path, what.format))
+    if what is None:
+        return named(name, str(error).split("\n")[0])
+    for part in what.parts:
+        try:
+            what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
+        except duckdb.Error as alone:
+            return named(part.name, one_line(alone, part.path, part.format))
+    return named(name, one_line(error, what.parts[0].path, what.parts[0].format))

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from panels import simulate
+
+import jurors
+from jurors import Sketch, SketchError
+from jurors.evaluate.together.dependence import dependence_of, dependence_with_key
+
+
+def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ten jurors on 2,000 items; the members of each group follow a shared idea on half of the items."""
+    rng = np.random.default_rng(1000 + seed)  # not the numbers that draw the panel
+    panel = simulate(2000, 10, seed=seed, low=0.6, high=0.85)
+    first = 0
+    for size in sizes:
+        idea = np.where(rng.random(2000) < 0.7, panel.truth, 1 - panel.truth)
+        for juror in range(first, first + size):
+            follows = rng.random(2000) < 0.5
+            panel.votes[follows, juror] = idea[follows]
+        first += size
+    return panel.votes, panel.truth
+
+
+@pytest.mark.parametrize("sizes", [(), (2, 2), (3,), (3, 3), (2, 2, 2, 2, 2)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes: tuple[int, ...], seed: int) -> None:
+    votes, truth = with_groups(seed, *sizes)
+    found = jurors.grade(votes).details["dependence"]
+    true = dependence_with_key(jurors.score(votes, truth))
+    assert found.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
+    assert [len(group) for group in found.groups] == list(sizes)
+    low, high = found.interval["effective_jurors"]
+    assert low < found.effective_jurors < high
+
+
+def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
+    votes, truth = with_groups(3, 3, 3)
+    result, plain = jurors.grade(votes), jurors.grade(votes, method="dawid_skene")
+    assert result.details["heard_as_one"] == [["1", "2", "3"], ["4", "5", "6"]]
+    keyed = jurors.score(votes, truth)
+    assert result.partition is not None
+    assert plain.partition is not None
+    assert keyed.errors_of(result.partition.chosen) < keyed.errors_of(plain.partition.chosen)
+    real = np.array([float(x) for x in keyed.score.values()])
+    error, plain_error = (np.abs(np.array(list(r.score.values())) - real).mean() for r in (result, plain))
+    assert error < plain_error / 2
+
+
+def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() -> None:
+    panel = simulate(500, 4, seed=4)
+    found = dependence_with_key(jurors.score(panel.votes, panel.truth))
+    right = (panel.votes == panel.truth[:, None]).astype(float)
+    for label in (0, 1):
+        right[panel.truth == label] -= right[panel.truth == label].mean(axis=0)
+    assert found.correlation[0, 1] == pytest.approx(np.corrcoef(right[:, 0], right[:, 1])[0, 1])
+
+
+def test_it_comes_as_text_dict_and_frame() -> None:
+    result = jurors.grade(simulate(600, 5, seed=5).votes)
+    found = result.details["dependence"]
+    assert "independent ones" in str(found)
+    assert "independent ones" in str(result)
+    assert len(found.to_frame()) == 10
+    assert result.to_dict()["details"]["dependence"]["effective_jurors"] == found.effective_jurors
+    assert "<table>" in found._repr_html_()
+
+
+def test_three_labels_are_refused_rather_than_guessed() -> None:
+    panel = simulate(300, 4, seed=6, prevalence=(0.4, 0.3, 0.3))
+    result = jurors.grade(panel.votes)
+    assert "dependence" not in result.details
+    assert result.solution is not None
+    with pytest.raises(SketchError, match="not available for 3 labels"):
+        dependence_of(Sketch.from_votes(jurors.Votes.from_matrix(panel.votes)), result.solution)

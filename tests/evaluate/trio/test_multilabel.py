@@ -1,0 +1,533 @@
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq_mat
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from strategies import juries, sketches
+
+from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
+from jurors.evaluate.choose import Choice
+from jurors.evaluate.trio.multilabel import MultilabelDecode, decode_floats, evaluate_trio_labels
+from jurors.evaluate.trio.slicing import Algebra, decompose
+from jurors.numbers import Algebraic, Surd, exact_sum
+from jurors.numbers.roots import root_set
+
+JURORS = ("ann", "bob", "cy")
+Rows = tuple[tuple[Fraction, ...], ...]
+
+
+def jury(prevalences: list[int], *tables: list[list[int]]) -> Solution:
+    """From whole numbers in proportion."""
+
+    def shares(row: list[int]) -> tuple[Fraction, ...]:
+        return tuple(Fraction(x, sum(row)) for x in row)
+
+    confusions = tuple(tuple(shares(row) for row in table) for table in tables)
+    return Solution(JURORS, tuple("ABCDEF"[: len(prevalences)]), shares(prevalences), confusions)
+
+
+def rank(table: Any) -> int:
+    return int(np.linalg.matrix_rank(np.array(table, dtype=float), tol=1e-9))
+
+
+@st.composite
+def label_juries(draw: st.DrawFn, labels: int) -> Solution:
+    """Rational juries that a trio identifies: two invertible confusion matrices, and a third with different rows."""
+    rows = st.lists(st.integers(0, 4), min_size=labels, max_size=labels).filter(any)
+    tables = [draw(st.lists(rows, min_size=labels, max_size=labels)) for _ in range(3)]
+    shares = draw(st.one_of(st.just([1] * labels), st.lists(st.integers(1, 4), min_size=labels, max_size=labels)))
+    found = jury(shares, *tables)
+    assume(sum(rank(t) == labels for t in found.confusions) >= 2)
+    assume(all(len(set(t)) == labels for t in found.confusions))
+    return found
+
+
+def columns(solution: Solution) -> set[tuple[Any, ...]]:
+    """Every label's numbers, whatever the label is called."""
+    return set(zip(solution.prevalences, *solution.confusions, strict=True))
+
+
+def total_accuracy(solution: Solution) -> Any:
+    return exact_sum(x for row in solution.accuracy.values() for x in row.values())
+
+
+def chosen(decode: MultilabelDecode) -> Solution:
+    assert decode.solution is not None
+    return decode.solution
+
+
+# -- exact recovery ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [3, 4, 5])
+def test_decode_undoes_encode_up_to_a_relabeling(labels: int) -> None:
+    @given(label_juries(labels))
+    @settings(max_examples=30, deadline=None)
+    def check(truth: Solution) -> None:
+        found = evaluate_trio_labels(encode(truth))
+        assert columns(chosen(found)) == columns(truth)
+        assert found.visible == labels
+        assert {"rational", "rational_non_integral"} & {o.name for o in found.outcomes}
+        assert not found.has("out_of_range")
+        assert not found.has("blind_juror")
+
+    check()
+
+
+@given(label_juries(3))
+@settings(deadline=None)
+def test_all_six_relabelings_are_accounted_for_and_the_chosen_one_is_the_most_accurate(truth: Solution) -> None:
+    found = evaluate_trio_labels(encode(truth))
+    solutions = [found.relabelled(p) for p in permutations(range(3))]
+    assert found.relabelings == 6
+    assert len({s.prevalences + sum(sum(s.confusions, ()), ()) for s in solutions}) == 6
+    assert truth in solutions
+    assert all(encode(s) == encode(truth) for s in solutions)
+    totals = sorted((total_accuracy(s) for s in solutions), reverse=True)
+    assert total_accuracy(solutions[0]) == totals[0]
+    assert found.gap == pytest.approx(float(totals[0] - totals[1]), abs=1e-12)
+    assert found.has("ambiguous_relabeling") == (totals[0] == totals[1])
+
+
+@given(juries())
+def test_two_labels_give_what_the_closed_form_gives(truth: Solution) -> None:
+    sketch = encode(truth)
+    assert_same_as_closed_form(sketch)
+
+
+@given(sketches())
+@settings(max_examples=200)
+@example(Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068,
+                             "BBB": 8208}, jurors="ijk"))  # fmt: skip
+def test_two_labels_give_what_the_closed_form_gives_on_any_counts(sketch: Sketch) -> None:
+    assume(sketch.items)
+    assert_same_as_closed_form(sketch)
+
+
+def assert_same_refusal(found: MultilabelDecode, outcome: str) -> None:
+    names = {
+        # A juror that moves with neither of the others, but with the two together, is a contradiction too.
+        "uninformative_juror": ("uninformative_juror", "inconsistent"),
+        "no_signal": ("no_signal",),
+        "purely_triple": ("unidentifiable",),
+        "contradictory_pairs": ("inconsistent",),
+        "zero_radicand": ("inconsistent",),
+    }
+    assert found.solution is None
+    assert found.outcome in names[outcome]
+
+
+def assert_same_as_closed_form(sketch: Sketch) -> None:
+    found = evaluate_trio_labels(sketch)
+    try:
+        expected = evaluate_trio(sketch)
+    except DegenerateSketchError as error:
+        assert_same_refusal(found, error.outcome)
+        return
+    pair = chosen(found), found.relabelled((1, 0))
+    if found.has("ambiguous_relabeling") or found.has("complex"):
+        assert pair in (expected, expected[::-1])
+    else:
+        assert pair == expected
+    assert found.has("complex") == (not expected[0].is_real)
+    if expected[0].is_real:
+        assert found.has("out_of_range") == (not expected[0].is_in_range)
+        assert found.has("irrational") == (not expected[0].is_rational)
+
+
+def test_perfect_jurors_on_four_labels_are_seen_as_perfect() -> None:
+    identity = np.eye(4, dtype=int).tolist()
+    truth = jury([4, 3, 2, 1], identity, identity, identity)
+    found = evaluate_trio_labels(encode(truth))
+    assert found.solution == truth
+    assert found.outcome == "rational"
+    assert found.gap == 6.0  # the next best relabeling swaps two labels for all three jurors
+
+
+def test_equal_prevalences_are_no_special_case() -> None:
+    truth = jury([1, 1, 1], *[[[6, 1, 1], [1, 5, 2], [2, 1, 5]]] * 3)
+    assert evaluate_trio_labels(encode(truth)).solution == truth
+
+
+def test_rows_that_collide_under_the_first_mixture_are_still_told_apart() -> None:
+    # 0·x + 1·y + 3·z is 9/10 for both of the third juror's first two rows.
+    table = [[6, 3, 1], [1, 7, 2], [2, 1, 7]]
+    truth = jury([5, 3, 2], table, table, [[7, 0, 3], [1, 9, 0], [1, 1, 8]])
+    assert columns(chosen(evaluate_trio_labels(encode(truth)))) == columns(truth)
+
+
+def test_a_dozen_labels_are_no_obstacle() -> None:
+    identity = np.eye(12, dtype=int)
+    names = tuple(range(12))
+    counts = np.einsum("l,la,lb,lc->abc", np.arange(1, 13), identity, identity, identity)
+    found = evaluate_trio_labels(Sketch.from_table(counts, jurors=JURORS, labels=names))
+    assert found.outcome == "rational"
+    assert chosen(found).prevalences == tuple(Fraction(k, 78) for k in range(1, 13))
+
+
+def test_a_jury_that_swaps_two_labels_is_named_by_its_rules() -> None:
+    truth = jury([6, 3, 1], *[[[1, 8, 1], [7, 1, 2], [1, 1, 8]]] * 2, [[8, 1, 1], [1, 7, 2], [1, 1, 8]])
+    sketch = encode(truth)
+    by_total, by_trust = (evaluate_trio_labels(sketch, c) for c in (Choice(), Choice(trust="cy")))
+    assert by_total.solution != truth  # two of three swap A and B, and total accuracy believes them
+    assert by_trust.solution == truth
+    assert "cy" in str(by_trust.rule)
+    assert by_trust.gap == pytest.approx(0.7 + 0.8 - 0.2 - 0.1)  # the runner-up swaps B and C
+    assert evaluate_trio_labels(sketch, Choice(common="A")).solution == truth
+    assert evaluate_trio_labels(sketch, Choice(common="B")).solution == by_total.solution
+
+
+def test_gold_items_name_the_labels() -> None:
+    truth = jury([6, 3, 1], *[[[1, 8, 1], [7, 1, 2], [1, 1, 8]]] * 3)
+    sketch = encode(truth)
+    gold = np.zeros((sketch.tuples.rows, 3), dtype=np.int64)
+    gold[sketch.decisions().index(("B", "B", "B")), 0] = 5  # all say B, and A is true
+    found = evaluate_trio_labels(sketch, Choice(gold=gold))
+    assert found.solution == truth
+    assert found.gap == 0.0  # the gold items do not say which label is B and which is C: total accuracy does
+    assert not found.has("ambiguous_relabeling")
+    gold[sketch.decisions().index(("C", "C", "C")), 2] = 2
+    found = evaluate_trio_labels(sketch, Choice(gold=gold))
+    assert found.solution == truth
+    assert found.gap == 2.0
+    assert "7 gold items" in str(found.rule)
+
+
+def test_a_tie_between_relabelings_is_named_with_gap_zero() -> None:
+    # The third juror undoes what the first two say about A and B: swapping them costs nothing.
+    left = [[6, 2, 2], [2, 6, 2], [1, 1, 8]]
+    even, swapped = [[4, 4, 2], [4, 4, 1], [1, 2, 7]], [[2, 6, 2], [6, 2, 2], [1, 1, 8]]
+    found = evaluate_trio_labels(encode(jury([2, 1, 1], left, swapped, [even[0], [8, 8, 2], even[2]])))
+    assert found.has("ambiguous_relabeling")
+    assert found.gap == 0.0
+
+
+# -- what the counts do not fix ------------------------------------------------------------------------------
+
+SHARP = [[7, 2, 1, 0], [1, 6, 2, 1], [1, 1, 8, 0], [0, 2, 1, 7]]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_juror_blind_to_two_labels_leaves_only_those_open(place: int) -> None:
+    blind = [[5, 3, 1, 1], [1, 1, 7, 1], [1, 1, 7, 1], [1, 2, 1, 6]]
+    tables = [SHARP, SHARP[::-1]]
+    tables.insert(place, blind)
+    truth = jury([4, 3, 2, 1], *tables)
+    found = evaluate_trio_labels(encode(truth))
+    assert found.outcome == "blind_juror"
+    assert found.outcomes[0].jurors == (JURORS[place],)
+    solution = chosen(found)
+    known = {label for label in solution.labels if solution.prevalence[label] is not None}
+    assert set(found.outcomes[0].labels) == set(solution.labels) - known
+    assert len(known) == 2
+    for label in known:
+        k = solution.labels.index(label)
+        assert (solution.prevalences[k], *(t[k] for t in solution.confusions)) in columns(truth)
+    for label in found.outcomes[0].labels:
+        k = solution.labels.index(label)
+        assert solution.confusions[place][k] == truth.confusions[place][1]
+        assert all(x is None for j in range(3) if j != place for x in solution.confusions[j][k])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_an_uninformative_juror_is_named(place: int) -> None:
+    tables = [SHARP, SHARP]
+    tables.insert(place, [[4, 3, 2, 1]] * 4)
+    found = evaluate_trio_labels(encode(jury([1, 2, 3, 4], *tables)))
+    assert (found.outcome, found.outcomes[0].jurors, found.solution) == ("uninformative_juror", (JURORS[place],), None)
+
+
+@pytest.mark.parametrize("truth", [
+    jury([4, 3, 0, 1], SHARP, SHARP, SHARP),  # a label that never occurs
+    jury([4, 3, 2, 1], *[[SHARP[0], SHARP[1], SHARP[1], SHARP[3]]] * 3),  # two labels that all jurors take for one
+])  # fmt: skip
+def test_absent_and_merged_labels_leave_the_visible_ones_exact(truth: Solution) -> None:
+    found = evaluate_trio_labels(encode(truth))
+    assert (found.outcome, found.visible) == ("visible_labels", 3)
+    solution = chosen(found)
+    unseen = [k for k, p in enumerate(solution.prevalences) if p == 0]
+    assert len(unseen) == 1
+    assert all(x is None for table in solution.confusions for x in table[unseen[0]])
+    merged: Any = {row for row in zip(*truth.confusions, truth.prevalences, strict=True) if row[3]}
+    shares: dict[Any, Fraction] = {}
+    for *rows, share in merged:
+        shares[tuple(rows)] = shares.get(tuple(rows), Fraction(0)) + share
+    seen = {tuple(t[k] for t in solution.confusions): solution.prevalences[k] for k in range(4) if k != unseen[0]}
+    assert seen == shares
+
+
+def test_a_label_nobody_uses_is_no_obstacle() -> None:
+    two = jury([3, 1], *[[[4, 1], [1, 3]]] * 3)
+    three = Sketch.from_counts(encode(two).to_counts(), jurors=JURORS, labels=("A", "B", "C"))
+    found = evaluate_trio_labels(three)
+    assert found.visible == 2
+    assert chosen(found).prevalences == (*two.prevalences, 0)
+    assert [row[:2] for row in chosen(found).confusions[1][:2]] == [(Fraction(4, 5), Fraction(1, 5)), (
+        Fraction(1, 4), Fraction(3, 4))]  # fmt: skip
+
+
+def test_three_rank_two_jurors_with_three_labels_are_not_identifiable() -> None:
+    # Every juror's third row is the mean of the others, but not all mean the same: no two labels explain that.
+    flat = [[6, 2, 0], [0, 2, 6], [3, 2, 3]]
+    other = [[2, 6, 0], [2, 0, 6], [2, 3, 3]]
+    found = evaluate_trio_labels(encode(jury([1, 1, 1], flat, other, [[5, 2, 1], [1, 1, 6], [1, 6, 1]])))
+    assert found.outcome == "unidentifiable"
+    assert found.solution is None
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+def test_jurors_who_move_together_only_as_three_are_not_taken_for_no_signal(labels: int) -> None:
+    table = np.array(
+        [[[(a + b + c) % labels == 0 for c in range(labels)] for b in range(labels)] for a in range(labels)]
+    )
+    found = evaluate_trio_labels(Sketch.from_table(5 * table.astype(int), jurors=JURORS, labels=tuple(range(labels))))
+    assert (found.outcome, found.solution, found.visible) == ("unidentifiable", None, 1)
+
+
+def test_no_signal_at_all_is_named() -> None:
+    found = evaluate_trio_labels(encode(jury([1, 1, 1], *[[[1, 2, 3]] * 3] * 3)))
+    assert (found.outcome, found.solution) == ("no_signal", None)
+
+
+# -- counts that no independent jury gives ---------------------------------------------------------------------
+
+
+def test_sampled_counts_do_not_commute_and_say_by_how_much() -> None:
+    truth = jury([5, 3, 2], *[[[8, 1, 1], [2, 7, 1], [1, 3, 6]]] * 3)
+    exact = encode(truth, items=10_000).table()
+    rng = np.random.default_rng(1)
+    sizes = []
+    for items in (300, 30_000):
+        counts = rng.multinomial(items, exact.ravel() / exact.sum()).reshape(3, 3, 3)
+        found = evaluate_trio_labels(Sketch.from_table(counts, jurors=JURORS, labels="ABC"))
+        assert (found.outcome, found.solution, found.relabelings) == ("inconsistent", None, 0)
+        sizes.append(found.outcomes[0].value or 0.0)
+        assert chosen_start_is_near(found, truth, tolerance=0.25 if items == 300 else 0.05)
+        with pytest.raises(SketchError, match="no solution to relabel: no independent jurors"):
+            found.relabelled((0, 1, 2))
+    assert 1 > sizes[0] > sizes[1] > 0
+
+
+def chosen_start_is_near(found: MultilabelDecode, truth: Solution, tolerance: float) -> bool:
+    start = found.start.to_float()
+    pairs = zip(start.prevalences, truth.prevalences, strict=True)
+    return all(abs(a - float(b)) < tolerance for a, b in pairs)  # type: ignore[arg-type, operator]
+
+
+def test_matrices_that_only_a_mixture_diagonalises_have_no_decode() -> None:
+    def matrix(twice: int, once: int, nilpotent: int) -> fmpq_mat:
+        return fmpq_mat(3, 3, [twice, nilpotent, 0, 0, twice, 0, 0, 0, once]) / 10
+
+    # 0·2 + 1·(-3) + 3·1 = 0: the first mixture does not see the nilpotent part.
+    matrices = matrix(5, 1, 2), matrix(3, 2, -3), matrix(2, 7, 1)
+    identity = fmpq_mat(3, 3, [1, 0, 0, 0, 1, 0, 0, 0, 1])
+    right = fmpq_mat(3, 3, [5, 1, 2, 1, 6, 1, 2, 1, 7])
+    whole = Algebra(matrices, identity, right, True)
+    assert whole.commutes()
+    assert decompose(whole, 26) is None
+    without = Algebra((matrix(5, 1, 0), matrix(3, 2, 0), matrix(2, 7, 0)), identity, right, True)
+    assert decompose(without, 26) is not None
+
+
+def test_one_item_moved_breaks_an_exact_jury() -> None:
+    table = encode(jury([5, 3, 2], *[[[8, 1, 1], [2, 7, 1], [1, 3, 6]]] * 3), items=10_000).table()
+    table[0, 1, 2] += 1
+    table[1, 1, 1] -= 1
+    assert evaluate_trio_labels(Sketch.from_table(table, labels="ABC")).outcome == "inconsistent"
+
+
+@given(label_juries(3), st.lists(st.integers(-1, 1), min_size=27, max_size=27))
+@settings(max_examples=40, deadline=None)
+def test_a_solution_is_only_given_where_it_explains_the_counts(truth: Solution, noise: list[int]) -> None:
+    table = np.maximum(encode(truth).table() + np.array(noise).reshape(3, 3, 3), 0)
+    assume(table.sum())
+    found = evaluate_trio_labels(Sketch.from_table(table, jurors=JURORS, labels="ABC"))
+    if found.solution is not None and None not in found.solution.prevalences and found.visible == 3:
+        assert encode(found.solution, items=int(table.sum())).table().tolist() == table.tolist()
+
+
+# -- irrational, complex, out of range -------------------------------------------------------------------------
+
+
+def conjugate_table(coefficients: tuple[int, ...], spread: int, turns: tuple[int, int, int] = (0, 0, 1)) -> Any:
+    """Whole counts of a jury whose labels are conjugate: numbers r(λ), one label a root λ, and rational counts."""
+    roots = root_set(coefficients)
+    size = roots.degree
+
+    def row(index: int, turn: int) -> list[Algebraic]:
+        """One share a said label: 1/R plus small multiples of λ, λ², …, adding up to 1."""
+        powers = [[Fraction(0)] * k + [Fraction(1, spread**k)] for k in range(1, size)]
+        terms = [Algebraic(roots, index, p) for p in powers]
+        shares = [Fraction(1, size) + t for t in terms] + [Fraction(1, size) - sum(terms[1:], terms[0])]
+        return shares[turn:] + shares[:turn]
+
+    def joint(index: int) -> list[Algebraic]:
+        prevalence = Algebraic(roots, index, [0, Fraction(1, 4 * spread)])
+        prevalence = prevalence + Fraction(1, size) * (1 - prevalence.trace())
+        u, v, w = (row(index, turn) for turn in turns)
+        return [prevalence * a * b * c for a in u for b in v for c in w]
+
+    shares = [exact_sum(terms).to_fraction() for terms in zip(*map(joint, range(size)), strict=True)]
+    assert sum(shares) == 1
+    items = int(np.lcm.reduce([s.denominator for s in shares]))
+    return np.array([int(s * items) for s in shares], dtype=object).reshape((size,) * 3)
+
+
+def test_conjugate_labels_give_an_irrational_solution_with_rational_counts() -> None:
+    table = conjugate_table((1, -3, 0, 1), 10)
+    assert (table > 0).all()
+    sketch = Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC")
+    found = evaluate_trio_labels(sketch)
+    solution = chosen(found)
+    assert found.outcome == "irrational"
+    assert not found.has("ambiguous_relabeling")
+    assert all(isinstance(p, Algebraic) and not p.is_rational for p in solution.prevalences)
+    assert exact_sum(solution.prevalences) == 1  # type: ignore[arg-type]
+    assert all(0 < p < 1 for p in solution.prevalences)  # type: ignore[operator]
+    assert_explains(solution, table, sketch.items)
+    totals = [total_accuracy(found.relabelled(p)) for p in permutations(range(3))]
+    best, second = sorted(totals, reverse=True)[:2]
+    assert totals[0] == best
+    assert found.gap == pytest.approx(float(best - second), rel=1e-12)
+
+
+def test_a_tie_between_irrational_relabelings_is_proved() -> None:
+    # What the three jurors say is the same row turned by one label each: every label's accuracies add up to 1.
+    table = conjugate_table((1, -3, 0, 1), 10, turns=(0, 1, 2))
+    found = evaluate_trio_labels(Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC"))
+    assert [o.name for o in found.outcomes] == ["ambiguous_relabeling", "irrational"]
+    assert found.gap == 0.0
+    assert len({total_accuracy(found.relabelled(p)).to_fraction() for p in permutations(range(3))}) == 1
+
+
+def assert_explains(solution: Solution, table: Any, items: int) -> None:
+    numbers: Any = solution
+    for (a, b, c), count in np.ndenumerate(table):
+        i, j, k = numbers.confusions
+        terms = [p * i[t][a] * j[t][b] * k[t][c] for t, p in enumerate(numbers.prevalences)]
+        assert exact_sum(terms) == Fraction(int(count), items)
+
+
+def test_a_cubic_with_one_real_root_is_complex() -> None:
+    table = conjugate_table((-2, 0, 0, 1), 10)
+    found = evaluate_trio_labels(Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC"))
+    assert found.outcome == "complex"
+    assert found.gap is None
+    assert sum(not p.is_real for p in chosen(found).prevalences) == 2  # type: ignore[union-attr]
+    assert_explains(chosen(found), table, int(table.sum()))
+
+
+def test_a_quadratic_factor_beside_a_rational_label_comes_out_in_surds() -> None:
+    half, root = Fraction(1, 2), Surd.sqrt(2) / 10
+    pair: Any = [[half + s * root, Fraction(3, 10), Fraction(1, 5) - s * root] for s in (1, -1)]
+    rows = [*pair, [Fraction(1, 10), Fraction(1, 10), Fraction(4, 5)]]
+    other: Any = [[Fraction(1, 5) + s * root, half - s * root, Fraction(3, 10)] for s in (1, -1)] + [rows[2]]
+    shares: Any = [Fraction(1, 3) + root / 2, Fraction(1, 3) - root / 2, Fraction(1, 3)]
+    truth: Any = Solution(
+        JURORS, ("A", "B", "C"), tuple(shares), tuple(tuple(map(tuple, t)) for t in (rows, other, rows))
+    )
+    sketch = encode(truth)
+    found = evaluate_trio_labels(sketch)
+    assert found.outcome == "irrational"
+    assert columns(chosen(found)) == columns(truth)
+    assert all(isinstance(x, Surd) for x in chosen(found).numbers())
+    assert encode(chosen(found), items=sketch.items) == sketch
+
+
+def test_a_juror_blind_to_two_pairs_of_conjugate_labels_keeps_its_own_rows() -> None:
+    root, tenth = Surd.sqrt(2) / 40, Fraction(1, 10)
+
+    def rows(*base: tuple[list[int], list[int]]) -> Any:
+        """Two labels and their conjugates: shares in tenths, and how many √2/40 are added to each."""
+        signs = ((s, row) for s in (1, -1) for row in base)
+        return tuple(tuple(x * tenth + s * y * root for x, y in zip(*row, strict=True)) for s, row in signs)
+
+    one, other = [1, 0, 0, -1], [0, 1, -1, 0]
+    informed = rows(([6, 2, 1, 1], one), ([1, 6, 2, 1], other)), rows(([4, 1, 2, 3], one), ([2, 2, 5, 1], other))
+    blind = rows(*[([3, 3, 2, 2], one)] * 2)
+    truth: Any = Solution(JURORS, tuple("ABCD"), (Fraction(1, 4),) * 4, (*informed, blind))
+    found = evaluate_trio_labels(encode(truth))
+    assert [o.name for o in found.outcomes] == ["blind_juror", "blind_juror", "irrational"]
+    assert {label for o in found.outcomes for label in o.labels} == set("ABCD")
+    assert set(chosen(found).confusions[2]) == set(blind)
+
+
+def test_a_rational_solution_outside_the_range_is_an_outcome_not_a_clamp() -> None:
+    minus = Fraction(-1, 50)
+    row = (Fraction(3, 5), Fraction(2, 5) - minus, minus)
+    table = (row, (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5)), (Fraction(1, 5), Fraction(1, 5), Fraction(3, 5)))
+    truth = Solution(JURORS, ("A", "B", "C"), (Fraction(2, 5), Fraction(3, 10), Fraction(3, 10)), (table,) * 3)
+    found = evaluate_trio_labels(encode(truth))
+    assert [o.name for o in found.outcomes] == ["out_of_range", "rational"]
+    assert found.solution == truth
+    assert found.outcomes[0].value == pytest.approx(0.02)
+
+
+def test_a_rational_solution_that_splits_items_is_told_from_one_that_does_not() -> None:
+    truth = jury([5, 3, 2], *[[[8, 1, 1], [2, 7, 1], [1, 3, 6]]] * 3)
+    least = encode(truth)
+    alone = [
+        Solution(JURORS, truth.labels, tuple(Fraction(k == m) for m in range(3)), truth.confusions) for k in range(3)
+    ]
+    by_label = [encode(only).items for only in alone]
+    assert [o.name for o in evaluate_trio_labels(encode(truth, items=10_000)).outcomes] == ["rational"]
+    assert max(by_label) == 1000
+    assert least.items < 10_000
+    assert evaluate_trio_labels(least).outcome == "rational_non_integral"
+
+
+def test_every_outcome_has_a_sentence() -> None:
+    found = evaluate_trio_labels(encode(jury([4, 3, 0, 1], SHARP, SHARP, SHARP)))
+    assert all(len(outcome.message.split()) > 5 for outcome in found.outcomes)
+
+
+# -- floats, and wrong input -------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(1, 3), min_size=30, max_size=30))
+@settings(deadline=None)
+def test_the_float_decode_agrees_with_the_exact_one(weights: list[int]) -> None:
+    tables = np.array(weights[:27]).reshape(3, 3, 3) + 5 * np.eye(3, dtype=int)
+    truth = jury(weights[27:], *tables.tolist())
+    prevalence, confusions = decode_floats(encode(truth).table())
+    exact = chosen(evaluate_trio_labels(encode(truth))).to_float()
+    assert prevalence.tolist() == pytest.approx(list(exact.prevalences), abs=1e-8)
+    assert confusions.ravel().tolist() == pytest.approx(np.array(exact.confusions, dtype=float).ravel(), abs=1e-8)
+
+
+def test_the_float_decode_finds_labels_that_two_jurors_swap() -> None:
+    truth = jury([6, 3, 1], *[[[1, 8, 1], [7, 1, 2], [1, 1, 8]]] * 2, [[8, 1, 1], [1, 7, 2], [1, 1, 8]])
+    _, confusions = decode_floats(encode(truth).table())
+    swapped = evaluate_trio_labels(encode(truth))
+    assert confusions.ravel() == pytest.approx(np.array(chosen(swapped).to_float().confusions, dtype=float).ravel())
+
+
+@pytest.mark.parametrize(
+    "table", [np.ones((3, 3, 3)), np.eye(3)[:, :, None] * np.eye(3), np.diag([1.0, 2, 0])[:, :, None] * [1, 0, 0]]
+)
+def test_the_float_decode_survives_degenerate_counts(table: Any) -> None:
+    prevalence, confusions = decode_floats(table)
+    assert np.isfinite(confusions).all()
+    assert (confusions > 0).all()
+    assert prevalence.sum() == pytest.approx(1)
+    assert confusions.sum(axis=2) == pytest.approx(np.ones((3, 3)))
+
+
+def test_wrong_input_is_refused_with_a_way_out() -> None:
+    with pytest.raises(SketchError, match=r"needs 3 jurors, got 2: ann, bob.*take"):
+        evaluate_trio_labels(Sketch.from_counts({"AA": 1, "BC": 1}, jurors=("ann", "bob")))
+    with pytest.raises(SketchError, match="name all of them"):
+        evaluate_trio_labels(Sketch.from_counts({"AAA": 3}, jurors=JURORS))
+    with pytest.raises(DegenerateSketchError, match="nothing to grade"):
+        evaluate_trio_labels(Sketch.from_counts({"ABC": 0}, jurors=JURORS))
+    with pytest.raises(SketchError, match=r"sketch\.complete\(\)"):
+        evaluate_trio_labels(Sketch.from_counts({("A", "B", None): 1, ("A", "B", "C"): 2}, jurors=JURORS))
+    found = evaluate_trio_labels(encode(jury([5, 3, 2], *[[[8, 1, 1], [2, 7, 1], [1, 3, 6]]] * 3)))
+    with pytest.raises(SketchError, match="permutation of 0 to 2"):
+        found.relabelled((0, 0, 1))
