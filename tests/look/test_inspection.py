@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from other_tools import SAMPLES
 
 import jurors
 from jurors import Inspection, Sketch, Votes, VotesError, inspect
@@ -300,7 +301,6 @@ def test_where_grading_is_impossible_it_says_why(text: str, obstacle: str, tmp_p
 # -- the law: what is suggested works -------------------------------------------------------------------------
 
 
-SAMPLES = Path(__file__).parent / "readers" / "samples"
 SAMPLE_FILES = sorted(
     path
     for path in SAMPLES.rglob("*")
