@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from jurors.cli.options import Output, Source, json_text, output_options, votes_options
+from jurors.cli.options import Source, votes_options
+from jurors.cli.output import Output, json_text, output_options
 
 
 @click.command()

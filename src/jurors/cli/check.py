@@ -8,14 +8,8 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
-from jurors.cli.options import (
-    Output,
-    Source,
-    grading_options,
-    json_text,
-    output_options,
-    votes_options,
-)
+from jurors.cli.options import Source, grading_options, votes_options
+from jurors.cli.output import Output, json_text, output_options
 from jurors.whole import write_whole
 
 

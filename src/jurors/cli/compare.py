@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from jurors.cli.options import Key, Output, Source, json_text, key_options, output_options, votes_options
+from jurors.cli.options import Key, Source, key_options, votes_options
+from jurors.cli.output import Output, json_text, output_options
 
 
 @click.command()

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import json_text
+from jurors.cli.output import json_text
 from jurors.errors import VotesError
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Output, Source, by_option, grading_options, json_text, output_options, votes_options
+from jurors.cli.options import Source, by_option, grading_options, votes_options
+from jurors.cli.output import Output, json_text, output_options
 
 
 @click.command()

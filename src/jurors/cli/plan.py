@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Output, json_text, output_options
+from jurors.cli.output import Output, json_text, output_options
 from jurors.cli.simulate import jury_options, whole_numbers
 from jurors.errors import SketchError
 from jurors.whole import write_whole

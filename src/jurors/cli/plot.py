@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jurors.cli.options import Key, Output, Source, Working, grading_options, key_options, votes_options
+from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
+from jurors.cli.output import Output, Working
 from jurors.errors import SketchError
 from jurors.whole import write_whole
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Key, Output, Source, grading_options, key_options, votes_options
+from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
+from jurors.cli.output import Output
 
 _ARGUMENTS = "jurors.arguments"
 

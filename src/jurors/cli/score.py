@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from jurors.cli.options import Key, Output, Source, by_option, json_text, key_options, output_options, votes_options
+from jurors.cli.options import Key, Source, by_option, key_options, votes_options
+from jurors.cli.output import Output, json_text, output_options
 
 
 @click.command()

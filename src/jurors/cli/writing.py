@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jurors.cli.options import Output, Working
+from jurors.cli.output import Output, Working
 from jurors.errors import VotesError
 
 Command = TypeVar("Command", bound=Callable[..., Any])

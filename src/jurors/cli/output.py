@@ -1,0 +1,129 @@
+"""Where a result goes: the format, the file, the bar while it is made, the alarms beside it, the exit status."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from jurors.whole import write_whole
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+ALARM_STATUS = 3
+
+
+@dataclass(frozen=True)
+class Working:
+    """The bar on a terminal: what is being done, and how much of it."""
+
+    bar: Any  #: rich's Progress with one task
+    what: str
+
+    def __call__(self, share: float) -> None:
+        """Move the bar to this share, from 0 to 1."""
+        self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
+
+    @contextmanager
+    def on(self, what: str) -> Iterator[Working]:
+        """Name something else for as long as the block takes."""
+        self.bar.update(self.bar.task_ids[0], description=what, total=None, completed=0)
+        try:
+            yield self
+        finally:
+            self.bar.update(self.bar.task_ids[0], description=self.what, total=None, completed=0)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the result goes, in which format, and what the exit status means."""
+
+    format: str
+    path: str | None
+    quiet: bool
+    fail_on: str | None
+
+    def write(self, text: str) -> None:
+        """Print the result, or write it whole: to a temporary name first, then renamed."""
+        text = text if text.endswith("\n") else text + "\n"
+        if self.path is None:
+            click.echo(text, nl=False)
+        else:
+            write_whole(Path(self.path), text)
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Working | None]:
+        """A moving bar with the time spent, on stderr, on a terminal only, for as long as the block takes.
+
+        Calling what it gives with a share from 0 to 1 shows how much is done.
+        """
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            bar.add_task(what, total=None)
+            yield Working(bar, what)
+
+    def warn(self, alarms: Sequence[Any]) -> None:
+        """Alarms on stderr, for formats whose stdout is data."""
+        from jurors.evaluate.card import alarm_lines
+
+        if not self.quiet:
+            for line in alarm_lines(tuple(a for a in alarms if a.level != "note")):
+                click.echo(line, err=True)
+
+    def ringing(self, alarms: Sequence[Any]) -> list[Any]:
+        """The alarms loud enough to fail: the printed verdict and the exit status both come from here."""
+        from jurors.evaluate.alarm import LEVELS
+
+        return [a for a in alarms if self.fail_on and LEVELS.index(a.level) >= LEVELS.index(self.fail_on)]
+
+    def exit(self, alarms: Sequence[Any]) -> None:
+        """Exit with status 3 if an alarm of the asked level rang."""
+        if self.ringing(alarms):
+            sys.exit(ALARM_STATUS)
+
+
+def output_options(*formats: str, fail_on: str | None = None, alarms: bool = True) -> Callable[[Command], Command]:
+    """Where the result goes; the command gets `output: Output`. Without alarms there is no option about them."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(format_: str, path: str | None, quiet: bool, fail_on: str | None = None, **rest: Any) -> Any:
+            return command(output=Output(format_, path, quiet, fail_on), **rest)
+
+        options = [
+            click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True),
+            click.option("-o", "--output", "path", metavar="FILE", help="Write here instead of printing."),
+            click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings."),
+        ]
+        if alarms:
+            help_text = "Exit with status 3 if something this loud rang."
+            levels = click.Choice(["warning", "alarm"])
+            options.append(
+                click.option(
+                    "--fail-on", type=levels, default=fail_on, show_default=fail_on is not None, help=help_text
+                )
+            )
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return wrapped  # type: ignore[return-value]
+
+    return decorate
+
+
+def json_text(document: Any) -> str:
+    """Strict JSON: no NaN, no surprises."""
+    import json
+
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
