@@ -10,12 +10,11 @@ import sys
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.doubt.goodness import goodness_of_fit
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 
-Floats = NDArray[np.float64]
 PREVALENCE = np.array([0.5, 0.3, 0.2])
 CONFUSIONS = np.array(
     [

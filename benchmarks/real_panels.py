@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 
 import jurors
 from jurors import Votes
+from jurors.numbers.arrays import Floats, Integers
 from jurors.votes import as_key
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Answer = tuple[Floats, Floats]  # label shares (items, labels), scores (jurors)
 
 SETS = ("bluebirds", "rte", "sentiment_tweets", "product", "zencrowd_in", "faces", "dogs", "music_genre", "cifar10n",

@@ -11,11 +11,9 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from numpy.typing import NDArray
 
 import jurors
-
-Floats = NDArray[np.float64]
+from jurors.numbers.arrays import Floats, Integers
 
 GAMMA = 0.03  # error correlation, as a covariance, of a pair of jurors on one label
 SETTINGS = [
@@ -30,9 +28,7 @@ SETTINGS = [
 ]
 
 
-def simulate(
-    kind: str, jurors: int, items: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+def simulate(kind: str, jurors: int, items: int, rng: np.random.Generator) -> tuple[Integers, Integers, Floats]:
     """Draw one panel: votes (items, jurors), true labels, and the accuracies realised on each label (jurors, 2)."""
     truth = (rng.random(items) < rng.uniform(0.2, 0.8)).astype(np.int64)
     accuracy = rng.uniform(0.5, 0.9, size=(jurors, 2))
@@ -65,7 +61,7 @@ def measure(kind: str, jurors_: int, items: int, panels: int) -> dict[str, Float
     return {name: np.array([*np.sqrt(total[:2] / panels), total[2] / panels]) for name, total in sums.items()}
 
 
-def errors(method: str, votes: NDArray[np.int64], truth: NDArray[np.int64], realised: Floats) -> list[float]:
+def errors(method: str, votes: Integers, truth: Integers, realised: Floats) -> list[float]:
     """Squared error of accuracies and prevalence, and the share of labels right; a refusal counts as majority."""
     sketch = jurors.Sketch.from_votes(jurors.Votes.from_matrix(votes, labels=(0, 1)))
     try:

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from jurors.numbers.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
 class Panel:
     """Votes with the truth behind them."""
 
-    votes: NDArray[np.int64]  #: items x jurors, -1 for no vote
-    truth: NDArray[np.int64]
-    accuracy: NDArray[np.float64]  #: jurors x labels
+    votes: Integers  #: items x jurors, -1 for no vote
+    truth: Integers
+    accuracy: Floats  #: jurors x labels
 
-    def own_score(self) -> NDArray[np.float64]:
+    def own_score(self) -> Floats:
         """Each juror's share of right votes on this very test."""
         voted = self.votes >= 0
         return np.asarray(((self.votes == self.truth[:, None]) & voted).sum(axis=0) / voted.sum(axis=0))

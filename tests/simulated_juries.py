@@ -7,18 +7,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.solution import Solution
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.votes import Votes
-
-Floats = NDArray[np.float64]
 
 
 def simulate(
     prevalence: Sequence[float], confusion: Floats, items: int, *, missing: float = 0.0, seed: int = 0
-) -> tuple[Sketch, NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Sketch, Integers, Integers]:
     """Votes of independent jurors: their sketch, the votes themselves (items x jurors) and the true labels."""
     rng = np.random.default_rng(seed)
     truth = rng.choice(len(prevalence), size=items, p=prevalence)

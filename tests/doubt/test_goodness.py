@@ -4,17 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from jurors import Sketch, SketchError, Solution, encode
 from jurors.doubt.goodness import GoodnessOfFit, goodness_of_fit
+from jurors.numbers.arrays import Floats
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])
 CONFUSION = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
 INDEPENDENT = np.einsum("l,la,lb,lc->abc", PREVALENCE, CONFUSION, CONFUSION, CONFUSION)
 
 
-def sampled(shares: NDArray[np.float64], items: int, samples: int, seed: int) -> list[GoodnessOfFit]:
+def sampled(shares: Floats, items: int, samples: int, seed: int) -> list[GoodnessOfFit]:
     tables = np.random.default_rng(seed).multinomial(items, shares.ravel(), size=samples)
     return [goodness_of_fit(Sketch.from_table(t.reshape(3, 3, 3), labels="ABC")) for t in tables]
 

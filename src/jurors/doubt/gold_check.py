@@ -6,14 +6,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Partition
+from jurors.numbers.arrays import Integers
 
 _SURPRISE = 3.0  # standard errors below the promise
 
 
-def check_gold(partition: Partition, gold: NDArray[np.int64]) -> tuple[dict[str, Any], list[Alarm]]:
+def check_gold(partition: Partition, gold: Integers) -> tuple[dict[str, Any], list[Alarm]]:
     """How many gold items the votes alone would have labelled right, how many that labelling promised, and an alarm.
 
     Parameters

@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.trio.float_decode import decode_floats, vote_start
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.tables import Table
 
-Floats = NDArray[np.float64]
 _SMALLEST = 1e-300
 
 

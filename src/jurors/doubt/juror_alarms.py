@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.majority import joint_counts
 from jurors.evaluate.panel.islands import too_few_voices
+from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
 
 _ENOUGH_VOTES = 20
 _MOST_NAMED = 8
 
 
-def juror_alarms(sketch: Sketch, posterior: NDArray[np.float64]) -> list[Alarm]:
+def juror_alarms(sketch: Sketch, posterior: Floats) -> list[Alarm]:
     """Name the jurors of pure noise, the liars and the constant ones, from how their votes go with the labels."""
     weight = np.nan_to_num(posterior) * sketch.counts[:, None]
     joint = np.asarray(joint_counts(sketch, weight), dtype=float)  # juror, true label, label said
@@ -57,7 +57,7 @@ def voice_alarms(sketch: Sketch) -> list[Alarm]:
     return [Alarm("too_few_voices", "alarm", message, float(found.count), tuple(names[k] for k in concerned))]
 
 
-def _lift(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _lift(joint: Floats) -> tuple[Floats, Floats]:
     """How much more often right than a juror with the same habits and no idea (as a share of the way), and its z."""
     votes = np.maximum(joint.sum(axis=(1, 2)), 1.0)
     right = np.einsum("jll->j", joint) / votes
@@ -66,7 +66,7 @@ def _lift(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.f
     return (right - by_chance) / np.maximum(1 - by_chance, 1e-12), (right - by_chance) / error
 
 
-def _named(sketch: Sketch, which: NDArray[np.bool_], kind: str, what: str) -> list[Alarm]:
+def _named(sketch: Sketch, which: Flags, kind: str, what: str) -> list[Alarm]:
     names = [sketch.jurors[k] for k in np.flatnonzero(which)]
     if not names:
         return []

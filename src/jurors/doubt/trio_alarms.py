@@ -17,7 +17,8 @@ from jurors.errors import DegenerateSketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio.encode import tuple_shares
-from jurors.evaluate.trio.trios import Floats, TrioMoments, table_moments
+from jurors.evaluate.trio.trios import TrioMoments, table_moments
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 
 #: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).

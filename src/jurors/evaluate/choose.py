@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.evaluate.solution import Solution, add_up
+from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
 from jurors.votes import Label
 from jurors.votes.table import nearest
@@ -29,7 +29,7 @@ class Choice:
 
     trust: str | None = None  #: a juror known to be right more often than wrong
     common: Label | None = None  #: the label known to be the most common one
-    gold: NDArray[np.int64] | None = None  #: tuples x labels: how many gold items of that tuple have that true label
+    gold: Integers | None = None  #: tuples x labels: how many gold items of that tuple have that true label
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.trust, self.common, self.gold)) > 1:
@@ -75,7 +75,7 @@ def _total(solution: Solution, jurors: Sequence[str]) -> Any:
     return add_up(terms)
 
 
-def _gold_right(sketch: Sketch, solution: Solution, gold: NDArray[np.int64]) -> float:
+def _gold_right(sketch: Sketch, solution: Solution, gold: Integers) -> float:
     posterior = tuple_posterior(sketch, solution)
     chosen = posterior.argmax(axis=1)
     return float(gold[np.arange(len(chosen)), chosen].sum())

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.solution import Solution
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 
 
@@ -19,7 +19,7 @@ class Fit:
     """An estimate of everybody's grades."""
 
     solution: Solution  #: as floats
-    posterior: NDArray[np.float64] | None  #: tuples x labels; None where the method grades but does not label
+    posterior: Floats | None  #: tuples x labels; None where the method grades but does not label
     iterations: int | None = None
     converged: bool = True
     details: dict[str, Any] = field(default_factory=dict)
@@ -28,13 +28,13 @@ class Fit:
 
 def float_solution(
     sketch: Sketch,
-    prevalence: NDArray[np.float64],
-    confusion: NDArray[np.float64],
-    score: Sequence[float] | NDArray[np.float64] | None = None,
+    prevalence: Floats,
+    confusion: Floats,
+    score: Sequence[float] | Floats | None = None,
 ) -> Solution:
     """A `Solution` from arrays (R), (N, R, R) and perhaps (N); NaN becomes None: the statistic does not exist."""
 
-    def plain(values: NDArray[np.float64]) -> tuple[float | None, ...]:
+    def plain(values: Floats) -> tuple[float | None, ...]:
         return tuple(None if x != x else x for x in values.tolist())
 
     return Solution(

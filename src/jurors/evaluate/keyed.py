@@ -20,6 +20,7 @@ from jurors.errors import SketchError
 from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
 from jurors.evaluate.solution import Named, Solution, json_ready
+from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
 from jurors.votes import Label
 from jurors.votes.table import nearest, positions
@@ -32,7 +33,7 @@ class KeyedEvaluation(Drawable):
     """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
 
     sketch: Sketch
-    by_true_label: NDArray[np.int64]  #: tuples x labels: how many items of that tuple have that true label
+    by_true_label: Integers  #: tuples x labels: how many items of that tuple have that true label
     solution: Solution
 
     @property
@@ -160,7 +161,7 @@ class KeyedEvaluation(Drawable):
         return f"KeyedEvaluation({self.items:,} items, {len(self.jurors)} jurors)"
 
 
-def evaluate_with_key(sketch: Sketch, by_true_label: NDArray[np.int64]) -> KeyedEvaluation:
+def evaluate_with_key(sketch: Sketch, by_true_label: Integers) -> KeyedEvaluation:
     """The exact statistics of a test whose true labels are known.
 
     Parameters

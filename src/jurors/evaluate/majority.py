@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.solution import Solution
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 
 
@@ -47,13 +48,13 @@ def _fractions(counts: list[int], total: int) -> tuple[Fraction | None, ...]:
     return tuple(Fraction(n, total) if total else None for n in counts)
 
 
-def majority_shares(sketch: Sketch) -> NDArray[np.float64]:
+def majority_shares(sketch: Sketch) -> Floats:
     """For each decision tuple the share of each label: 1 for the majority's, 1/m where m labels tie."""
     top = _tops(sketch)
     return np.asarray(top / np.maximum(top.sum(axis=1, keepdims=True), 1), dtype=np.float64)
 
 
-def vote_counts(sketch: Sketch) -> NDArray[np.int64]:
+def vote_counts(sketch: Sketch) -> Integers:
     """For each decision tuple how many jurors said each label."""
     size = len(sketch.labels)
     if sketch.tuples.is_dense:
@@ -82,7 +83,7 @@ def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.gene
     return joint
 
 
-def _tops(sketch: Sketch) -> NDArray[np.int64]:
+def _tops(sketch: Sketch) -> Integers:
     votes = vote_counts(sketch)
     best = votes.max(axis=1, keepdims=True)
     return np.asarray((votes == best) & (best > 0), dtype=np.int64)

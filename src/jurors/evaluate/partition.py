@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.majority import majority_shares, vote_counts
 from jurors.evaluate.posterior import decide, tuple_posterior
 from jurors.evaluate.solution import Solution, json_ready
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 
 
@@ -19,12 +19,12 @@ class Partition:
     """Every decision tuple's items split by their estimated true label, and the label that costs the fewest errors."""
 
     sketch: Sketch
-    by_true_label: NDArray[np.float64]  #: tuples x labels, estimated items; adds up to the tuple's count
-    chosen: NDArray[np.int64]  #: the label (position) of each tuple
+    by_true_label: Floats  #: tuples x labels, estimated items; adds up to the tuple's count
+    chosen: Integers  #: the label (position) of each tuple
     is_sure_of_itself: bool = False  #: majority vote takes itself for the truth: it earned no probability and no error
 
     @property
-    def probability(self) -> NDArray[np.float64]:
+    def probability(self) -> Floats:
         """The probability that each tuple's label is right; NaN where the method cannot doubt itself."""
         counts = self.sketch.counts
         if self.is_sure_of_itself:
@@ -90,7 +90,7 @@ class Partition:
         return Table(heads, rows, title=title).to_html()
 
 
-def partition_by_label(sketch: Sketch, solution: Solution, posterior: NDArray[np.float64] | None = None) -> Partition:
+def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | None = None) -> Partition:
     """Split every tuple's items by estimated true label.
 
     A method that has its own posterior (an EM with strata, say) hands it over; otherwise it follows from the solution.

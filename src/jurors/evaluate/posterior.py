@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate.solution import Solution
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 
 _FEW_JURORS = 64  # products of so many shares stay far from underflow
 
 
-def tuple_posterior(sketch: Sketch, solution: Solution) -> NDArray[np.float64]:
+def tuple_posterior(sketch: Sketch, solution: Solution) -> Floats:
     """Tuples x labels: the probability of each true label; NaN where the evaluation rules the tuple out."""
     floats = solution.to_float()
     prevalence = np.array(floats.prevalences, dtype=float)
@@ -40,12 +41,12 @@ def tuple_posterior(sketch: Sketch, solution: Solution) -> NDArray[np.float64]:
     return _normalise(np.exp(total - total.max(axis=1, keepdims=True)))
 
 
-def _normalise(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalise(weight: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        return cast("NDArray[np.float64]", weight / weight.sum(axis=1, keepdims=True))
+        return cast("Floats", weight / weight.sum(axis=1, keepdims=True))
 
 
-def decide(posterior: NDArray[np.float64], votes: NDArray[Any]) -> NDArray[np.int64]:
+def decide(posterior: Floats, votes: NDArray[Any]) -> Integers:
     """The label of each tuple that costs the fewest expected errors; ties go to the label with more votes.
 
     Where the evaluation rules a tuple out (NaN), the majority decides.

@@ -21,6 +21,7 @@ from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.jury import grade, label
 from jurors.jury.labelling import Labelling, label_rows
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import count_votes
 from jurors.votes import Votes
 
@@ -29,7 +30,6 @@ try:
 except ImportError:  # pragma: no cover
     raise ImportError("this part of the lab needs scikit-learn: pip install 'jurors[lab]'") from None
 
-Rows: TypeAlias = NDArray[np.int64]
 Feature: TypeAlias = str | int
 
 _INTERRUPTED = "Training interrupted by user"
@@ -69,7 +69,7 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     jurors_: tuple[str, ...]  #: the jurors' names
     estimators_: list[Any]  #: the fitted classifiers
     features_: list[list[Any]]  #: each juror's columns
-    parts_: list[Rows]  #: each juror's records, as positions in what `fit` was given
+    parts_: list[Integers]  #: each juror's records, as positions in what `fit` was given
     evaluation_: Evaluation  #: of the records that were labelled last, without a key
     labelling_: Labelling  #: the labels they got
 
@@ -134,7 +134,7 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         chosen = self._label(self.votes(X)).codes
         return self.classes_[chosen]
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """The estimated share of each label among records with the same votes; NaN where majority vote had to decide.
 
         Shares outside [0, 1] are an alarm, not a mistake: see `evaluation_.alarms`.
@@ -144,7 +144,7 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sketch, inverse = count_votes(votes)
         if partition.is_sure_of_itself:
             return np.full((len(inverse), len(self.classes_)), np.nan)
-        shares: NDArray[np.float64] = partition.by_true_label / sketch.counts[:, None]
+        shares: Floats = partition.by_true_label / sketch.counts[:, None]
         return shares[inverse]
 
     def _label(self, votes: Votes) -> Labelling:
@@ -193,7 +193,7 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return sets
 
 
-def disjoint_parts(codes: Rows, parts: int, rng: np.random.Generator, *, balanced: bool = False) -> list[Rows]:
+def disjoint_parts(codes: Integers, parts: int, rng: np.random.Generator, *, balanced: bool = False) -> list[Integers]:
     """Split records at random into parts with the same mixture of labels (or equally many of each): sorted positions.
 
     Examples
@@ -268,7 +268,7 @@ class _Records:
             return self.columns[named]
         raise SketchError(f"there is no column {named!r} in X; there are: {', '.join(map(str, self.columns))}")
 
-    def take(self, columns: list[Any], rows: Rows | None = None) -> Any:
+    def take(self, columns: list[Any], rows: Integers | None = None) -> Any:
         """Some columns, of some rows or of all, in the kind of table that came."""
         if self.frame is None:
             part = self.array[:, columns]

@@ -23,6 +23,7 @@ from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score
 from jurors.lab.disjoint import DisjointJury
+from jurors.numbers.arrays import Integers
 from jurors.tables import Table
 from jurors.votes.frame import eager, is_frame
 from jurors.votes.table import is_missing
@@ -55,7 +56,7 @@ class IndependenceSearch:
     jury: DisjointJury
     trials: tuple[Trial, ...]
     possible: int  #: in how many ways the features can be shared out
-    held_out: NDArray[np.int64]  #: the records that measured them
+    held_out: Integers  #: the records that measured them
 
     @property
     def best(self) -> Trial:
@@ -231,9 +232,7 @@ def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
     )
 
 
-def _held_out(
-    values: NDArray[Any], share: float, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _held_out(values: NDArray[Any], share: float, rng: np.random.Generator) -> tuple[Integers, Integers]:
     """The records that measure and those that train; each has its share of both labels."""
     shuffled = [rng.permutation(np.flatnonzero(values == label)) for label in np.unique(values)]
     kept = [max(1, round(share * len(rows))) for rows in shuffled]
@@ -278,7 +277,7 @@ def _table(X: Any) -> tuple[Any, list[Any]]:
     return array, list(range(array.shape[1]))
 
 
-def _rows(table: Any, rows: NDArray[np.int64]) -> Any:
+def _rows(table: Any, rows: Integers) -> Any:
     if is_frame(table):
         return eager(table)[rows.tolist()].to_native()
     return table[rows]

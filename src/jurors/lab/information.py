@@ -10,14 +10,12 @@ where there are few, over drawn ones elsewhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
+from jurors.numbers.arrays import Floats, Integers
 
-Floats: TypeAlias = NDArray[np.float64]
 _MOST_TUPLES = 1 << 15
 _DRAWN = 40_000
 _MOST_UNKNOWNS = 2_000  # more would need more tuples than are drawn
@@ -66,7 +64,7 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
     return ItemErrors(np.array([*shares, _spread(covariance, first)]), accuracy)
 
 
-def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) -> tuple[NDArray[np.int64], Floats]:
+def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) -> tuple[Integers, Floats]:
     """Decision tuples and their chances: all of them, or as many as are drawn."""
     jurors, labels = confusion.shape[:2]
     if _are_few(confusion, missing):
@@ -103,13 +101,13 @@ def _inverse(information: Floats) -> Floats | None:
     return np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), dtype=np.float64)
 
 
-def _said(table: Floats, said: NDArray[np.int64]) -> Floats:
+def _said(table: Floats, said: Integers) -> Floats:
     """(T, R): how likely each true label makes what a juror said; 1 where it said nothing."""
     return np.where((said >= 0)[:, None], table[:, said].T, 1.0)
 
 
 def _scores(
-    prevalence: Floats, confusion: Floats, codes: NDArray[np.int64], posterior: Floats
+    prevalence: Floats, confusion: Floats, codes: Integers, posterior: Floats
 ) -> tuple[Floats, dict[tuple[int, int], list[int]]]:
     """Derivatives of log f_t, one column a free parameter; and which of them are a juror's errors on a label."""
     labels = len(prevalence)

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.doubt.intervals.trio_intervals import Target, interval_around, trio_interval_ends
 from jurors.errors import SketchError
@@ -17,10 +16,9 @@ from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.lab.information import ItemErrors, item_errors
 from jurors.lab.jury_model import JuryModel, jury_model, share
 from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations
+from jurors.numbers.arrays import Floats
 from jurors.tables import Table
 from jurors.votes import Label
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _MOST_ITEMS = 10**12
 FEWEST_ITEMS = 200  # smaller tests were not checked by simulation (benchmarks/plan_widths.py), so none is promised

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,11 @@ from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score
 from jurors.lab.jury_model import JuryModel, jury_model, share
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.votes import Key, Label, Votes
 from jurors.votes.table import NO_VOTE, code_type
 
-Floats: TypeAlias = NDArray[np.float64]
 _BLOCK = 1 << 22  # cells drawn at once
 _MOST_VOTES = 1 << 32  # a byte each, held at once
 _MOST_COUNT = (1 << 63) - 1
@@ -33,7 +33,7 @@ class Simulation:
 
     model: JuryModel
     votes: Votes
-    truth: NDArray[np.int64]  #: the position of each row's true label
+    truth: Integers  #: the position of each row's true label
 
     @cached_property
     def sketch(self) -> Sketch:
@@ -166,7 +166,7 @@ def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
     return Simulation(model, votes, np.array([truth for _, truth in shares]))
 
 
-def _covariances(codes: NDArray[Any], counts: NDArray[np.int64], label: int) -> Floats:
+def _covariances(codes: NDArray[Any], counts: Integers, label: int) -> Floats:
     """Jurors x jurors: covariance of being right on items of a label that both answered; NaN where there is none."""
     kept = np.flatnonzero(counts)
     both, first, right = np.zeros((3, codes.shape[1], codes.shape[1]))
@@ -198,7 +198,7 @@ def _checked_drift(drift: Mapping[str, Any]) -> dict[str, Any]:
     return dict(drift)
 
 
-def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator) -> tuple[Any, NDArray[np.int64]]:
+def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator) -> tuple[Any, Integers]:
     """Votes (items, jurors) as positions of labels, and the true labels, block by block."""
     width = len(start.jurors)
     codes = np.empty((items, width), dtype=code_type(len(start.labels)))
@@ -214,8 +214,8 @@ def _draw(start: JuryModel, end: JuryModel, items: int, rng: np.random.Generator
 
 
 def _votes(
-    model: JuryModel, first: Floats, last: Floats, when: Floats, truth: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
+    model: JuryModel, first: Floats, last: Floats, when: Floats, truth: Integers, rng: np.random.Generator
+) -> Integers:
     """Each juror is right with its own chance plus what it shares; errors fall on the other labels."""
     moved = _shift(model, truth, rng)
     codes = np.empty((len(truth), len(model.jurors)), dtype=np.int64)
@@ -231,7 +231,7 @@ def _votes(
     return codes
 
 
-def _shift(model: JuryModel, truth: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+def _shift(model: JuryModel, truth: Integers, rng: np.random.Generator) -> Floats:
     moved = np.zeros((len(truth), len(model.jurors)))
     for label, shifts in enumerate(model.shifts):
         rows = np.flatnonzero(truth == label)
@@ -242,7 +242,7 @@ def _shift(model: JuryModel, truth: NDArray[np.int64], rng: np.random.Generator)
     return moved
 
 
-def _pick(chances: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+def _pick(chances: Floats, rng: np.random.Generator) -> Integers:
     """One position a row, each with its chance."""
     ends = np.cumsum(chances, axis=1)[:, :-1]
     return np.asarray((rng.random((len(chances), 1)) >= ends).sum(axis=1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from jurors.votes.files.source import Table
 from jurors.votes.layout import Layout, Options
 from jurors.votes.read import cells, fetched, grid
 from jurors.votes.table import Label, Votes, code_type, fits_dense, ordered_labels, recode
+
+if TYPE_CHECKING:
+    from jurors.numbers.arrays import Integers
 
 _BITS = 62  # of a BIGINT that stays positive, and one to spare for strangers
 _STRANGER = 1 << 62
@@ -131,7 +134,7 @@ class _Panel:
 
     jurors: tuple[Label, ...]
     labels: tuple[Label, ...]
-    juror: NDArray[np.int64]  #: of each pair
+    juror: Integers  #: of each pair
     code: NDArray[Any]  #: of each pair, -1 where it is no vote
 
     @property
@@ -156,7 +159,7 @@ class _Panel:
         keys = [np.where(which == key, bits, 0).tolist() for key in range(self.keys)]
         return [*keys, [1 if code >= 0 else None for code in self.code.tolist()]]
 
-    def codes(self, keys: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+    def codes(self, keys: Sequence[Integers]) -> NDArray[Any]:
         """Keys x tuples as tuples x jurors: positions of labels, -1 for no vote."""
         codes = np.empty((len(keys[0]), len(self.jurors)), dtype=code_type(len(self.labels)))
         for k in range(len(self.jurors)):

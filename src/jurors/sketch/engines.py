@@ -8,7 +8,7 @@ files; the engine is only told which cells are which label.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from jurors.votes.files.faults import RowError
 from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
 from jurors.votes.layout import Layout, Options
 from jurors.votes.table import factorize, ordered_labels, recode
+
+if TYPE_CHECKING:
+    from jurors.numbers.arrays import Integers
 
 # With more jurors or labels than this hardly two items share a tuple, so that counts are no fewer than items, and the
 # comparisons of each vote with each name cost more than to bring the columns back (measured; sooner if in memory).
@@ -86,7 +89,7 @@ def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: boo
     """The sketch where an item may have several rows; `votes` are the counts of the rows."""
     import narwhals as nw
 
-    counts = cast(NDArray[np.int64], votes.counts)
+    counts = cast(Integers, votes.counts)
     tally = [[dot(counts, column == label) for label in range(len(votes.labels))] for column in votes.codes.T]
     pivot = Pivot(votes.jurors, votes.labels, np.array(tally))
     sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in pivot.parts]
@@ -96,7 +99,7 @@ def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: boo
     return sketch
 
 
-def _first(code: NDArray[Any]) -> NDArray[np.int64]:
+def _first(code: NDArray[Any]) -> Integers:
     """Where each code appears first."""
     return np.unique(code, return_index=True)[1]
 
@@ -111,7 +114,7 @@ def _items_repeat(frame: Frame, kept: Any, item: int) -> bool:
     return bool(asked["n"].to_list()[0] > 1)
 
 
-def _weighted(times: NDArray[np.int64], cells: Any, name: str) -> NDArray[np.int64]:
+def _weighted(times: Integers, cells: Any, name: str) -> Integers:
     """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
     try:
         each = whole_counts(count_cells(cells), name)

@@ -10,7 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Floats = NDArray[np.float64]
+    from jurors.numbers.arrays import Floats
+
 
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
 _BLOCK = 1 << 17  # rows of a sparse panel taken at a time: memory stays flat

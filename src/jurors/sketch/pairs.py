@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+if TYPE_CHECKING:
+    from jurors.numbers.arrays import Flags, Floats, Integers
+
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
@@ -128,7 +128,7 @@ class Pairs:
         row, col, code = tuples.triples()
         counts = self.sketch.counts.astype(np.float64)[row]
 
-        def column(kept: NDArray[np.bool_], values: Floats) -> Any:
+        def column(kept: Flags, values: Floats) -> Any:
             return csr_array((values[kept], (row[kept], col[kept])), shape=(tuples.rows, width))
 
         masks = [*(code == label for label in range(len(self.sketch.labels))), code >= 0]

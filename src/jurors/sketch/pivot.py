@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from jurors.sketch.sketch import Sketch
 from jurors.votes import Label, Votes
 from jurors.votes.frame import collected
 from jurors.votes.table import Codes, code_type
+
+if TYPE_CHECKING:
+    from jurors.numbers.arrays import Integers
 
 _LARGEST = 1 << 63
 
@@ -35,7 +38,7 @@ class Pivot:
 
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
-    tally: NDArray[np.int64]  #: jurors x labels: how many votes there are of each
+    tally: Integers  #: jurors x labels: how many votes there are of each
 
     @property
     def base(self) -> int:
@@ -71,7 +74,7 @@ class Pivot:
             return None
         return Sketch.from_votes(Votes.from_matrix(codes, jurors=self.jurors, labels=self.labels, counts=counts))
 
-    def _decode(self, numbers: Sequence[NDArray[np.int64]]) -> Codes | None:
+    def _decode(self, numbers: Sequence[Integers]) -> Codes | None:
         """Tuples x jurors codes; None where a number has more digits than jurors."""
         codes = np.empty((len(numbers[0]), len(self.jurors)), dtype=code_type(len(self.labels)))
         for rest, part in zip(numbers, self.parts, strict=True):
@@ -82,7 +85,7 @@ class Pivot:
                 return None
         return codes
 
-    def _holds(self, codes: Codes, counts: NDArray[np.int64]) -> bool:
+    def _holds(self, codes: Codes, counts: Integers) -> bool:
         """Whether no two votes ran together: the sums of the module's docstring."""
         votes, digits = int(self.tally.sum()), dot(self.tally.sum(axis=0), np.arange(1, self.base))
         found = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
@@ -139,6 +142,6 @@ def dot(weights: NDArray[Any], values: NDArray[Any]) -> int:
     return sum(a * b for a, b in zip(weights.tolist(), values.tolist(), strict=True))
 
 
-def integers(series: Any) -> NDArray[np.int64]:
+def integers(series: Any) -> Integers:
     """A column of whole numbers that came back."""
     return np.asarray(series.to_numpy()).astype(np.int64)

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError, VotesError
 from jurors.votes import Label, Votes
@@ -28,6 +27,9 @@ from jurors.votes.table import (
     plain,
     positions,
 )
+
+if TYPE_CHECKING:
+    from jurors.numbers.arrays import Integers
 
 _KEY_BITS = 62
 
@@ -182,7 +184,7 @@ class Sketch:
         return self.tuples.labels
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """How many items each row of `tuples` stands for."""
         counts = self.tuples.counts
         return np.ones(self.tuples.rows, dtype=np.int64) if counts is None else counts
@@ -205,12 +207,12 @@ class Sketch:
     def __getitem__(self, decisions: Iterable[Label | None]) -> int:
         return self.to_counts().get(tuple(decisions), 0)
 
-    def table(self) -> NDArray[np.int64]:
+    def table(self) -> Integers:
         """The counts as an array with one axis a juror; every juror must have voted on every item."""
         return self._table.copy()
 
     @cached_property
-    def _table(self) -> NDArray[np.int64]:
+    def _table(self) -> Integers:
         if not self.is_complete:
             raise SketchError("some votes are missing; count the complete items only with sketch.complete()")
         size, width = len(self.labels), len(self.jurors)
@@ -322,7 +324,7 @@ class Sketch:
         return replace(self.tuples, counts=self.counts).head(commonest, repr(self)).to_html()
 
 
-def count_votes(votes: Votes) -> tuple[Sketch, NDArray[np.int64]]:
+def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     """The sketch of some votes, and for each row of the votes the row of its tuple in the sketch.
 
     Sparse votes stay one row an item: with many jurors hardly two items share a tuple.
@@ -341,7 +343,7 @@ def count_votes(votes: Votes) -> tuple[Sketch, NDArray[np.int64]]:
     return Sketch(distinct), inverse
 
 
-def _group(codes: Codes, labels: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _group(codes: Codes, labels: int) -> tuple[Integers, Integers, Integers]:
     """For equal rows: a row of each group (groups in lexicographic order), every row's group, the group sizes."""
     rows, width = codes.shape
     base = labels + 1  # -1, no vote, is a digit too
@@ -363,7 +365,7 @@ def _group(codes: Codes, labels: int) -> tuple[NDArray[np.int64], NDArray[np.int
     return first, inverse, sizes
 
 
-def _horner(codes: Codes, base: int) -> NDArray[np.int64]:
+def _horner(codes: Codes, base: int) -> Integers:
     """Each row read as a number in this base."""
     keys = codes[:, 0].astype(np.int64)
     for column in range(1, codes.shape[1]):

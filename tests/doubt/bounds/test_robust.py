@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from strategies import juries, sketches
 
 from jurors import Sketch, Solution, encode
@@ -23,14 +22,14 @@ from jurors.doubt.bounds.severity import _least_correlation
 from jurors.errors import SketchError
 from jurors.evaluate import Named, evaluate_with_key
 from jurors.evaluate.trio.trios import table_moments
+from jurors.numbers.arrays import Flags, Integers
 from jurors.votes.frame import data_frame
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
 TUPLES = np.array(list(product((0, 1), repeat=3)))
-Table = NDArray[np.int64]
 
 
-def said(label: int) -> NDArray[np.bool_]:
+def said(label: int) -> Flags:
     """By decision tuple and juror."""
     return np.asarray(np.equal(TUPLES, label))
 
@@ -47,7 +46,7 @@ def rounded_up(value: Fraction) -> float:
 class Keyed:
     """A test with its answer key: exact truth, and the largest error correlation of two or three jurors."""
 
-    def __init__(self, by_label: Table) -> None:
+    def __init__(self, by_label: Integers) -> None:
         width = (by_label.shape[1] - 1).bit_length()
         table = by_label.sum(axis=0).reshape((2,) * width)
         self.sketch = Sketch.from_table(table, labels="AB")
@@ -70,7 +69,7 @@ def holds(bounds: Bounds, truth: Solution) -> bool:
     return all(Fraction(low) <= true <= Fraction(high) for true, (low, high) in pairs)
 
 
-def tables_by_label(rng: np.random.Generator, right: NDArray[np.int64], size: int) -> Table | None:
+def tables_by_label(rng: np.random.Generator, right: Integers, size: int) -> Table | None:
     """Exact counts by label with accuracies right/20 and every error correlation ± size/16,000; None where impossible.
 
     P(x) = Π p_i + Σ Γ_jk s_j s_k p_i + Γ_123 s_1 s_2 s_3, with s = 1 where a juror is right and -1 where not.
@@ -110,7 +109,7 @@ def rough_trio(rng: np.random.Generator) -> Table:
         chances = [np.where(said(k), right[:, k], 1 - right[:, k]).prod(axis=1) for k in (0, 1)]
         sizes = np.array([share, 1 - share]) * rng.integers(200, 20_000)
         counts = np.rint(np.array(chances) * sizes[:, None] + rng.normal(0, rng.choice([0.5, 2.0, 6.0]), (2, 8)))
-        by_label: Table = np.maximum(counts, 0).astype(np.int64)
+        by_label: Integers = np.maximum(counts, 0).astype(np.int64)
         hits = [(by_label[k] @ said(k) / by_label[k].sum()).sum() for k in (0, 1)]
         if sum(hits) >= 3:
             return by_label

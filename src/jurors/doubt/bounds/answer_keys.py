@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from jurors.doubt.bounds.specification import Specification
 from jurors.errors import SketchError
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 
-Floats = NDArray[np.float64]
 MOST_TUPLES = 20_000
 _ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
 _NONE = np.zeros(0, dtype=np.int64)
@@ -62,7 +62,7 @@ class AnswerKeys:
     """All answer keys of some counts that meet some demands."""
 
     codes: NDArray[Any]  #: distinct decision tuples x jurors, -1 for no vote
-    counts: NDArray[np.int64]  #: items with each
+    counts: Integers  #: items with each
     labels: int
     demands: tuple[Demand, ...]
 
@@ -194,7 +194,7 @@ class AnswerKeys:
         return np.tile(self.counts.astype(float), self.labels - 1)
 
 
-def distinct(codes: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def distinct(codes: NDArray[Any], counts: Integers) -> tuple[NDArray[Any], Integers]:
     """Each decision tuple that was seen once, with all its items."""
     codes, counts = codes[counts > 0], counts[counts > 0]
     if not codes.shape[1]:

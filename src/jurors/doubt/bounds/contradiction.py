@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.doubt.bounds.answer_keys import AnswerKeys, Demand, Floats
+from jurors.doubt.bounds.answer_keys import AnswerKeys, Demand
 from jurors.evaluate.alarm import Alarm
+from jurors.numbers.arrays import Floats
 from jurors.votes import Label
 
 _MOST_PAIRS = 45

@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.bounds.answer_keys import AnswerKeys, Floats
+from jurors.doubt.bounds.answer_keys import AnswerKeys
 from jurors.doubt.bounds.closed_bounds import Interval, free_accuracies, pair_bound
 from jurors.doubt.bounds.contradiction import Contradiction, find_contradiction
 from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.specification import Share, Specification
 from jurors.evaluate.solution import Named
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.votes import Label
 

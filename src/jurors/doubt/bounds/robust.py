@@ -28,7 +28,8 @@ from jurors.doubt.bounds.severity import smallest_correlation
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Named
 from jurors.evaluate.solution import json_ready
-from jurors.evaluate.trio.trios import DecodedTrios, Floats, evaluate_trios
+from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 
 Column: TypeAlias = "Floats | NDArray[np.object_]"

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from jurors.doubt.bounds.robust_search import Floats, Hull, Progress, Separated, Unseparated, search
+from jurors.doubt.bounds.robust_search import Hull, Progress, Separated, Unseparated, search
 from jurors.doubt.bounds.robust_trio import (
     Branch,
     ExactTrio,
@@ -28,6 +28,7 @@ from jurors.doubt.bounds.robust_trio import (
     complement,
 )
 from jurors.errors import SketchError
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.votes.table import Codes
 

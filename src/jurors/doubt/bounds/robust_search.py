@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from jurors.doubt.bounds.robust_trio import LESS, MORE, ClosedBox, ExactTrio, FlippedTrio, Interval, ratio
 from jurors.evaluate.trio.trios import product_of_others
+from jurors.numbers.arrays import Flags, Floats
 
-Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[Floats, Floats]
-Flags: TypeAlias = NDArray[np.bool_]
 Progress: TypeAlias = Callable[[float], None]
 
 MOST_BOXES = 250_000  #: after so many boxes of one trio the search stops; its answer stays guaranteed

@@ -10,17 +10,13 @@ does, and never more than max(|C|, |T|).
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate.trio.trio import evaluate_trio
 from jurors.evaluate.trio.trios import DecodedTrios, TrioMoments, evaluate_trios
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _POINTS = 1_200
 _ROUNDS = 36

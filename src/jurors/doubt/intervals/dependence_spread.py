@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist, stdev
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.doubt.intervals.panel_intervals import expected_statistics
 from jurors.evaluate.panel.panel import PanelFit
@@ -18,9 +16,8 @@ from jurors.evaluate.together.dependence import (
     mean_correlation,
     residual_correlations,
 )
+from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _MOST_WORK = 1e8  # tuples x pairs of one replicate
 _MOST_CELLS = 4_000_000  # replicates x jurors x tuples held at once

@@ -14,14 +14,10 @@ Differentiated at the estimate, the same equations give its influence function, 
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.trio.trios import DecodedTrios, moment_influences, product_of_others
-
-Floats: TypeAlias = NDArray[np.float64]
+from jurors.numbers.arrays import Floats
 
 _SIGMA = np.array([-1.0, 1.0])
 #: C (9) -> (3, 3): the moment C of the third juror wherever two different ones meet.

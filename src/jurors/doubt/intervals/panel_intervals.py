@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.doubt.intervals.trio_intervals import Target, interval_around
 from jurors.evaluate.panel.coupled import climb_coupled
 from jurors.evaluate.panel.latent import Parameters, climb, expect, pose
 from jurors.evaluate.panel.panel import PanelFit
+from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
-
-Floats: TypeAlias = NDArray[np.float64]
 
 REPLICATES = 60
 _MOST_CELLS = 3_000_000  # replicates x classes x tuples held at once

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.panel.latent import LatentFit, juror_scores
+from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
 from jurors.votes import Votes
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _PSEUDO = 4.0  # pseudo-votes of a group's table, spread as independence would spread them
 

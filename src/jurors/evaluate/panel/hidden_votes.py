@@ -33,15 +33,14 @@ from jurors.evaluate.panel.latent import (
     juror_scores,
     pose,
 )
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 __all__ = ["ModelChoice", "choose_latent"]
 

@@ -7,14 +7,11 @@ disagree, or always do, are one voice.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
-
-Integers: TypeAlias = NDArray[np.int64]
 
 FEWEST_VOICES = 3  #: two agree as often whoever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
@@ -42,7 +39,7 @@ def too_few_voices(sketch: Sketch) -> Voices | None:
     met = sketch.counts[row] > 0
     row, col, code = row[met], col[met], code[met]
     enough = min(_ENOUGH_SHARED, sketch.items)
-    voices: list[tuple[int, NDArray[np.int64]]] = []
+    voices: list[tuple[int, Integers]] = []
     same, opposite, constant = [], [], []
     for juror in range(len(sketch.jurors)):
         at, said = row[col == juror], code[col == juror].astype(np.int64)

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "MODELS",

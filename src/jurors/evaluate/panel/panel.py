@@ -8,7 +8,7 @@ graded apart, and a copy is not heard twice.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,11 @@ from jurors.evaluate.panel.coupled import Coupling, couple, fit_coupled
 from jurors.evaluate.panel.hidden_votes import ModelChoice, choose_latent
 from jurors.evaluate.panel.latent import LatentFit, observed
 from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import Pairs, incidence_of
 from jurors.votes import Votes
-
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 STRENGTH = 2.0  #: pseudo-votes a juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies

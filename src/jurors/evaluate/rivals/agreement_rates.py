@@ -15,7 +15,6 @@ E. A. Platanios, A. Blum and T. Mitchell, Estimating accuracy from unlabeled dat
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, float_solution
@@ -27,10 +26,9 @@ from jurors.evaluate.rivals.spectral import (
     two_label_confusion,
     weighted_vote,
 )
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs, incidence_of
-
-Floats = NDArray[np.float64]
 
 _LOUD = 3.5  # standard errors at which a pair's wrong sign is no accident
 

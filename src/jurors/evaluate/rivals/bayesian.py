@@ -15,7 +15,6 @@ V. C. Raykar et al., Learning from crowds, JMLR 11 (2010) 1297-1322.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
@@ -28,11 +27,10 @@ from jurors.evaluate.rivals.dawid_skene import (
     iteration_limit,
     vote_shares,
 )
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import incidence_of
-
-Floats = NDArray[np.float64]
 
 
 def evaluate_bayesian(

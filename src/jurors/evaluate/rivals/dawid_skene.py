@@ -13,18 +13,16 @@ Statistics 28 (1979) 20-28.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.majority import vote_counts
 from jurors.evaluate.panel.latent import juror_scores
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import incidence_of
-
-Floats = NDArray[np.float64]
 
 _NEVER = -1e9  # the logarithm of 0: finite, since a product with "no vote" must be 0, yet below any real one
 _WORK = 2e9  # votes x labels x iterations after which a large panel is stopped

@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch.pairs import Pairs
-
-Floats = NDArray[np.float64]
 
 _LIMIT, _FREE_LIMIT = 20_000, 2_000
 _RUNAWAY = 10.0  # so many times the bound, a free fit is on its way to infinity
@@ -36,10 +34,10 @@ class RankOne:
     is_real: bool  #: False: three jurors whose values contradict each other in sign
     iterations: int
     converged: bool
-    held: NDArray[np.bool_]  #: jurors kept at their bound, without which least squares runs off to infinity
+    held: Flags  #: jurors kept at their bound, without which least squares runs off to infinity
 
     @property
-    def is_fixed(self) -> NDArray[np.bool_]:
+    def is_fixed(self) -> Flags:
         """Which jurors have a number."""
         return np.isfinite(self.vector)
 
@@ -88,7 +86,7 @@ def _closed_form(values: Floats) -> RankOne:
     return RankOne(_turned(vector, np.zeros(3, dtype=np.int64)), True, 0, True, np.zeros(3, dtype=bool))
 
 
-def _groups(pairs: Pairs, width: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _groups(pairs: Pairs, width: int) -> tuple[Integers, Flags]:
     """The linked group of each juror, and whether it has a cycle of odd length.
 
     Two copies of the jurors, each pair linking a copy of one to the other copy of the other: an odd cycle joins the
@@ -107,7 +105,7 @@ def _groups(pairs: Pairs, width: int) -> tuple[NDArray[np.int64], NDArray[np.boo
     return group.astype(np.int64), np.asarray(copy[:width] == copy[width:])
 
 
-def _leading(value: Any, weight: Any, group: NDArray[np.int64]) -> Floats:
+def _leading(value: Any, weight: Any, group: Integers) -> Floats:
     """The leading eigenvector of the weighted values, rows scaled to one; each group at the scale that fits best."""
     rows = np.asarray(abs(value).sum(axis=1)).ravel()
     scale = np.divide(1.0, rows, out=np.zeros_like(rows), where=rows > 0)
@@ -124,7 +122,7 @@ def _leading(value: Any, weight: Any, group: NDArray[np.int64]) -> Floats:
     return vector * np.sqrt(ratio)[group]
 
 
-def _group_max(values: Floats, group: NDArray[np.int64]) -> Floats:
+def _group_max(values: Floats, group: Integers) -> Floats:
     most = np.zeros(int(group.max()) + 1)
     np.maximum.at(most, group, values)
     return np.where(most > 0, most, 1.0)[group]
@@ -146,6 +144,6 @@ def _least_squares(
     return vector, limit, False
 
 
-def _turned(vector: Floats, group: NDArray[np.int64]) -> Floats:
+def _turned(vector: Floats, group: Integers) -> Floats:
     total = np.bincount(group, weights=np.nan_to_num(vector))
     return vector * np.where(total < 0, -1.0, 1.0)[group]

@@ -18,17 +18,15 @@ A. Jaffe, B. Nadler and Y. Kluger, Estimating the accuracies of multiple classif
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.rivals.rank_one import RankOne, fit_rank_one
+from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import Pairs, incidence_of
-
-Floats = NDArray[np.float64]
 
 
 def evaluate_spectral(sketch: Sketch) -> Fit:

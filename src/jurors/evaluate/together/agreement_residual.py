@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.panel.latent import LatentFit, class_table
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
-
-Floats = NDArray[np.float64]
 
 FEWEST_JURORS = 4
 MOST_JURORS = 300
@@ -27,8 +25,8 @@ _NAMED = 3.5
 class AgreementTest:
     """Observed against expected agreement of every pair that shares items."""
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    first: Integers
+    second: Integers
     excess: Floats  #: share of agreement beyond the model's
     z: Floats
     p_value: float

@@ -25,13 +25,11 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError
 from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import vote_counts
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
 from jurors.tables import Table
 from jurors.votes import Label
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 _SHOWN_PAIRS = 30
 

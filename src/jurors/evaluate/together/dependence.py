@@ -11,20 +11,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.keyed import KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.together.factor import pair_moments, residual_errors
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 from jurors.tables import Table
-
-Floats: TypeAlias = NDArray[np.float64]
 
 _SHOWN = 20
 _BEYOND = 0.1  # correlation beyond the typical pair's from which two jurors count as moving together,
@@ -67,7 +65,7 @@ class Dependence(Drawable):
         noise = float(np.sqrt((2 * (self.items[known] * self.error[known]) ** 2).sum()))  # a pair stands there twice
         return abs(self.mean_correlation) * float(self.items[known].sum()) > 2 * noise
 
-    def with_copies(self, hearing: NDArray[np.int64]) -> Dependence:
+    def with_copies(self, hearing: Integers) -> Dependence:
         """The same with copies counted in: each has the errors of the juror that speaks for it."""
         if (hearing == np.arange(len(hearing))).all():
             return self
@@ -123,12 +121,12 @@ class Dependence(Drawable):
         return self.table().to_html()
 
 
-def same_voice(hearing: NDArray[np.int64]) -> NDArray[np.bool_]:
+def same_voice(hearing: Integers) -> Flags:
     """(N, N): the pairs that are heard as one juror."""
     return np.asarray((hearing[:, None] == hearing) & ~np.eye(len(hearing), dtype=bool))
 
 
-def as_heard(correlation: Floats, hearing: NDArray[np.int64]) -> Floats:
+def as_heard(correlation: Floats, hearing: Integers) -> Floats:
     """Correlations of those who speak, given to those they speak for; a copy errs just where the original does."""
     return np.asarray(np.where(same_voice(hearing), 1.0, correlation[np.ix_(hearing, hearing)]))
 
@@ -146,7 +144,7 @@ def effective_number(jurors: int, correlation: float) -> float:
     return jurors / below if below > 0 else float("inf")
 
 
-def residual_correlations(covariance: Floats, met: NDArray[np.bool_], prevalence: Floats, accuracy: Floats) -> Floats:
+def residual_correlations(covariance: Floats, met: Flags, prevalence: Floats, accuracy: Floats) -> Floats:
     """ρ from covariances (…, N, N), prevalences (…, 2) and accuracies (…, N, 2)."""
     p, q = prevalence[..., :1, None], prevalence[..., 1:, None]
     d = accuracy.sum(axis=-1) - 1

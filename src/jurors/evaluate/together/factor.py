@@ -8,16 +8,13 @@ this asks nothing of single items, and what is left over of each pair is the est
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
-
-Floats: TypeAlias = NDArray[np.float64]
 
 MOST_JURORS = 2_000  #: pairs of more jurors would not fit a matrix comfortably
 _ROUNDS = 6  # reweightings
@@ -100,7 +97,7 @@ class FactorFit:
             return np.asarray(np.where(self.error > 0, self.residual / self.error, 0.0))
 
 
-def fit_factor(sketch: Sketch, left_out: NDArray[np.bool_] | None = None) -> FactorFit:
+def fit_factor(sketch: Sketch, left_out: Flags | None = None) -> FactorFit:
     """Fit one factor to the pair moments, then the prevalence to the third moment.
 
     Pairs that are `left_out` (N, N) do not take part in the fit, but get their residual too.
@@ -127,7 +124,7 @@ def fit_factor(sketch: Sketch, left_out: NDArray[np.bool_] | None = None) -> Fac
     )
 
 
-def _fit_loadings(pairs: PairMoments, spread: Floats, left_out: NDArray[np.bool_]) -> Floats:
+def _fit_loadings(pairs: PairMoments, spread: Floats, left_out: Flags) -> Floats:
     scale = np.sqrt(spread)
     r = pairs.covariance / np.outer(scale, scale)
     shared = np.where(left_out, 0.0, np.maximum(pairs.items - 1, 0.0))
@@ -168,7 +165,7 @@ def _third_moment(sketch: Sketch, share: Floats, loading: Floats, precision: Flo
     return float(weights @ _elementary(row, y, rows)) / below if abs(below) > 1e-12 else 0.0
 
 
-def _elementary(row: NDArray[np.int64], values: Floats, rows: int) -> Floats:
+def _elementary(row: Integers, values: Floats, rows: int) -> Floats:
     """The third elementary symmetric polynomial of each row's values, from power sums."""
     p1, p2, p3 = (np.bincount(row, weights=values**k, minlength=rows) for k in (1, 2, 3))
     return np.asarray((p1**3 - 3 * p1 * p2 + 2 * p3) / 6)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.together.factor import MOST_JURORS, FactorFit, fit_factor
+from jurors.numbers.arrays import Flags
 from jurors.sketch import Sketch
 
 FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
@@ -36,7 +36,7 @@ class ResidualTest:
     """
 
     factor: FactorFit
-    counted: NDArray[np.bool_]  #: (N, N) upper triangle: the pairs that count
+    counted: Flags  #: (N, N) upper triangle: the pairs that count
     statistic: float
     degrees: float
     p_value: float
@@ -50,7 +50,7 @@ class ResidualTest:
         return self.p_value < SIGNIFICANT or largest > one_pair
 
     @property
-    def _alone(self) -> NDArray[np.bool_]:
+    def _alone(self) -> Flags:
         """The pairs that share enough items to speak for themselves."""
         pairs = self.factor.pairs
         of_errors = pairs.excess_kurtosis(self.factor.loading**2)
@@ -135,7 +135,7 @@ def _joined(groups: list[tuple[int, ...]], more: list[tuple[int, ...]]) -> list[
     return [tuple(sorted(members)) for members in joined]
 
 
-def _test(factor: FactorFit, fitted: NDArray[np.bool_], enough: NDArray[np.bool_]) -> ResidualTest | None:
+def _test(factor: FactorFit, fitted: Flags, enough: Flags) -> ResidualTest | None:
     counted = np.triu(fitted & enough, 1)
     items = np.where(fitted, factor.pairs.items, 0.0)
     # A juror's loading takes one degree of freedom from all the pairs it was fitted to, by the items they share.

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.trio.trios import OUTCOMES, DecodedTrios, TrioMoments, decode_trios, table_moments
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
-
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
 
 MOST_JURORS = 320  #: more would have over five million trios
 _WORDS = 1_000  # words of a block: jurors x words stay in cache, and 64 x 1,000 bits fit 16-bit sums
@@ -175,7 +173,7 @@ def _weighted_tables(codes: NDArray[Any], weights: Floats, width: int, trios: In
     return tables
 
 
-def _pack(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _pack(bits: Flags) -> NDArray[np.uint64]:
     """(items x jurors) bits as (jurors x words)."""
     packed = np.packbits(bits.T, axis=1)
     short = -packed.shape[1] % 8

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from jurors.evaluate.trio.assignment import best_assignment
+from jurors.numbers.arrays import Floats
 
-Floats = NDArray[np.float64]
 _MIXES = 4
 _LEAST = 1e-3  # shares of a start value stay away from 0, where expectation-maximisation could not leave again
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
-from numpy.typing import NDArray
 
 from jurors.numbers import Algebraic, Surd
+from jurors.numbers.arrays import Integers
 from jurors.numbers.exact import number_at
 from jurors.numbers.roots import RootSet, inverse, root_sets
 
@@ -38,7 +38,7 @@ class Slicing:
     total: fmpz_mat  #: M
 
     @classmethod
-    def of(cls, table: NDArray[np.int64], slicer: int) -> Slicing:
+    def of(cls, table: Integers, slicer: int) -> Slicing:
         """Cut an R x R x R table of counts; the other two jurors keep their order."""
         size = len(table)
         moved = np.moveaxis(table, slicer, 0).reshape(size, -1).tolist()
@@ -47,7 +47,7 @@ class Slicing:
         return cls(slicer, total.rank(), slices, total)
 
     @classmethod
-    def best(cls, table: NDArray[np.int64]) -> Slicing:
+    def best(cls, table: Integers) -> Slicing:
         """By the juror whose two colleagues show the most labels; the last such.
 
         A solution has as many labels as the best pair shows, or more; one that shows them all decides everything.

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import SketchError
-
-Floats = NDArray[np.float64]
+from jurors.numbers.arrays import Floats
 
 #: What became of a trio, by code.
 OUTCOMES = ("real", "out_of_range", "complex", "degenerate", "no_items")

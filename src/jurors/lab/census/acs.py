@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.numbers.arrays import Flags
 
 Codes: TypeAlias = NDArray[np.int16]
 
@@ -48,7 +49,7 @@ class Census:
     name: str  #: of the file or folder
     population: str  #: in words
     codes: Mapping[str, Codes]  #: column -> one code a person
-    employed: NDArray[np.bool_]
+    employed: Flags
     feature_sets: tuple[tuple[str, ...], ...]  #: the columns each juror sees
     stand_ins: Mapping[str, str]  #: missing column -> the one used for it
     missing: int | None  #: the code of a blank answer, where there is one
@@ -270,6 +271,6 @@ def _missing_code(codes: Mapping[str, Codes]) -> int | None:
     return next((code for code in (-1, 0) if any(code in values for values in seen.values())), None)
 
 
-def _population(kind: str, age: Codes, employed: NDArray[np.bool_], min_age: int) -> str:
+def _population(kind: str, age: Codes, employed: Flags, min_age: int) -> str:
     younger = f", younger than {min_age} left out" if min_age > 0 else ""
     return f"{kind}; {len(age):,} persons aged {age.min()} to {age.max()}{younger}, {employed.mean():.1%} employed"

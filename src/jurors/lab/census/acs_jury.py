@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.lab.census.acs import Census
-from jurors.lab.census.draws import Integers, count_by_true_label
+from jurors.lab.census.draws import count_by_true_label
+from jurors.numbers.arrays import Flags, Integers
 from jurors.numbers.threads import one_thread
 
 Progress: TypeAlias = Callable[[str], None]
@@ -102,7 +103,7 @@ def train_jury(census: Census, *, records: int, seed: int, progress: Progress | 
     )
 
 
-def _train(census: Census, records: int, seed: int, progress: Progress | None) -> tuple[Any, NDArray[np.int64]]:
+def _train(census: Census, records: int, seed: int, progress: Progress | None) -> tuple[Any, Integers]:
     """The fitted jury, and the persons who trained none of its networks."""
     try:
         from sklearn.exceptions import ConvergenceWarning
@@ -145,7 +146,7 @@ def network() -> Any:
     return make_pipeline(StandardScaler(), layers)
 
 
-def _answers(census: Census, jury: Any, rest: NDArray[np.int64]) -> Iterator[NDArray[np.bool_]]:
+def _answers(census: Census, jury: Any, rest: Integers) -> Iterator[Flags]:
     """Each network's answer to everybody who trained none of them."""
     for network_, own in zip(jury.estimators_, census.feature_sets, strict=True):
         codes = np.stack([census.codes[column][rest] for column in own], axis=1).astype(np.int64)
@@ -158,7 +159,7 @@ def _answers(census: Census, jury: Any, rest: NDArray[np.int64]) -> Iterator[NDA
         yield np.asarray(said, dtype=bool)[inverse]
 
 
-def _groups(column: str, codes: NDArray[np.int16]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _groups(column: str, codes: NDArray[np.int16]) -> Iterator[tuple[str, Flags]]:
     """The groups that occur, by name, and who is in them."""
     if column == "AGEP":
         for low, high in AGES:

@@ -12,16 +12,15 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
+from jurors.numbers.arrays import Flags, Integers
 
-Integers: TypeAlias = NDArray[np.int64]
 Draw: TypeAlias = Literal["shared", "separate"]
 DRAWS: tuple[Draw, ...] = ("shared", "separate")
 
 
-def count_by_true_label(votes: NDArray[np.bool_], truth: NDArray[np.bool_]) -> Integers:
+def count_by_true_label(votes: Flags, truth: Flags) -> Integers:
     """Counts by true label and decision tuple, (2, 2^N), from votes (items x jurors) and true labels, all binary.
 
     The first juror is the most significant bit of a tuple's position.

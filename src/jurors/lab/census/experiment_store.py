@@ -15,7 +15,7 @@ import numpy as np
 from jurors.errors import VotesError
 from jurors.lab.census.acs import LABEL_MEANING, LABELS
 from jurors.lab.census.acs_jury import CensusJury
-from jurors.lab.census.draws import Integers
+from jurors.numbers.arrays import Integers
 from jurors.whole import write_whole
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.lab.census.acs import HELD_OUT, LABEL_MEANING, LABELS, MEANING
 from jurors.lab.census.acs_groups import evaluate_groups
 from jurors.lab.census.experiment import Experiment, PrevalenceTests, shown
-from jurors.lab.census.trial import Floats, Trio, TrioTests, all_trios, estimated_partition, evaluate_tests
+from jurors.lab.census.trial import Trio, TrioTests, all_trios, estimated_partition, evaluate_tests
+from jurors.numbers.arrays import Floats
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _OTHERS = ((1, 2), (0, 2), (0, 1))
@@ -188,7 +188,7 @@ def _example(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _pair(values: NDArray[np.float64]) -> dict[str, float] | None:
+def _pair(values: Floats) -> dict[str, float] | None:
     return {"a": float(values[0]), "b": float(values[1])} if np.isfinite(values).all() else None
 
 

@@ -13,15 +13,13 @@ from math import isqrt
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.doubt.bounds.robust import robust_bounds
 from jurors.doubt.bounds.severity import smallest_correlation
 from jurors.evaluate.trio.trios import OUTCOMES, TUPLE_VALUES, DecodedTrios, evaluate_trios
-from jurors.lab.census.draws import Integers
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 
-Floats: TypeAlias = NDArray[np.float64]
 Trio: TypeAlias = tuple[int, int, int]
 
 _OTHERS = ((1, 2), (0, 2), (0, 1))
@@ -76,7 +74,7 @@ class TrioTests:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.abs(self.noise / self.signal).max(axis=1))
 
-    def alarms(self) -> dict[str, NDArray[np.bool_]]:
+    def alarms(self) -> dict[str, Flags]:
         """Kind -> whether it rang, in each test."""
         outcome = self.decoded.outcome
         rang = {kind: outcome == OUTCOMES.index(kind) for kind in ("out_of_range", "complex", "degenerate")}
@@ -170,7 +168,7 @@ def estimated_partition(statistics: Statistics) -> Floats:
     return np.stack([p * as_a, (1 - p) * as_b], axis=1)
 
 
-def decisions(statistics: Statistics) -> NDArray[np.bool_]:
+def decisions(statistics: Statistics) -> Flags:
     """(T, 8): whether each tuple is labelled with the second label; by majority where there is no evaluation."""
     likely = estimated_partition(statistics)
     difference = likely[:, 1] - likely[:, 0]
@@ -178,7 +176,7 @@ def decisions(statistics: Statistics) -> NDArray[np.bool_]:
     return np.where(np.isnan(difference) | tied, _MAJORITY, difference > 0)
 
 
-def _errors(counts: Integers, algebraic: Statistics, is_real: NDArray[np.bool_]) -> dict[str, Floats]:
+def _errors(counts: Integers, algebraic: Statistics, is_real: Flags) -> dict[str, Floats]:
     chosen = decisions(algebraic)
     likely = estimated_partition(algebraic)
     items = counts.sum(axis=(1, 2))
@@ -191,7 +189,7 @@ def _errors(counts: Integers, algebraic: Statistics, is_real: NDArray[np.bool_])
     }
 
 
-def is_irrational(tables: Integers) -> NDArray[np.bool_]:
+def is_irrational(tables: Integers) -> Flags:
     """Whether the exact solution of each table (T, 8) is real and irrational: the hyperdeterminant is no square.
 
     Examples

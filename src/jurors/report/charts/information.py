@@ -12,7 +12,8 @@ from jurors.doubt.intervals.trio_intervals import trio_standard_errors
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
 from jurors.evaluate.trio.trios import evaluate_trios
-from jurors.report.charts.numbers import Floats, Grades, grades_of, number
+from jurors.numbers.arrays import Floats
+from jurors.report.charts.numbers import Grades, grades_of, number
 from jurors.report.charts.theme import (
     BLUE,
     ORANGE,

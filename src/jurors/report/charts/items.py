@@ -6,7 +6,7 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.jury.labelling import Labelling
-from jurors.report.charts.numbers import Floats
+from jurors.numbers.arrays import Floats
 from jurors.report.charts.theme import BLUE, ORANGE, Chart, Row, altair, counted, data, finish, wanted
 
 _MOST_STEPS = 400

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
 from jurors.evaluate.card import percent_range
+from jurors.numbers.arrays import Floats
 from jurors.votes import Label
 from jurors.votes.table import positions
 
-Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = tuple[float, float]
 
 _NO_ENDS: Ends = (float("nan"), float("nan"))

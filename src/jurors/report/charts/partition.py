@@ -9,7 +9,7 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, Partition
 from jurors.evaluate.partition import majority_partition
-from jurors.report.charts.numbers import Floats
+from jurors.numbers.arrays import Floats
 from jurors.report.charts.partition_groups import by_majority_label, by_vote_share
 from jurors.report.charts.theme import (
     GREY,

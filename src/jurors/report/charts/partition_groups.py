@@ -6,7 +6,7 @@ import numpy as np
 
 from jurors.evaluate import Partition
 from jurors.evaluate.majority import majority_shares, vote_counts
-from jurors.report.charts.numbers import Floats
+from jurors.numbers.arrays import Floats
 from jurors.report.charts.theme import PERCENT, Chart, Row, altair, data, label_scale, shortened, small_title
 
 _BINS = 20
