@@ -2,22 +2,34 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
 import pytest
+from flint import fmpq_poly
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from jurors.numbers import Algebraic, Surd, algebraic_roots, exact_sum
-from jurors.numbers.roots import root_set
+from jurors.numbers import Algebraic, Surd, exact_sum
+from jurors.numbers.exact import number_at
+from jurors.numbers.roots import root_set, root_sets
 
 CUBIC = (1, -3, 0, 1)  # z³ - 3z + 1: three real roots
 MIXED = (-2, 0, 0, 1)  # z³ - 2: one real root, two complex ones
 QUARTIC = (1, 0, -10, 0, 1)  # ±√2 ± √3: every root's square lies in a quadratic field
 small = st.fractions(min_value=-20, max_value=20, max_denominator=30)
 polynomials = st.lists(small, min_size=1, max_size=3)
+
+
+def roots_of(coefficients: Sequence[int]) -> list[Surd | Algebraic]:
+    """Every root of an integer polynomial (constant first), as often as it is one; real roots first, ascending."""
+    roots: list[Surd | Algebraic] = []
+    for factor, power in root_sets(fmpq_poly(list(coefficients))):
+        for k in range(factor.degree):
+            roots += [number_at(factor, k, fmpq_poly([0, 1]))] * power
+    return [*sorted(x for x in roots if x.is_real), *(x for x in roots if not x.is_real)]
 
 
 def at(coefficients: tuple[int, ...], index: int, polynomial: list[Any]) -> Algebraic:
@@ -79,12 +91,12 @@ def test_float_and_decimals_are_those_of_the_polynomial_at_the_root(p: list[Frac
 
 
 def test_the_roots_of_unity_polynomial_has_the_cosines_it_should() -> None:
-    found = [float(x) for x in algebraic_roots(CUBIC)]
+    found = [float(x) for x in roots_of(CUBIC)]
     assert found == pytest.approx(sorted(2 * math.cos(k * math.pi / 9) for k in (2, 4, 8)), rel=1e-15)
 
 
 def test_complex_roots_are_conjugate_and_their_product_is_real() -> None:
-    real, one, other = algebraic_roots(MIXED)
+    real, one, other = roots_of(MIXED)
     assert real.is_real
     assert not one.is_real
     assert one.conjugate() == other
@@ -100,7 +112,7 @@ def test_complex_roots_are_conjugate_and_their_product_is_real() -> None:
 
 def test_a_complex_root_can_give_a_real_number() -> None:
     # i = z² at a primitive eighth root of unity z; z + 1/z = √2
-    z = next(x for x in algebraic_roots((1, 0, 0, 0, 1)) if complex(x).real > 0 and complex(x).imag > 0)
+    z = next(x for x in roots_of((1, 0, 0, 0, 1)) if complex(x).real > 0 and complex(x).imag > 0)
     assert isinstance(z, Algebraic)
     assert not (z * z).is_real
     assert (z + 1 / z).is_real
@@ -171,7 +183,7 @@ def test_every_root_is_found_as_often_as_it_is_one(coefficients: list[int]) -> N
     while coefficients and not coefficients[-1]:
         coefficients.pop()
     assume(len(coefficients) > 1)
-    found = algebraic_roots(coefficients)
+    found = roots_of(coefficients)
     assert len(found) == len(coefficients) - 1
     for root in found:
         value: Any = 0

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from flint import fmpq, fmpq_poly
 
 from jurors.numbers.algebraic import Algebraic
-from jurors.numbers.roots import RootSet, root_sets, surd_at
+from jurors.numbers.roots import RootSet, surd_at
 from jurors.numbers.surd import Exact, Surd
-
-
-def algebraic_roots(coefficients: Sequence[int]) -> tuple[Surd | Algebraic, ...]:
-    """Every root of an integer polynomial (coefficients from the constant upwards), as often as it is one.
-
-    Real roots come first, ascending.
-
-    Examples
-    --------
-    >>> [str(x) for x in algebraic_roots([2, -4, -1, 2])]  # (2z - 1)(z² - 2)
-    ['-√2', '1/2', '√2']
-    """
-    found: list[Surd | Algebraic] = []
-    for roots, power in root_sets(fmpq_poly(list(coefficients))):
-        for k in range(roots.degree):
-            found += [number_at(roots, k, fmpq_poly([0, 1]))] * power
-    real = sorted(x for x in found if x.is_real)
-    return (*real, *(x for x in found if not x.is_real))
 
 
 def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
@@ -36,7 +18,9 @@ def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
     --------
     >>> print(exact_sum([Surd.sqrt(2), Surd.sqrt(3), 1 - Surd.sqrt(2)]))
     1 + √3
-    >>> print(exact_sum(x * x for x in algebraic_roots([1, -3, 0, 1])))
+    >>> from jurors.numbers.roots import root_set
+    >>> cubic = root_set((1, -3, 0, 1))  # z³ - 3z + 1: the squares of its three roots add up to 6
+    >>> print(exact_sum(Algebraic(cubic, k, [0, 0, 1]) for k in range(3)))
     6
     """
     terms = list(values)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jurors import Sketch, SketchError
 from jurors.doubt.bounds.answer_keys import AnswerKeys
-from jurors.doubt.bounds.closed_bounds import accuracies_at, pair_bound, single_juror_bounds
+from jurors.doubt.bounds.closed_bounds import pair_bound
 from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.logical import highest_floor, logical_bounds
 from jurors.doubt.bounds.specification import Specification
@@ -140,6 +140,36 @@ def test_a_higher_floor_never_widens_the_bounds(case: tuple[Sketch, Specificatio
 # -- closed forms ---------------------------------------------------------------------------------------
 
 
+def single_juror_bounds(sketch: Sketch, asked: Specification) -> list[tuple[Fraction, Fraction]]:
+    """By label, what each juror's vote counts and floors alone say of the prevalences, all jurors together; exact.
+
+    V votes, n_l of them for l, u items without a vote: Q_l <= n_l / x_l + u and Q_l >= V - sum of the others' n / x.
+    """
+    floors, items = asked.floors(sketch.jurors, sketch.labels), Fraction(sketch.items)
+    least, most = ([end * items for end in ends] for ends in zip(*asked.limits(sketch.labels), strict=True))
+    for i in range(len(sketch.jurors)):
+        votes = [int(sketch.counts[sketch.tuples.codes[:, i] == a].sum()) for a in range(len(least))]
+        seen = sum(votes)
+        cap = [n / x if x else Fraction(seen) for n, x in zip(votes, floors[i], strict=True)]
+        most = [min(high, c + items - seen) for high, c in zip(most, cap, strict=True)]
+        least = [max(low, seen - (sum(cap) - c)) for low, c in zip(least, cap, strict=True)]
+    all_least, all_most = sum(least), sum(most)  # the prevalences add up to 1
+    return [
+        (max(low, items - all_most + high) / items, min(high, items - all_least + low) / items)
+        for low, high in zip(least, most, strict=True)
+    ]
+
+
+def accuracy_at(size: Fraction, votes: int, others: int, unseen: int) -> tuple[float, float]:
+    """A juror's accuracy on a label of `size` items, from its votes for it, for others, and the items it left out."""
+    if size < 1 or not votes + others:
+        return math.nan, math.nan
+    least, most = max(Fraction(0), size - others - unseen), min(size, Fraction(votes))
+    wrong_most, wrong_least = min(Fraction(others), size), max(Fraction(0), size - votes - unseen)
+    low = float(least / (least + wrong_most)) if others else 1.0
+    return low, float(most / (most + wrong_least)) if votes else 0.0
+
+
 def test_the_single_juror_alarm_is_its_closed_form_on_1000_random_cases() -> None:
     rng = np.random.default_rng(0)
     alarms = 0
@@ -151,7 +181,7 @@ def test_the_single_juror_alarm_is_its_closed_form_on_1000_random_cases() -> Non
         sketch = Sketch.from_counts(tally(votes), jurors=("few", "many"), labels=("A", "B"))
         phi = [Fraction(n, items) for n in said]
         low, high = max(Fraction(0), *((p - (1 - x)) / x for p in phi)), min(Fraction(1), *(p / x for p in phi))
-        assert single_juror_bounds(sketch, x)["A"] == (low, high)
+        assert single_juror_bounds(sketch, Specification(floor=x))[0] == (low, high)
         keys = AnswerKeys.from_sketch(sketch, Specification(floor=x))
         fewest, most = (least_of_label_a(keys.take([1]), 1), -least_of_label_a(keys.take([0]), -1))
         assert (fewest / items, most / items) == pytest.approx((float(low), float(high)), abs=1e-9)
@@ -175,10 +205,10 @@ def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case
     limits = asked.prevalence if sketch.is_complete else {}
     simple = Specification(asked.floor, asked.labels, {}, limits)
     closed, found = single_juror_bounds(alone, simple), logical_bounds(alone, simple)
-    assert found.is_possible == all(low <= high for low, high in closed.values())
+    assert found.is_possible == all(low <= high for low, high in closed)
     if found.prevalence is not None:
-        for a, (low, high) in found.prevalence.items():
-            assert (low, high) == pytest.approx((float(closed[a][0]), float(closed[a][1])), abs=1e-9)
+        for ends, exact in zip(found.prevalence.values(), closed, strict=True):
+            assert ends == pytest.approx(tuple(map(float, exact)), abs=1e-9)
 
 
 @settings(max_examples=12, deadline=None)
@@ -186,11 +216,14 @@ def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case
 def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObject) -> None:
     label = data.draw(st.sampled_from(sketch.labels))
     share = Fraction(data.draw(st.integers(1, sketch.items)), sketch.items)
-    closed = accuracies_at(sketch, {label: share})
-    for juror in sketch.jurors:
+    for i, juror in enumerate(sketch.jurors):
+        column = sketch.tuples.codes[:, i]
+        unseen = int(sketch.counts[column < 0].sum())
+        votes = int(sketch.counts[column == sketch.labels.index(label)].sum())
+        closed = accuracy_at(share * sketch.items, votes, sketch.items - unseen - votes, unseen)
         found = logical_bounds(sketch.take([juror]), Specification(prevalence={label: (share, share)}), exact=True)
         assert found.accuracy is not None
-        assert found.accuracy[juror][label] == pytest.approx(closed[juror][label], abs=TIES, nan_ok=True)
+        assert found.accuracy[juror][label] == pytest.approx(closed, abs=TIES, nan_ok=True)
 
 
 @settings(max_examples=30, deadline=None)

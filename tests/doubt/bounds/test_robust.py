@@ -69,7 +69,7 @@ def holds(bounds: Bounds, truth: Solution) -> bool:
     return all(Fraction(low) <= true <= Fraction(high) for true, (low, high) in pairs)
 
 
-def tables_by_label(rng: np.random.Generator, right: Integers, size: int) -> Table | None:
+def tables_by_label(rng: np.random.Generator, right: Integers, size: int) -> Integers | None:
     """Exact counts by label with accuracies right/20 and every error correlation ± size/16,000; None where impossible.
 
     P(x) = Π p_i + Σ Γ_jk s_j s_k p_i + Γ_123 s_1 s_2 s_3, with s = 1 where a juror is right and -1 where not.
@@ -89,7 +89,7 @@ def tables_by_label(rng: np.random.Generator, right: Integers, size: int) -> Tab
     return by_label if (by_label >= 0).all() else None
 
 
-def border_trio(rng: np.random.Generator) -> Table:
+def border_trio(rng: np.random.Generator) -> Integers:
     """All eight error correlations are as large as the largest: the truth lies on the border of what ε allows."""
     while True:
         right = rng.integers(11, 20, (3, 2))
@@ -100,7 +100,7 @@ def border_trio(rng: np.random.Generator) -> Table:
             return by_label * rng.integers(1, 8, (2, 1))
 
 
-def rough_trio(rng: np.random.Generator) -> Table:
+def rough_trio(rng: np.random.Generator) -> Integers:
     """Independent jurors rounded to whole items, then a few items moved: correlations of all sizes."""
     while True:
         right, share = rng.uniform(0.45, 0.98, (3, 2)), rng.uniform(0.1, 0.9)

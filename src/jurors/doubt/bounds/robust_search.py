@@ -219,7 +219,7 @@ class Unseparated:
         self.start = np.array([0.0, -1.0, -1.0, -1.0]), np.ones(4)
 
     def narrow(self, low: Floats, high: Floats) -> Narrowed:
-        """Conditions (1) to (3) in interval arithmetic."""
+        """What shares, pair moments and the trio moment demand, in interval arithmetic."""
         p = low[:, :1], high[:, :1]
         q = 1 - p[1], 1 - p[0]
         with np.errstate(divide="ignore"):

@@ -213,24 +213,18 @@ def _ratio_of(difference: float) -> float:
     return larger if difference > 0 else 1 / larger
 
 
-def closed_form(case: FlippedTrio) -> Branch | None:
-    """The guaranteed intervals of a separated trio; None where no evaluation explains it.
+def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
+    """The guaranteed intervals of a separated trio: the statistics of all evaluations in the box.
 
     Examples
     --------
     Table 1 of the paper at ε = 0.0001, prevalence of the first label:
 
     >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
-    >>> branch = closed_form(FlippedTrio.from_exact(trio, 0.0001))
-    >>> [round(x, 3) for x in branch.prevalence[0]]
+    >>> case = FlippedTrio.from_exact(trio, 0.0001)
+    >>> [round(x, 3) for x in branch_of(case, closed_box(case)).prevalence[0]]
     [0.083, 0.095]
     """
-    box = closed_box(case)
-    return None if box is None else branch_of(case, box)
-
-
-def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
-    """The statistics of all evaluations in the box."""
     from_, to = box.r
     more, less = from_ * from_, to * to
     prevalence = (
