@@ -56,8 +56,8 @@ def _argument(call: ast.Call, place: int, name: str) -> ast.expr:
 
 
 def _is_handed_on(node: ast.expr) -> bool:
-    """`error.outcome` and `found.name`: the kinds of CONTRADICTIONS and of `Outcome`, which are collected there."""
-    return ast.unparse(node) in ("error.outcome", "found.name")
+    """`error.outcome` and `one.name`: the kinds of CONTRADICTIONS and of `Outcome`, which are collected there."""
+    return ast.unparse(node) in ("error.outcome", "one.name")
 
 
 def _texts(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> set[str]:

@@ -12,8 +12,9 @@ import pytest
 
 import jurors
 from jurors.evaluate import Alarm
+from jurors.evaluate.alarm import AlarmPair
 from jurors.report.advice import actions
-from jurors.report.moving_together import groups_together, signed_pairs
+from jurors.report.moving_together import groups_together, pairs_apart
 from jurors.report.page import _title
 from jurors.report.ranking import clearly_weak, people, ranking, swapped
 from jurors.report.summary import shown_alarms
@@ -65,13 +66,26 @@ def test_a_juror_clearly_below_a_coin_is_asked_about_swapped_labels() -> None:
 
 def test_pairs_that_avoid_each_other_are_not_said_to_err_together() -> None:
     result = jurors.grade(_votes([0.8] * 6), jurors=list("abcdef"))
-    message = "errors go together; most of all a + b (-9.0 se), c + d (+8.0 se)"
-    alarm = Alarm("correlated_errors", "warning", message, 0.2, ("a", "b", "c", "d"))
+    pairs = (AlarmPair("a", "b", -9.0), AlarmPair("c", "d", 8.0))
+    alarm = Alarm("correlated_errors", "warning", "errors go together", 0.2, tuple("abcd"), pairs=pairs)
     changed = replace(result, alarms=(alarm,), details={})
-    assert signed_pairs(alarm, "-") == [("a", "b")]
+    assert pairs_apart(alarm) == [("a", "b")]
     assert groups_together(changed) == [("c", "d")]
     marked = {row.juror for row in ranking(changed) if any("errs together" in one for one in row.remarks)}
     assert marked == {"c", "d"}
+
+
+def test_a_pair_is_named_by_who_it_is_and_not_by_what_a_sentence_looks_like() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, (3_000, 1))
+    votes = np.where(rng.random((3_000, 6)) < 0.75, truth, rng.integers(0, 3, (3_000, 6)))
+    for first, second in ((0, 1), (2, 3)):
+        follows = rng.random(3_000) < 0.4
+        votes[follows, second] = votes[follows, first]
+    result = jurors.grade(votes, jurors=["11", "2", "1", "5", "7", "8"])
+    alarm = next(a for a in result.alarms if a.kind == "correlated_errors")
+    assert {(pair.first, pair.second) for pair in alarm.pairs} == {("1", "5"), ("11", "2")}
+    assert set(groups_together(result)) == {("1", "5"), ("11", "2")}
 
 
 def test_a_group_that_is_most_of_the_panel_is_told_as_such() -> None:

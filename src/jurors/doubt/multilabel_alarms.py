@@ -31,8 +31,8 @@ _LARGE = 0.3  # Cohen's w: √((G² - degrees of freedom) / items); 0.1 is small
 def outcome_alarms(decode: MultilabelDecode) -> list[Alarm]:
     """Everything the exact decode found, as alarms."""
     return [
-        Alarm(found.name, _LEVELS.get(found.name, "note"), found.message.rstrip("."), found.value, found.jurors)
-        for found in decode.outcomes
+        Alarm(one.name, _LEVELS.get(one.name, "note"), one.message.rstrip("."), one.value, one.jurors, one.labels)
+        for one in decode.outcomes
     ]
 
 

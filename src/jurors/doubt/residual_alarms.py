@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jurors.evaluate.alarm import Alarm, Level
+from jurors.evaluate.alarm import Alarm, AlarmPair, Level
 from jurors.evaluate.together.agreement_residual import AgreementTest
 from jurors.evaluate.together.residual import FEWEST_JURORS, SIGNIFICANT, ResidualTest
 
 _LARGE_EXCESS = 0.1  # share of items on which a pair agrees beyond the model, root mean square
+_MOST_NAMED = 5  # pairs
 _LARGE = 0.5  # share of the common covariance from which the grades should not be trusted
 
 
@@ -18,9 +19,10 @@ def residual_alarms(
     """What the residual test says of these jurors; groups already heard as one explain all of it."""
     if test is None or not test.is_significant:
         return []
-    who, concerned = _named(jurors, test.striking_pairs())
+    pairs = _named(jurors, test.striking_pairs())
     message = (
-        f"errors go together beyond chance: what the truth does not explain is {test.share:.0%} of what it does{who}"
+        f"errors go together beyond chance: what the truth does not explain is {test.share:.0%} of what it does"
+        f"{_listed(pairs)}"
     )
     level: Level = "alarm" if test.share > _LARGE else "warning"
     if len(jurors) == FEWEST_JURORS:  # two pairs of two: either may be the one that shares an error
@@ -30,25 +32,31 @@ def residual_alarms(
         one = len(groups) == 1
         message += f". {len(groups)} such {'group explains' if one else 'groups explain'} all of it and "
         message += "was heard as one voice" if one else "were heard as one voice each"
-    return [Alarm("correlated_errors", level, message, test.share, concerned)]
+    return [Alarm("correlated_errors", level, message, test.share, _concerned(pairs), pairs=pairs)]
 
 
 def agreement_alarms(jurors: tuple[str, ...], test: AgreementTest | None) -> list[Alarm]:
     """The same for any number of labels, from pairs that agree more (or less) often than the model says."""
     if test is None or test.p_value >= SIGNIFICANT:
         return []
-    who, concerned = _named(jurors, test.striking_pairs())
+    pairs = _named(jurors, test.striking_pairs())
     message = (
         f"errors go together beyond chance: pairs agree on {test.size:.1%} of the items more (or less) than the model "
-        f"explains{who}"
+        f"explains{_listed(pairs)}"
     )
     level: Level = "alarm" if test.size > _LARGE_EXCESS else "warning"
-    return [Alarm("correlated_errors", level, message, test.size, concerned)]
+    return [Alarm("correlated_errors", level, message, test.size, _concerned(pairs), pairs=pairs)]
 
 
-def _named(jurors: tuple[str, ...], pairs: list[tuple[int, int, float]]) -> tuple[str, tuple[str, ...]]:
-    """The five most striking pairs in words, and everybody in them."""
-    named = pairs[:5]
-    who = ", ".join(f"{jurors[i]} + {jurors[j]} ({z:+.1f} se)" for i, j, z in named)
-    concerned = tuple(dict.fromkeys(jurors[k] for i, j, _ in named for k in (i, j)))
-    return (f"; most of all {who}" if who else ""), concerned
+def _named(jurors: tuple[str, ...], pairs: list[tuple[int, int, float]]) -> tuple[AlarmPair, ...]:
+    """The most striking pairs by name."""
+    return tuple(AlarmPair(jurors[i], jurors[j], z) for i, j, z in pairs[:_MOST_NAMED])
+
+
+def _listed(pairs: tuple[AlarmPair, ...]) -> str:
+    who = ", ".join(f"{pair.first} + {pair.second} ({pair.value:+.1f} se)" for pair in pairs)
+    return f"; most of all {who}" if who else ""
+
+
+def _concerned(pairs: tuple[AlarmPair, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for pair in pairs for name in (pair.first, pair.second)))

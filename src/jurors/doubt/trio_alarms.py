@@ -14,7 +14,7 @@ import numpy as np
 
 from jurors.doubt.juror_alarms import voice_alarms
 from jurors.errors import DegenerateSketchError
-from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.alarm import Alarm, AlarmPair, ranked
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio.encode import tuple_shares
 from jurors.evaluate.trio.trios import TrioMoments, table_moments
@@ -50,8 +50,7 @@ def trio_alarms(
     if empty:
         message = f"{empty} of the 8 decision tuples never occurred: small or extreme tests do that"
         found.append(Alarm("zero_cell", "warning", message, float(empty)))
-    order = ("alarm", "warning", "note")
-    return tuple(sorted(found, key=lambda alarm: order.index(alarm.level)))
+    return ranked(found)
 
 
 def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
@@ -150,7 +149,8 @@ def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
         f"{pair[0]!r} and {pair[1]!r} agree hardly more than chance (z = {z[weakest]:.2f}): the evidence is thin, "
         "read the intervals before the grades"
     )
-    return [Alarm("weak_pair", "warning", message, float(z[weakest]), pair)]
+    value = float(z[weakest])
+    return [Alarm("weak_pair", "warning", message, value, pair, pairs=(AlarmPair(pair[0], pair[1], value),))]
 
 
 def pair_z(m: TrioMoments) -> Floats:

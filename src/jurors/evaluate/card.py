@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.alarm import Alarm, ranked
 from jurors.tables import Table
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ def footnotes(e: Evaluation) -> list[str]:
 
 def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
     """One line an alarm, loudest first."""
-    order = ("alarm", "warning", "note")
-    ranked = sorted(alarms, key=lambda alarm: order.index(alarm.level))
-    return [f"{_SIGNS[a.level]} {a.kind}: {a.message}." for a in ranked]
+    return [f"{_SIGNS[a.level]} {a.kind}: {a.message}." for a in ranked(alarms)]
 
 
 def text_card(e: Evaluation) -> str:

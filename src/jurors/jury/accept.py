@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Alarm
 from jurors.sketch import Sketch, read_sketch
-from jurors.votes import Key, Votes, read_votes, read_votes_with_key
+from jurors.votes import Key, Label, Votes, read_votes, read_votes_with_key
 from jurors.votes.frame import eager, is_frame
 from jurors.votes.layout import Options, find_column, find_layout
 
@@ -81,14 +81,16 @@ def check_gradable(votes: Votes, *, fewest: int = FEWEST_JURORS) -> None:
 
 def label_alarms(votes: Votes) -> list[Alarm]:
     """A warning that names labels which differ only by case or blanks: most often they are one label."""
-    by_text: dict[str, list[str]] = {}
+    by_text: dict[str, list[Label]] = {}
     for label in votes.labels:
-        by_text.setdefault(" ".join(str(label).split()).casefold(), []).append(repr(label))
-    alike = [" and ".join(names) for names in by_text.values() if len(names) > 1]
+        by_text.setdefault(" ".join(str(label).split()).casefold(), []).append(label)
+    alike = [names for names in by_text.values() if len(names) > 1]
     if not alike:
         return []
-    message = f"labels differ only by case or blanks, and count as different ones: {'; '.join(alike)}"
-    return [Alarm("similar_labels", "warning", message, float(len(alike)))]
+    shown = "; ".join(" and ".join(map(repr, names)) for names in alike)
+    message = f"labels differ only by case or blanks, and count as different ones: {shown}"
+    labels = tuple(label for names in alike for label in names)
+    return [Alarm("similar_labels", "warning", message, float(len(alike)), labels=labels)]
 
 
 def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:

@@ -10,13 +10,13 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation, evaluate_with_key
+from jurors.evaluate.alarm import ranked
 from jurors.evaluate.card import percent
 from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.solution import json_ready
 from jurors.jury.accept import as_votes, check_gradable, without_silent
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods.methods import METHODS, default_method
-from jurors.jury.methods.request import ranked
 from jurors.sketch import count_votes
 from jurors.tables import Table
 from jurors.votes import as_key

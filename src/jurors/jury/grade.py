@@ -13,9 +13,10 @@ from jurors.doubt import check_gold
 from jurors.doubt.intervals.trio_intervals import Target
 from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation
+from jurors.evaluate.alarm import ranked
 from jurors.jury.accept import FEWEST_JURORS, as_votes, check_gradable, label_alarms, without_silent
 from jurors.jury.methods.methods import METHODS, default_method
-from jurors.jury.methods.request import Request, ranked
+from jurors.jury.methods.request import Request
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes, as_key

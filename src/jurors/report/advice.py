@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.jury.labelling import Labelling
 from jurors.report.beside_key import KeyCheck, check_with_key, label_advice
-from jurors.report.moving_together import groups_together, is_most, signed_pairs
+from jurors.report.moving_together import groups_together, is_most, pairs_apart
 from jurors.report.ranking import clearly_weak, swapped
 from jurors.report.wording import names
 
@@ -155,7 +155,7 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
         )
     if found:
         return Markup(". ").join(found)
-    apart = list(dict.fromkeys(j for pair in signed_pairs(alarm, "-") for j in pair))
+    apart = list(dict.fromkeys(j for pair in pairs_apart(alarm) for j in pair))
     if apart and keyed is None:
         return Markup(
             "Look at {}: some of these pairs disagree more than their grades explain; one side may follow another rule"

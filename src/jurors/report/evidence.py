@@ -11,6 +11,7 @@ from jurors.evaluate import dependence_with_key
 from jurors.evaluate.card import percent, percent_range
 from jurors.report import charts
 from jurors.report.beside_key import intervals_held
+from jurors.report.charts.partition import is_joined
 from jurors.report.findings import Findings
 from jurors.report.ranking import ranking
 from jurors.report.wording import of_which
@@ -70,8 +71,7 @@ def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> Exhibit:
     spec = chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
-    about = tuple(line for line in title.get("subtitle", ()) if "expected to be wrong" not in line)  # as the finding
-    return Exhibit(id_, title["text"], about, reading, finding, spec)
+    return Exhibit(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
 
 
 def _needs(value: Any, what: str) -> Any:
@@ -209,11 +209,13 @@ def _partition(findings: Findings) -> Exhibit:
         else "This method does not say how many labels are wrong."
     )
     reading = "Each bar is a decision tuple (who said what), split by estimated true label."
-    found = _exhibit("partition", reading, finding, chart)
-    if any("joined" in line for line in found.about):
-        joined = "Hardly any decision tuple occurs twice, so each bar joins those whose votes went alike, split by "
-        return replace(found, reading=joined + "estimated true label; below, by majority vote.")
-    return found
+    if is_joined(partition):
+        reading = (
+            "Hardly any decision tuple occurs twice, so each bar joins those whose votes went alike, split by "
+            "estimated true label; below, by majority vote."
+        )
+    exhibit = _exhibit("partition", reading, finding, chart)
+    return replace(exhibit, about=exhibit.about[:1])  # the finding says the rest
 
 
 def _items(findings: Findings) -> Exhibit:
@@ -226,7 +228,8 @@ def _items(findings: Findings) -> Exhibit:
         else "These labels are majority votes, without an estimate of their errors."
     )
     reading = "Items by how likely their best label is wrong. The uncertain ones are where a person's look helps most."
-    return _exhibit("items", reading, finding, chart)
+    exhibit = _exhibit("items", reading, finding, chart)
+    return replace(exhibit, about=exhibit.about[1:])  # the first line is the finding
 
 
 def _solutions(findings: Findings) -> Exhibit:

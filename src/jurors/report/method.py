@@ -227,8 +227,10 @@ def _methods(findings: Findings) -> PageTable | None:
         return None
     table = findings.comparison.table()
     rows = tuple(tuple(str(cell) for cell in row) for row in table.rows)
-    accuracies = [row for row in rows if not row[0].startswith("accuracy of ")]
-    rows = rows if len(rows) <= _MOST_METHODS else tuple(accuracies)
+    if len(rows) > _MOST_METHODS:  # the accuracies go: they come after one prevalence per label
+        e = findings.evaluation
+        start, size = len(e.labels), len(e.jurors) * len(e.labels)
+        rows = rows[:start] + rows[start + size :]
     return PageTable("table-methods", "The same votes graded by other methods", table.columns, rows)
 
 

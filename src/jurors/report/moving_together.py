@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import TypeAlias
 
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, dependence_with_key
@@ -11,10 +10,14 @@ from jurors.evaluate.together.dependence import linked_jurors
 Group: TypeAlias = tuple[str, ...]
 
 
-def signed_pairs(alarm: Alarm, sign: str) -> list[Group]:
-    """The pairs that the alarm's message names with this sign: `+` err together, `-` avoid each other's errors."""
-    pairs = permutations(alarm.jurors[:12], 2)
-    return [(a, b) for a, b in pairs if f"{a} + {b} ({sign}" in alarm.message]
+def pairs_together(alarm: Alarm) -> list[Group]:
+    """The pairs of the alarm who err together."""
+    return [(pair.first, pair.second) for pair in alarm.pairs if pair.value > 0]
+
+
+def pairs_apart(alarm: Alarm) -> list[Group]:
+    """The pairs of the alarm who avoid each other's errors."""
+    return [(pair.first, pair.second) for pair in alarm.pairs if pair.value < 0]
 
 
 def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Group]:
@@ -26,7 +29,7 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
         found = []
     else:
         found = list(getattr(e.details.get("dependence"), "groups", ()))
-        found = found or [pair for alarm in alarms for pair in signed_pairs(alarm, "+")]
+        found = found or [pair for alarm in alarms for pair in pairs_together(alarm)]
     return sorted(found, key=len)
 
 

@@ -23,6 +23,7 @@ _REMARKS = {
     "weak_pair": "hardly agrees with another juror",
     "blind_juror": "does not tell some labels apart",
 }
+_LIKE_A_COIN = {"open", "uninformative_juror", "inverted_juror", "constant_juror"}  # what says so already
 _SWAPPED = "clearly below a coin: labels swapped?"
 _TOO_FEW = "too few votes to judge"
 _WIDE = 0.3  # an interval from which on a score says nothing
@@ -63,7 +64,7 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Ranked]
             score=e.score[j] if is_number(e.score[j]) else None,
             ends=e.interval_of("score", j),
             actual=actual.get(j),
-            remarks=tuple(dict.fromkeys(by_juror.get(j, ()))),
+            remarks=tuple(by_juror[j].values()),
             is_doubtful=is_doubtful(e, j),
             is_open=j in open_ones,
         )
@@ -96,24 +97,24 @@ def is_doubtful(e: Evaluation, juror: str) -> bool:
     return len(known) == len(ends) and sum(low for low, _ in known) <= 1 <= sum(high for _, high in known)
 
 
-def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {j: [_TOO_FEW] for j in e.jurors if j in open_ones}
+def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) -> dict[str, dict[str, str]]:
+    """Juror -> why -> remark."""
+    found: dict[str, dict[str, str]] = {j: {"open": _TOO_FEW} if j in open_ones else {} for j in e.jurors}
     for alarm in e.alarms:
         if alarm.kind in _REMARKS and len(alarm.jurors) < len(e.jurors):
             for juror in alarm.jurors:
-                found.setdefault(juror, []).append(_REMARKS[alarm.kind])
+                found.setdefault(juror, {})[alarm.kind] = _REMARKS[alarm.kind]
     for juror, others in _companions(e, keyed).items():
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
-        found.setdefault(juror, []).append(f"errs together with {', '.join(others[:2])}{more}")
+        found[juror]["together"] = f"errs together with {', '.join(others[:2])}{more}"
     for juror in swapped(e, keyed):
-        if not any("wrong more often" in one for one in found.get(juror, ())):
-            found.setdefault(juror, []).append(_SWAPPED)
+        if "inverted_juror" not in found[juror]:
+            found[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
         if any(is_number(x) and not 0 <= x <= 1 for x in (e.score[juror], *e.accuracy[juror].values())):
-            found.setdefault(juror, []).append("a number outside 0–100%")
-        said = found.get(juror, ())
-        if is_doubtful(e, juror) and not any("chance" in one or "one label" in one or one == _TOO_FEW for one in said):
-            found.setdefault(juror, []).append("intervals do not exclude a coin")
+            found[juror]["outside"] = "a number outside 0–100%"
+        if is_doubtful(e, juror) and not found[juror].keys() & _LIKE_A_COIN:
+            found[juror]["doubtful"] = "intervals do not exclude a coin"
     return found
 
 

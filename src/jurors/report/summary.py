@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from markupsafe import Markup
 
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
-from jurors.evaluate.alarm import loudest
+from jurors.evaluate.alarm import loudest, ranked
 from jurors.report.beside_key import KeyCheck, check_with_key, key_lines
 from jurors.report.wording import counted, of_which
 
@@ -96,8 +96,7 @@ class Rung:
 
 def shown_alarms(alarms: tuple[Alarm, ...]) -> list[Rung]:
     """Loudest first; those of one kind together."""
-    order = ("alarm", "warning", "note")
     kinds: dict[tuple[str, str], list[Alarm]] = {}
-    for alarm in sorted(dict.fromkeys(alarms), key=lambda alarm: order.index(alarm.level)):
+    for alarm in ranked(dict.fromkeys(alarms)):
         kinds.setdefault((alarm.level, alarm.kind), []).append(alarm)
     return [Rung(first, tuple(more)) for first, *more in kinds.values()]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import JurorsError, SketchError, VotesError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.solution import Named, json_ready
 from jurors.jury.accept import without_silent
@@ -23,7 +24,6 @@ from jurors.jury.grade import grade
 from jurors.jury.groups.by_group_votes import prepared, said_here, split_votes
 from jurors.jury.label import label
 from jurors.jury.labelling import Labelling, label_rows
-from jurors.jury.methods.request import ranked
 from jurors.jury.score import score
 from jurors.sketch import count_votes
 from jurors.votes import Key, Label, Votes, as_key

@@ -104,7 +104,7 @@ def shown_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
             shown.append(alarm)
         elif seen[kind] == many[kind]:
             more = f"so it is with {many[kind] - _MOST_ALARMS:,} more; --format json names them all"
-            shown.append(replace(alarm, message=more, value=None, jurors=()))
+            shown.append(replace(alarm, message=more, value=None, jurors=(), labels=(), pairs=()))
     return tuple(shown)
 
 

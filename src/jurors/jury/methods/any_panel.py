@@ -8,6 +8,7 @@ from jurors.doubt import agreement_alarms, juror_alarms, panel_intervals, residu
 from jurors.doubt.intervals.dependence_spread import DependenceSpread
 from jurors.doubt.juror_alarms import voice_alarms
 from jurors.evaluate import Alarm, Evaluation, evaluate_panel
+from jurors.evaluate.alarm import ranked
 from jurors.evaluate.panel.panel import PanelFit
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.together.agreement_residual import agreement_test
@@ -15,7 +16,7 @@ from jurors.evaluate.together.dependence import Dependence, dependence_of
 from jurors.evaluate.together.factor import MOST_JURORS
 from jurors.evaluate.together.residual import FEWEST_JURORS
 from jurors.jury.methods.islands_apart import grade_groups
-from jurors.jury.methods.request import FIT_RULE, Request, named_statistics, oriented, ranked
+from jurors.jury.methods.request import FIT_RULE, Request, named_statistics, oriented
 from jurors.jury.methods.three_jurors_labels import estimate_alarms
 from jurors.sketch import Sketch
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from jurors.doubt.intervals.trio_intervals import Target
 from jurors.errors import SketchError
-from jurors.evaluate import Alarm, Choice, Evaluation, Fit, Named, Solution, choose_solution
-from jurors.evaluate.alarm import LEVELS
+from jurors.evaluate import Choice, Evaluation, Fit, Named, Solution, choose_solution
+from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import partition_by_label
 from jurors.sketch import Sketch
 
@@ -75,8 +75,3 @@ def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
         accuracy=Named((j, named(labels, row)) for j, row in zip(jurors, accuracy, strict=True)),
         score=named(jurors, score),
     )
-
-
-def ranked(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
-    """Loudest first."""
-    return tuple(sorted(alarms, key=lambda alarm: -LEVELS.index(alarm.level)))

@@ -14,9 +14,10 @@ from jurors.doubt.juror_alarms import voice_alarms
 from jurors.doubt.trio_alarms import pair_z
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_trio
+from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import majority_partition, partition_by_label
 from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
-from jurors.jury.methods.request import Request, named_statistics, ranked
+from jurors.jury.methods.request import Request, named_statistics
 from jurors.jury.methods.three_jurors_labels import exact_intervals, exact_trio
 from jurors.sketch import Sketch
 

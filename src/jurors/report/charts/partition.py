@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, Partition
@@ -44,10 +45,9 @@ def partition(evaluation: Evaluation, *, most: int = 24, width: float = 520, hei
     alt = altair()
     parts = evaluation.partition
     sketch = parts.sketch
-    order = np.argsort(-sketch.counts, kind="stable")[:most]
-    order = order[sketch.counts[order] > 0]
-    if sketch.counts[order].sum() < _COVERED * sketch.counts.sum():
+    if is_joined(parts, most):
         return _grouped(parts, (width, height))
+    order = _most_frequent(parts, most)
     names, colours, column_of = _legend(parts)
     scale = alt.Scale(domain=names, range=colours)
     tall = height if height is not None else max(16.0, min(26.0, 480 / len(order))) * len(order)
@@ -60,6 +60,18 @@ def partition(evaluation: Evaluation, *, most: int = 24, width: float = 520, hei
     ]
     chart = alt.hconcat(votes, *panels, spacing=14).resolve_scale(color="shared")
     return finish(chart, "What the decision tuples say about the truth", _about(parts, order))
+
+
+def is_joined(parts: Partition, most: int = 24) -> bool:
+    """Whether the `most` frequent tuples are hardly any of the items, so that the chart joins tuples."""
+    counts = parts.sketch.counts
+    return bool(counts[_most_frequent(parts, most)].sum() < _COVERED * counts.sum())
+
+
+def _most_frequent(parts: Partition, most: int) -> NDArray[np.int64]:
+    counts = parts.sketch.counts
+    order = np.argsort(-counts, kind="stable")[:most]
+    return np.asarray(order[counts[order] > 0])
 
 
 def _grouped(parts: Partition, size: tuple[float, float | None]) -> Chart:
