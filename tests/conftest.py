@@ -12,7 +12,22 @@ from hypothesis import settings
 settings.register_profile("jurors", deadline=None)
 settings.load_profile("jurors")
 
+LONGEST_ID = 60
+"""The longest text that may name a test; whole files are named by their parameter."""
+
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a case by its parameter where its value is the content of a file.
+
+    Workers of one run must agree on every name, and compressed bytes carry the time at which they were made.
+    """
+    if isinstance(val, bytes | bytearray):
+        return argname
+    if isinstance(val, str) and (len(val) > LONGEST_ID or not val.isprintable()):
+        return argname
+    return None
 
 
 @pytest.fixture(scope="session")

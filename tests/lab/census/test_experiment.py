@@ -23,7 +23,7 @@ import jurors
 from jurors.cli.main import main
 from jurors.errors import VotesError
 from jurors.lab import Experiment, experiment_acs
-from jurors.lab import acs_jury as training
+from jurors.lab.census import acs_jury as training
 from jurors.lab.census.acs import load_census
 from jurors.lab.census.acs_groups import evaluate_groups
 from jurors.lab.census.acs_jury import training_records
