@@ -6,14 +6,17 @@ import os
 import re
 import shlex
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from jurors.cli.main import main
+from jurors.evaluate.catalogue import About, table_of_kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ALARM_TABLE = re.compile(r"^\| kind \| level \|.*\n(?:^\|.*\n)+", re.MULTILINE)
 
 
 def refreshed(page: str) -> str:
@@ -32,6 +35,12 @@ def refreshed(page: str) -> str:
     return FENCE.sub(block, page)
 
 
+def with_alarm_tables(page: str) -> str:
+    """The page with its tables of alarms printed from the catalogue, in the order of their subjects."""
+    subjects: Iterator[About] = iter(("any", "labels", "bounds", "groups"))
+    return ALARM_TABLE.sub(lambda _: table_of_kinds(next(subjects)).to_markdown() + "\n", page)
+
+
 def _run(command: str, shown: str) -> str:
     if command == "echo $?" or re.search(r"^\.\.\.$", shown, flags=re.MULTILINE):
         return f"$ {command}\n{shown}"
@@ -45,7 +54,7 @@ if __name__ == "__main__":
         before = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            after = refreshed(before)
+            after = with_alarm_tables(refreshed(before))
             os.chdir(ROOT)
         if after != before:
             path.write_text(after, encoding="utf-8")

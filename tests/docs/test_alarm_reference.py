@@ -1,26 +1,23 @@
-"""`docs/guides/reading-the-report.md` explains every kind of alarm in the source, at its level, and no other."""
+"""The catalogue has every kind of alarm in the source, at its level, and no other; the docs print the catalogue."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from docs.refresh import with_alarm_tables
 
-from jurors.doubt.multilabel_alarms import _LEVELS
 from jurors.doubt.trio_alarms import CONTRADICTIONS
-from jurors.evaluate.alarm import LEVELS
+from jurors.errors import SketchError
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.catalogue import KINDS, LEVELS
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "guides" / "reading-the-report.md").read_text(encoding="utf-8")
-TABLES = PAGE.split("## Every alarm")[1].split("\n## ")[0]
-ROWS = {
-    kind: set(levels.split(", "))
-    for kind, levels in re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", TABLES, flags=re.MULTILINE)
-}
+PAGE = ROOT / "docs" / "guides" / "reading-the-report.md"
 
 
 @cache
@@ -32,7 +29,7 @@ def _alarms() -> dict[str, set[str]]:
         for function, call in _calls(tree):
             if _name(call.func) == "Outcome":  # of the exact theorem: outcome_alarms gives it its level
                 for kind in _texts(_argument(call, 0, "name"), function, tree):
-                    found.setdefault(kind, set()).add(_LEVELS.get(kind, "note"))
+                    found.setdefault(kind, set()).update(KINDS[kind].levels)
             elif _name(call.func) == "Alarm" and not _is_handed_on(_argument(call, 0, "kind")):
                 levels = _texts(_argument(call, 1, "level"), function, tree)
                 for kind in _texts(_argument(call, 0, "kind"), function, tree):
@@ -93,16 +90,28 @@ def test_the_source_has_the_alarms_that_the_theory_names() -> None:
     assert {"complex", "out_of_range", "irrational", "constant_juror", "purely_triple"} <= set(_alarms())
 
 
-def test_the_page_explains_every_kind_of_alarm_and_no_other() -> None:
-    assert set(ROWS) == set(_alarms())
+def test_the_catalogue_has_every_kind_of_alarm_and_no_other() -> None:
+    assert set(KINDS) == set(_alarms())
 
 
-@pytest.mark.parametrize("kind", sorted(_alarms()))
-def test_the_page_gives_every_alarm_its_levels(kind: str) -> None:
-    assert ROWS[kind] == _alarms()[kind]
-    assert ROWS[kind] <= set(LEVELS)
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_the_catalogue_gives_every_alarm_its_levels(kind: str) -> None:
+    assert set(KINDS[kind].levels) == _alarms()[kind]
+    assert sorted(KINDS[kind].levels, key=LEVELS.index, reverse=True) == list(KINDS[kind].levels)
 
 
-def test_every_row_says_what_it_means_and_what_to_do() -> None:
-    rows = [row for row in TABLES.splitlines() if row.startswith("| `")]
-    assert all(len([cell for cell in row.split(" | ") if cell.strip("| ")]) == 4 for row in rows)
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_kind_says_what_it_means_and_what_to_do(kind: str) -> None:
+    assert KINDS[kind].meaning
+    assert KINDS[kind].advice.format(who="ann")
+
+
+@pytest.mark.parametrize(("kind", "level"), [("correlated_error", "warning"), ("irrational", "alarm")])
+def test_an_alarm_that_the_catalogue_does_not_know_cannot_be_made(kind: str, level: Any) -> None:
+    with pytest.raises(SketchError, match=kind):
+        Alarm(kind, level, "something is odd")
+
+
+def test_the_page_prints_the_catalogue() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert with_alarm_tables(page) == page, "run python tests/docs/refresh.py"

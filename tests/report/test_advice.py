@@ -1,30 +1,17 @@
-"""Every warning and alarm comes with something to do, and remarks name jurors as text."""
+"""What the page advises, and how it names jurors."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import panels
-import pytest
 
 import jurors
-from jurors.report.advice import ADVICE, actions
+from jurors.report.advice import actions
 from jurors.report.ranking import people, ranking
 from jurors.report.summary import verdict
 from jurors.report.wording import name, names
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "reading-the-report.md"
-TABLES = PAGE.read_text(encoding="utf-8").split("## Every alarm")[1].split("`jurors bounds` and")[0]
-LOUD = [
-    kind for kind, levels in re.findall(r"^\| `(\w+)` \| ([\w, ]+) \|", TABLES, flags=re.MULTILINE) if levels != "note"
-]
-
-
-@pytest.mark.parametrize("kind", LOUD)
-def test_every_loud_alarm_of_an_evaluation_has_an_advice(kind: str) -> None:
-    assert kind in ADVICE
 
 
 def test_names_are_escaped_counted_and_cut() -> None:

@@ -84,7 +84,7 @@ class Output:
 
     def ringing(self, alarms: Sequence[Any]) -> list[Any]:
         """The alarms loud enough to fail: the printed verdict and the exit status both come from here."""
-        from jurors.evaluate.alarm import LEVELS
+        from jurors.evaluate.catalogue import LEVELS
 
         return [a for a in alarms if self.fail_on and LEVELS.index(a.level) >= LEVELS.index(self.fail_on)]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jurors.evaluate.alarm import Alarm, AlarmPair, Level
+from jurors.evaluate.alarm import Alarm, AlarmPair
+from jurors.evaluate.catalogue import Level
 from jurors.evaluate.together.agreement_residual import AgreementTest
-from jurors.evaluate.together.residual import FEWEST_JURORS, SIGNIFICANT, ResidualTest
+from jurors.evaluate.together.residual import ResidualTest
+from jurors.evaluate.together.thresholds import FEWEST_JURORS, LARGE_EXCESS, LARGE_SHARE, SIGNIFICANT
 
-_LARGE_EXCESS = 0.1  # share of items on which a pair agrees beyond the model, root mean square
 _MOST_NAMED = 5  # pairs
-_LARGE = 0.5  # share of the common covariance from which the grades should not be trusted
 
 
 def residual_alarms(
@@ -24,7 +24,7 @@ def residual_alarms(
         f"errors go together beyond chance: what the truth does not explain is {test.share:.0%} of what it does"
         f"{_listed(pairs)}"
     )
-    level: Level = "alarm" if test.share > _LARGE else "warning"
+    level: Level = "alarm" if test.share > LARGE_SHARE else "warning"
     if len(jurors) == FEWEST_JURORS:  # two pairs of two: either may be the one that shares an error
         message += "; with four jurors nobody can tell which of them share an error, and the grades may be upside down"
         level = "alarm"
@@ -44,7 +44,7 @@ def agreement_alarms(jurors: tuple[str, ...], test: AgreementTest | None) -> lis
         f"errors go together beyond chance: pairs agree on {test.size:.1%} of the items more (or less) than the model "
         f"explains{_listed(pairs)}"
     )
-    level: Level = "alarm" if test.size > _LARGE_EXCESS else "warning"
+    level: Level = "alarm" if test.size > LARGE_EXCESS else "warning"
     return [Alarm("correlated_errors", level, message, test.size, _concerned(pairs), pairs=pairs)]
 
 

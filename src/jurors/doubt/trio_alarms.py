@@ -23,7 +23,7 @@ from jurors.sketch import Sketch
 
 #: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
 CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "contradictory_trio", "zero_radicand"})
-_WEAK = 3.0
+WEAK_PAIR = 3.0  #: standard errors from none below which a pair's covariance hardly fixes the grades
 _NEAR_END = 1e-9
 
 
@@ -142,7 +142,7 @@ def _rational_note(sketch: Sketch, solution: Solution) -> Alarm:
 def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
     """The decode divides by every pair's covariance: one that chance could explain leaves the grades open."""
     weakest = int(np.argmin(np.abs(z)))
-    if abs(z[weakest]) >= _WEAK:
+    if abs(z[weakest]) >= WEAK_PAIR:
         return []
     pair = tuple(name for c, name in enumerate(jurors) if c != weakest)
     message = (

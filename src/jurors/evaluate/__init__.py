@@ -1,6 +1,7 @@
 """A sketch comes in, evaluations go out: exact where the algebra allows, and what the rivals would say."""
 
-from jurors.evaluate.alarm import Alarm, Level, loudest
+from jurors.evaluate.alarm import Alarm, loudest
+from jurors.evaluate.catalogue import Level
 from jurors.evaluate.choose import Choice, choose_solution
 from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.fit import Fit

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
+from jurors.errors import SketchError
+from jurors.evaluate.catalogue import KINDS, LEVELS, Level
 from jurors.evaluate.solution import json_ready
 from jurors.votes import Label
-
-Level: TypeAlias = Literal["note", "warning", "alarm"]
-LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,10 @@ class Alarm:
     jurors: tuple[str, ...] = ()  #: whom it concerns, where it concerns somebody
     labels: tuple[Label, ...] = ()  #: which labels it concerns, where it concerns some
     pairs: tuple[AlarmPair, ...] = ()  #: the pairs that stand out, most of all first
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS or self.level not in KINDS[self.kind].levels:
+            raise SketchError(f"the catalogue has no {self.level} of the kind {self.kind!r}")
 
     def to_dict(self) -> dict[str, Any]:
         """The alarm as JSON."""

@@ -8,7 +8,7 @@ from jurors.doubt.bounds.logical import logical_bounds
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.together.dependence import Dependence
-from jurors.evaluate.together.residual import FEWEST_JURORS
+from jurors.evaluate.together.thresholds import FEWEST_JURORS
 
 
 def gate(

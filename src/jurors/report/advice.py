@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.evaluate.catalogue import ANOTHER_KIND, KINDS
 from jurors.jury.labelling import Labelling
 from jurors.report.beside_key import KeyCheck, check_with_key, label_advice
 from jurors.report.moving_together import groups_together, is_most, pairs_apart
@@ -18,51 +19,6 @@ _MOST = 4
 _REVIEW = 40
 _FEW_ITEMS = 30
 _NAMED = 3  # of the clearly weakest
-
-_ANOTHER_KIND = (
-    "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
-)
-_DEFAULT = "Use the default method (leave --method out); this one did not settle on these votes"
-
-#: What to do about each kind of alarm or warning, `{who}` being the jurors it names.
-ADVICE = {
-    "gold_contradicts": "Believe the gold items, not the grades: look for jurors who share errors, and for mistakes in "
-    "the gold items",
-    "out_of_range": _ANOTHER_KIND,
-    "complex": _ANOTHER_KIND,
-    "zero_radicand": _ANOTHER_KIND,
-    "purely_triple": "Look for a mistake in the file first: no pair moves together, but all three do",
-    "contradictory_pairs": _ANOTHER_KIND,
-    "contradictory_trio": _ANOTHER_KIND,
-    "contradictory_signs": "Check whether one juror answers the opposite question: the pairs contradict each other",
-    "correlation_limit": _ANOTHER_KIND,
-    "effective_limit": "Add jurors of another kind: more of the same do not help",
-    "correlated_errors": "Compare {who} with the others: errors go together beyond chance, and one side shares them",
-    "twin_jurors": "Leave out one of {who}, unless you know that they worked apart: one may copy the other",
-    "too_few_voices": "Add jurors who judge on their own: copies count as one voice, and grades need three",
-    "uninformative_juror": "Look at {who}: the votes seem to tell nothing about the truth. Check that they were "
-    "on the right items and asked the right question",
-    "inverted_juror": "Ask whether {who} had the labels swapped: wrong more often than chance",
-    "constant_juror": "Ask {who}, or leave out: one label only shows no judgement",
-    "no_votes": "Check the column of {who}: no vote was found there",
-    "similar_labels": "Make labels that differ only by case or blanks one label, and grade again",
-    "no_signal": "Get other jurors or more items: no two agree more than chance would have it",
-    "unidentifiable": "Merge labels that nobody tells apart, or add jurors",
-    "visible_labels": "Merge or drop the labels that the counts do not show",
-    "blind_juror": "Merge the labels that {who} does not tell apart, or change the juror",
-    "ambiguous_relabeling": "Give a few gold items (--gold): two ways of naming the labels fit equally well",
-    "tie_between_solutions": "Say what you know (--trust, --common or --gold): both solutions fit equally well",
-    "weak_pair": "Get more items or better jurors: {who} agree hardly more than chance, so the grades hang on little",
-    "disconnected_groups": "Let some items go to jurors of both groups: nothing compares one group with the other",
-    "missing_votes": "Fill the gaps, or use --method latent, which uses every vote",
-    "majority_fallback": "Take the labels as majority votes: no real evaluation explains the counts",
-    "trios_out_of_range": _DEFAULT,
-    "not_identified": _DEFAULT,
-    "not_converged": _DEFAULT,
-    "held_at_bound": _DEFAULT,
-    "mixed_signs": _DEFAULT,
-    "zero_cell": "Add items if you can: a decision tuple never occurred, as on small or very easy tests",
-}
 
 
 @dataclass(frozen=True)
@@ -129,10 +85,10 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
         elif kind == "twin_jurors":
             pairs = Markup("; ").join(names(alarm.jurors) for alarm in alarms[:_NAMED])
             more = Markup("; and {} more pairs").format(len(alarms) - _NAMED) if len(alarms) > _NAMED else Markup("")
-            found.append(escape(ADVICE[kind]).format(who=pairs + more))
-        elif kind in ADVICE:
+            found.append(escape(KINDS[kind].advice).format(who=pairs + more))
+        else:
             who = list(dict.fromkeys(j for alarm in alarms for j in alarm.jurors))
-            found.append(escape(ADVICE[kind]).format(who=names(who) if who else Markup("the jurors it names")))
+            found.append(escape(KINDS[kind].advice).format(who=names(who) if who else Markup("the jurors it names")))
     return found
 
 
@@ -160,7 +116,7 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
         return Markup(
             "Look at {}: some of these pairs disagree more than their grades explain; one side may follow another rule"
         ).format(names(apart))
-    return escape(_ANOTHER_KIND)
+    return escape(ANOTHER_KIND)
 
 
 def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:

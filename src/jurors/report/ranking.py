@@ -11,18 +11,11 @@ from markupsafe import Markup
 
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import percent, percent_range
+from jurors.evaluate.catalogue import KINDS
 from jurors.report.beside_key import actual_scores, binomial_error, votes_of
 from jurors.report.moving_together import groups_together, is_most
 from jurors.report.wording import is_number, names
 
-_REMARKS = {
-    "uninformative_juror": "answers as if by chance",
-    "constant_juror": "says one label only",
-    "inverted_juror": "wrong more often than chance",
-    "twin_jurors": "may be a copy, or a negative, of another juror",
-    "weak_pair": "hardly agrees with another juror",
-    "blind_juror": "does not tell some labels apart",
-}
 _LIKE_A_COIN = {"open", "uninformative_juror", "inverted_juror", "constant_juror"}  # what says so already
 _SWAPPED = "clearly below a coin: labels swapped?"
 _TOO_FEW = "too few votes to judge"
@@ -101,9 +94,9 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
     """Juror -> why -> remark."""
     found: dict[str, dict[str, str]] = {j: {"open": _TOO_FEW} if j in open_ones else {} for j in e.jurors}
     for alarm in e.alarms:
-        if alarm.kind in _REMARKS and len(alarm.jurors) < len(e.jurors):
+        if KINDS[alarm.kind].remark and len(alarm.jurors) < len(e.jurors):
             for juror in alarm.jurors:
-                found.setdefault(juror, {})[alarm.kind] = _REMARKS[alarm.kind]
+                found.setdefault(juror, {})[alarm.kind] = KINDS[alarm.kind].remark
     for juror, others in _companions(e, keyed).items():
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
         found[juror]["together"] = f"errs together with {', '.join(others[:2])}{more}"

@@ -7,18 +7,16 @@ Given the class k (label, and difficulty where the model has it), independent ju
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from jurors.evaluate.panel.latent import LatentFit, class_table
+from jurors.evaluate.together.thresholds import FEWEST_JURORS, naming_bar
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
 
-FEWEST_JURORS = 4
 MOST_JURORS = 300
-_NAMED = 3.5
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class AgreementTest:
 
     def striking_pairs(self) -> list[tuple[int, int, float]]:
         """(i, j, z) of the pairs that stick out, most striking first; the bar rises with the number of pairs."""
-        bar = max(_NAMED, NormalDist().inv_cdf(1 - 0.005 / max(len(self.z), 1)))
+        bar = naming_bar(len(self.z))
         found = [(int(self.first[k]), int(self.second[k]), float(self.z[k])) for k in np.flatnonzero(abs(self.z) > bar)]
         return sorted(found, key=lambda pair: -abs(pair[2]))
 

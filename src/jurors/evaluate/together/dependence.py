@@ -10,7 +10,6 @@ the number of independent jurors whose mean error would vary as much. Two labels
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,12 @@ from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.keyed import KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.together.factor import pair_moments, residual_errors
+from jurors.evaluate.together.thresholds import BEYOND, HEAVIEST, NORMAL, grouping_bar
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 from jurors.tables import Table
 
 _SHOWN = 20
-_BEYOND = 0.1  # correlation beyond the typical pair's from which two jurors count as moving together,
-_CLEARLY = 4.5  # if it is so many standard errors,
-_BY_CHANCE = 0.001  # or so many that one of all pairs lies there with this chance,
-_HEAVIEST = 0.5  # and if the pair shares items enough for a standard error to mean what it says
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -175,7 +171,7 @@ def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
     spread = _spread(prevalence, accuracy)
     error = residual_errors(pairs, sketch.items, float(prevalence[0]), accuracy) / np.outer(spread, spread)
     explained = prevalence.prod() * (accuracy.sum(axis=1) - 1) ** 2
-    enough = (pairs.excess_kurtosis() <= _HEAVIEST) & (pairs.excess_kurtosis(explained) <= 4 * _HEAVIEST)
+    enough = (pairs.excess_kurtosis() <= NORMAL) & (pairs.excess_kurtosis(explained) <= HEAVIEST)
     groups = linked_jurors(sketch.jurors, np.where(enough, correlation, np.nan), error)
     return Dependence(jurors=sketch.jurors, correlation=correlation, items=pairs.items, error=error, groups=groups)
 
@@ -187,9 +183,8 @@ def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -
 
     typical = max(float(np.nanmedian(correlation)), 0.0) if np.isfinite(correlation).any() else 0.0
     beyond = np.nan_to_num(correlation - typical)
-    pairs = max(int(np.isfinite(correlation).sum()) // 2, 1)
-    bar = max(_CLEARLY, NormalDist().inv_cdf(1 - _BY_CHANCE / pairs))
-    i, j = np.nonzero(np.triu((beyond > _BEYOND) & (beyond > bar * error), 1))
+    bar = grouping_bar(int(np.isfinite(correlation).sum()) // 2)
+    i, j = np.nonzero(np.triu((beyond > BEYOND) & (beyond > bar * error), 1))
     size = len(jurors)
     _, label = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(size, size)), directed=False)
     members = [np.flatnonzero(label == k) for k in range(int(label.max()) + 1)]

@@ -13,18 +13,14 @@ from statistics import NormalDist
 import numpy as np
 
 from jurors.evaluate.together.factor import MOST_JURORS, FactorFit, fit_factor
+from jurors.evaluate.together.thresholds import FEWEST_JURORS, HEAVIEST, NORMAL, SIGNIFICANT, naming_bar
 from jurors.numbers.arrays import Flags
 from jurors.sketch import Sketch
 
-FEWEST_JURORS = 4  #: three leave no degree of freedom: any three pairs fit one factor
-SIGNIFICANT = 1e-4
 _ROUNDS = 4
 _FEWEST_VOICES = 3
 _MINORITY = 0.4  # of the panel
 _LARGEST_GROUP = 6  # a group of g binary jurors has 2^g joint answers to count on each label
-_NAMED = 3.5  # standard errors from which a pair is named, if there are few pairs
-_HEAVIEST = 2.0  # excess kurtosis up to which a pair counts,
-_NORMAL = 0.5  # and up to which it counts alone
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class ResidualTest:
         """The pairs that share enough items to speak for themselves."""
         pairs = self.factor.pairs
         of_errors = pairs.excess_kurtosis(self.factor.loading**2)
-        return np.asarray(self.counted & (pairs.excess_kurtosis() <= _NORMAL) & (of_errors <= _HEAVIEST))
+        return np.asarray(self.counted & (pairs.excess_kurtosis() <= NORMAL) & (of_errors <= HEAVIEST))
 
     @property
     def share(self) -> float:
@@ -68,7 +64,7 @@ class ResidualTest:
         """(i, j, z) of the pairs that stick out, most striking first; the bar rises with the number of pairs."""
         alone = self._alone
         z = np.where(alone, self.factor.z, 0.0)
-        bar = max(_NAMED, NormalDist().inv_cdf(1 - 0.005 / max(int(alone.sum()), 1)))
+        bar = naming_bar(int(alone.sum()))
         found = [(int(i), int(j), float(z[i, j])) for i, j in zip(*np.nonzero(np.abs(z) > bar), strict=True)]
         return sorted(found, key=lambda pair: -abs(pair[2]))
 
@@ -99,7 +95,7 @@ def residual_test(sketch: Sketch, groups: Sequence[tuple[int, ...]] = ()) -> Res
     for members in groups:
         within[np.ix_(members, members)] = True
     factor = fit_factor(sketch, within)
-    enough = factor.pairs.excess_kurtosis() <= _HEAVIEST
+    enough = factor.pairs.excess_kurtosis() <= HEAVIEST
     return _test(factor, (factor.error > 0) & ~within, enough)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from jurors.doubt import contradiction_alarm, trio_alarms, trio_intervals
 from jurors.doubt.bounds.severity import smallest_correlation
 from jurors.doubt.juror_alarms import voice_alarms
-from jurors.doubt.trio_alarms import pair_z
+from jurors.doubt.trio_alarms import WEAK_PAIR, pair_z
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_trio
 from jurors.evaluate.alarm import ranked
@@ -103,7 +103,8 @@ def _trio_details(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
     pair = [name for c, name in enumerate(sketch.jurors) if c != weakest]
     least = smallest_correlation(sketch, decoded=decoded)
     notes = [
-        f"Weakest pair: {pair[0]} and {pair[1]}, z = {z[weakest]:.2f} (below 3 the counts hardly fix the grades).",
+        f"Weakest pair: {pair[0]} and {pair[1]}, z = {z[weakest]:.2f} "
+        f"(below {WEAK_PAIR:g} the counts hardly fix the grades).",
         f"Smallest error correlation that explains the counts: {least:.2g}.",
     ]
     return {"weakest_pair": {"jurors": pair, "z": float(z[weakest])}, "smallest_correlation": least, "notes": notes}

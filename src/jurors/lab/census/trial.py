@@ -16,6 +16,7 @@ import numpy as np
 
 from jurors.doubt.bounds.robust import robust_bounds
 from jurors.doubt.bounds.severity import smallest_correlation
+from jurors.doubt.trio_alarms import WEAK_PAIR
 from jurors.evaluate.trio.trios import OUTCOMES, TUPLE_VALUES, DecodedTrios, evaluate_trios
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
@@ -24,7 +25,6 @@ Trio: TypeAlias = tuple[int, int, int]
 
 _OTHERS = ((1, 2), (0, 2), (0, 1))
 _MAJORITY = TUPLE_VALUES.sum(axis=1) >= 2  # of the eight tuples: whether most say the second label
-_WEAK = 3.0
 DROWNED = 1.0  #: error correlations add as much to a pair's covariance as the truth puts there, or more
 
 
@@ -78,7 +78,7 @@ class TrioTests:
         """Kind -> whether it rang, in each test."""
         outcome = self.decoded.outcome
         rang = {kind: outcome == OUTCOMES.index(kind) for kind in ("out_of_range", "complex", "degenerate")}
-        return {"irrational": is_irrational(self.counts.sum(axis=1)), **rang, "weak_pair": self._weakest() < _WEAK}
+        return {"irrational": is_irrational(self.counts.sum(axis=1)), **rang, "weak_pair": self._weakest() < WEAK_PAIR}
 
     def _weakest(self) -> Floats:
         """|z| of the weakest pair: its covariance in standard errors."""

@@ -1,0 +1,258 @@
+"""Every kind of alarm: how loud it can be, what it means, and what to do about it.
+
+The only list: an `Alarm` of another kind or level cannot be made, the tables of `docs/guides/reading-the-report.md` are
+printed from it, and the page's advice is read from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from jurors.tables import Table
+
+Level: TypeAlias = Literal["note", "warning", "alarm"]
+LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
+About: TypeAlias = Literal["any", "labels", "bounds", "groups"]
+
+ANOTHER_KIND = (
+    "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
+)
+_DEFAULT = "Use the default method (leave --method out); this one did not settle on these votes"
+_NOTHING = "Nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmKind:
+    """One kind of alarm."""
+
+    name: str
+    levels: tuple[Level, ...]  #: the loudest first
+    meaning: str
+    advice: str  #: what to do, `{who}` being the jurors it names
+    remark: str = ""  #: what it says of a juror, in a few words
+    about: About = "any"  #: any grades; three jurors with three labels or more; bounds; grades by group
+
+
+_ALARM: tuple[Level, ...] = ("alarm",)
+_WARNING: tuple[Level, ...] = ("warning",)
+_NOTE: tuple[Level, ...] = ("note",)
+
+# fmt: off
+_KINDS = (
+    AlarmKind(
+        "out_of_range", _ALARM,
+        "a prevalence or accuracy lies below 0 or above 1: the errors were not independent, or votes are few",
+        ANOTHER_KIND,
+    ),
+    AlarmKind(
+        "complex", _ALARM, "no real numbers explain the counts at all; `label` falls back to majority vote",
+        ANOTHER_KIND,
+    ),
+    AlarmKind(
+        "zero_radicand", _ALARM,
+        "every pair moves together, but the trio does not as it should: strongly correlated errors", ANOTHER_KIND,
+    ),
+    AlarmKind(
+        "purely_triple", _ALARM, "no pair moves together, but all three do: no independent trio does that",
+        "Look for a mistake in the file first: no pair moves together, but all three do",
+    ),
+    AlarmKind(
+        "contradictory_pairs", _ALARM, "one pair does not move together though both move with the third", ANOTHER_KIND,
+    ),
+    AlarmKind(
+        "contradictory_trio", _ALARM,
+        "two pairs do not move together, which makes one juror idle, yet all three move together", ANOTHER_KIND,
+    ),
+    AlarmKind(
+        "contradictory_signs", _ALARM, "pairs agree and disagree in a way that no accuracies can give",
+        "Check whether one juror answers the opposite question: the pairs contradict each other",
+    ),
+    AlarmKind(
+        "gold_contradicts", _ALARM, "clearly fewer gold items are labelled right than the grades promise",
+        "Believe the gold items, not the grades: look for jurors who share errors, and for mistakes in the gold items",
+    ),
+    AlarmKind(
+        "correlated_errors", ("alarm", "warning"),
+        "errors go together beyond chance; the pairs that stand out are named. An alarm when it is large",
+        "Compare {who} with the others: errors go together beyond chance, and one side shares them",
+    ),
+    AlarmKind(
+        "correlation_limit", _ALARM, "the mean error correlation is larger than your `--max-correlation`",
+        ANOTHER_KIND,
+    ),
+    AlarmKind(
+        "effective_limit", _ALARM, "the jurors are worth fewer independent ones than your `--min-effective`",
+        "Add jurors of another kind: more of the same do not help",
+    ),
+    AlarmKind(
+        "too_few_voices", _ALARM,
+        "jurors who never disagree (or never agree) are one voice, and fewer than three voices are left: copies and "
+        "jurors who are always right look the same, so nothing is known of anybody. No intervals, no expected errors",
+        "Add jurors who judge on their own: copies count as one voice, and grades need three",
+    ),
+    AlarmKind(
+        "twin_jurors", _WARNING,
+        "two jurors never disagree: perhaps one is a copy, and copies look like perfect jurors",
+        "Leave out one of {who}, unless you know that they worked apart: one may copy the other",
+        "may be a copy, or a negative, of another juror",
+    ),
+    AlarmKind(
+        "weak_pair", _WARNING, "two jurors agree hardly more than chance, so the counts hardly fix the grades",
+        "Get more items or better jurors: {who} agree hardly more than chance, so the grades hang on little",
+        "hardly agrees with another juror",
+    ),
+    AlarmKind(
+        "zero_cell", _WARNING, "some decision tuple never occurred: small or very easy tests do that",
+        "Add items if you can: a decision tuple never occurred, as on small or very easy tests",
+    ),
+    AlarmKind(
+        "tie_between_solutions", _WARNING, "both solutions satisfy the rule equally well",
+        "Say what you know (--trust, --common or --gold): both solutions fit equally well",
+    ),
+    AlarmKind(
+        "constant_juror", _WARNING, "a juror says one label only, so nothing is known of its judgement",
+        "Ask {who}, or leave out: one label only shows no judgement", "says one label only",
+    ),
+    AlarmKind(
+        "uninformative_juror", _WARNING, "a juror answers as if by chance",
+        "Look at {who}: the votes seem to tell nothing about the truth. Check that they were on the right items and "
+        "asked the right question", "answers as if by chance",
+    ),
+    AlarmKind(
+        "inverted_juror", _WARNING, "a juror is wrong more often than chance; its votes are read the other way round",
+        "Ask whether {who} had the labels swapped: wrong more often than chance", "wrong more often than chance",
+    ),
+    AlarmKind(
+        "no_votes", _WARNING, "a juror never voted and was left out",
+        "Check the column of {who}: no vote was found there",
+    ),
+    AlarmKind(
+        "similar_labels", _WARNING,
+        "labels differ only by case or blanks (`Yes` and `yes`), and were graded as different labels",
+        "Make labels that differ only by case or blanks one label, and grade again",
+    ),
+    AlarmKind(
+        "disconnected_groups", _WARNING, "groups of jurors share no item, so nothing compares one group with another",
+        "Let some items go to jurors of both groups: nothing compares one group with the other",
+    ),
+    AlarmKind(
+        "trios_out_of_range", _WARNING, "method `algebraic` on a panel: some trios have no evaluation in range",
+        _DEFAULT,
+    ),
+    AlarmKind("not_identified", _WARNING, "these votes do not fix a juror's grade by this method", _DEFAULT),
+    AlarmKind("not_converged", _WARNING, "an iteration was stopped early; the numbers may still move", _DEFAULT),
+    AlarmKind("held_at_bound", _WARNING, "a juror had no finite grade by this method", _DEFAULT),
+    AlarmKind(
+        "mixed_signs", ("warning", "note"), "method `agreement`: some pairs agree on the wrong side of one half",
+        _DEFAULT,
+    ),
+    AlarmKind(
+        "majority_fallback", _WARNING,
+        "`label` found no real evaluation: the labels are majority votes, without probabilities",
+        "Take the labels as majority votes: no real evaluation explains the counts",
+    ),
+    AlarmKind(
+        "missing_votes", ("warning", "note"),
+        "a trio is graded on the items that all three answered; others were left out. A warning if over a quarter",
+        "Fill the gaps, or use --method latent, which uses every vote",
+    ),
+    AlarmKind(
+        "irrational", _NOTE, "the exact answer is irrational: some error correlation, however small",
+        "Nothing: on real tests it always is",
+    ),
+    AlarmKind(
+        "rational_non_integral", _NOTE, "the exact answer is rational, but splits items into fractions", _NOTHING,
+    ),
+    AlarmKind(
+        "exactly_independent", _NOTE, "the counts are exactly those of an independent trio, which proves nothing",
+        "Nothing; did somebody make up the data?",
+    ),
+    AlarmKind(
+        "inconsistent", _NOTE, "no independent jurors give *exactly* these counts",
+        "Nothing: any real test; `correlated_errors` says whether it matters", about="labels",
+    ),
+    AlarmKind("rational", _NOTE, "the exact answer is rational", _NOTHING, about="labels"),
+    AlarmKind(
+        "unidentifiable", _WARNING,
+        "the jurors show fewer labels than there are, and even those do not explain the counts",
+        "Merge labels that nobody tells apart, or add jurors", about="labels",
+    ),
+    AlarmKind(
+        "visible_labels", _WARNING,
+        "the counts show fewer labels than there are: some are absent, or merged by all jurors",
+        "Merge or drop the labels that the counts do not show", about="labels",
+    ),
+    AlarmKind(
+        "blind_juror", _WARNING, "a juror answers alike on some labels, so the trio does not tell these apart",
+        "Merge the labels that {who} does not tell apart, or change the juror", "does not tell some labels apart",
+        about="labels",
+    ),
+    AlarmKind(
+        "ambiguous_relabeling", _WARNING, "two ways of naming the labels fit the rule equally well",
+        "Give a few gold items (--gold): two ways of naming the labels fit equally well", about="labels",
+    ),
+    AlarmKind(
+        "no_signal", _WARNING, "no two jurors agree more than chance would have it: nothing can be graded",
+        "Get other jurors or more items: no two agree more than chance would have it", about="labels",
+    ),
+    AlarmKind(
+        "specification_impossible", _ALARM,
+        "no answer key at all gives the jurors what `--spec` asks; the message names who contradicts whom and counts "
+        "it out", "Ask for less (the highest floor is in the message), or change one of {who}", about="bounds",
+    ),
+    AlarmKind(
+        "not_explainable", _ALARM,
+        "with error correlations up to your `--correlation`, nothing explains the counts: errors were more correlated",
+        "Assume more, as the message says; or leave out a juror who copies another", about="bounds",
+    ),
+    AlarmKind(
+        "sign_contradiction", _ALARM,
+        "the same, seen from the pairs of a trio: one or all three disagree more than by chance, and by too much",
+        "Assume more, as the message says; one juror may answer the opposite question", about="bounds",
+    ),
+    AlarmKind(
+        "epsilon_too_large", _WARNING,
+        "so much correlation could explain all that some jurors have in common: hardly anything is bounded",
+        "Assume less, if you know better; add jurors who see more", about="bounds",
+    ),
+    AlarmKind(
+        "single_label_explains", _WARNING,
+        "so much correlation explains the counts even if every item has the same true label: nothing is bounded",
+        "Assume less, if you know better; add jurors who see more", about="bounds",
+    ),
+    AlarmKind(
+        "small_group", _WARNING, "a group has fewer than 200 items, or a score in it is known to less than ±10%",
+        "Read its intervals before its grades; collect more items of it, or join groups", about="groups",
+    ),
+    AlarmKind(
+        "ungraded_group", _WARNING,
+        "the votes on a group fix no grades; the message says why. `label` uses the rule of all items for it",
+        "Collect more items of it, or join groups", about="groups",
+    ),
+    AlarmKind(
+        "no_group", _WARNING,
+        "some items name no group, and are left out; `label` uses the rule of all items for them",
+        "Fill the column, or leave it so", about="groups",
+    ),
+)
+# fmt: on
+
+
+#: Every kind by name.
+KINDS: dict[str, AlarmKind] = {kind.name: kind for kind in _KINDS}
+
+
+def table_of_kinds(about: About) -> Table:
+    """The kinds of one subject, as the docs print them."""
+    rows = [
+        (f"`{kind.name}`", ", ".join(kind.levels), kind.meaning, _plain(kind.advice))
+        for kind in KINDS.values()
+        if kind.about == about
+    ]
+    return Table(("kind", "level", "what it means", "what to do"), tuple(rows))
+
+
+def _plain(advice: str) -> str:
+    text = advice.format(who="the jurors it names")
+    return text[0].lower() + text[1:]
