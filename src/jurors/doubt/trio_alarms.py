@@ -6,7 +6,6 @@ itself it is a note. Numbers outside [0, 1], complex roots and contradictory sig
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -17,9 +16,9 @@ from jurors.errors import DegenerateSketchError
 from jurors.evaluate.alarm import Alarm, AlarmPair, ranked
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio.encode import tuple_shares
-from jurors.evaluate.trio.trios import TrioMoments, table_moments
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
+from jurors.sketch.moments import TrioMoments, table_moments
 
 #: Outcomes without a solution that speak about the jurors (an alarm), not about the input (an error).
 CONTRADICTIONS = frozenset({"purely_triple", "contradictory_pairs", "contradictory_trio", "zero_radicand"})
@@ -38,7 +37,7 @@ def trio_alarms(
     sketch: Sketch, solution: Solution, *, moments: TrioMoments | None = None, tied: bool = False
 ) -> tuple[Alarm, ...]:
     """Everything to know about the exact solution of a complete binary trio, loudest first."""
-    z = pair_z(table_moments(sketch.table()) if moments is None else moments)
+    z = (table_moments(sketch.table()) if moments is None else moments).pair_z
     found = [*_number_alarms(sketch, solution), *voice_alarms(sketch), *_weak_pair(sketch.jurors, z)]
     if tied:
         found.append(
@@ -151,13 +150,3 @@ def _weak_pair(jurors: tuple[str, ...], z: Floats) -> list[Alarm]:
     )
     value = float(z[weakest])
     return [Alarm("weak_pair", "warning", message, value, pair, pairs=(AlarmPair(pair[0], pair[1], value),))]
-
-
-def pair_z(m: TrioMoments) -> Floats:
-    """Each pair's covariance in standard errors, by the juror left out: Q se² = v_i v_j + (1-2m_i)(1-2m_j)C - C²."""
-    a, b, c = m.single.tolist()
-    z = []
-    for (i, j), pair in zip(((b, c), (a, c), (a, b)), m.pair.tolist(), strict=True):
-        variance = i * (1 - i) * j * (1 - j) + (1 - 2 * i) * (1 - 2 * j) * pair - pair**2
-        z.append(pair / math.sqrt(variance / float(m.items)) if variance > 0 else math.inf)
-    return np.array(z)

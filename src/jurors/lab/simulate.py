@@ -19,6 +19,7 @@ from jurors.jury import score
 from jurors.lab.jury_model import JuryModel, jury_model, share
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
+from jurors.sketch.moments import covariances, pair_sums
 from jurors.votes import Key, Label, Votes
 from jurors.votes.table import NO_VOTE, code_type
 
@@ -169,15 +170,11 @@ def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
 def _covariances(codes: NDArray[Any], counts: Integers, label: int) -> Floats:
     """Jurors x jurors: covariance of being right on items of a label that both answered; NaN where there is none."""
     kept = np.flatnonzero(counts)
-    both, first, right = np.zeros((3, codes.shape[1], codes.shape[1]))
+    sums = np.zeros((3, codes.shape[1], codes.shape[1]))
     for rows in np.array_split(kept, len(kept) * codes.shape[1] // _BLOCK + 1):
-        voted, is_right = codes[rows] >= 0, (codes[rows] == label).astype(float)
-        weighted = is_right * counts[rows, None]
-        both += (voted * counts[rows, None]).astype(float).T @ voted
-        first += weighted.T @ voted  # the row's juror is right, and both voted
-        right += weighted.T @ is_right
-    with np.errstate(invalid="ignore"):
-        return np.asarray(right / both - (first / both) * (first.T / both))
+        right, voted = (codes[rows] == label).astype(float), (codes[rows] >= 0).astype(float)
+        sums += pair_sums(right, voted, counts[rows].astype(float))
+    return covariances(*sums)
 
 
 def _large(number: int) -> str:

@@ -21,8 +21,8 @@ from jurors.doubt.bounds.robust_trio import ExactTrio
 from jurors.doubt.bounds.severity import _least_correlation
 from jurors.errors import SketchError
 from jurors.evaluate import Named, evaluate_with_key
-from jurors.evaluate.trio.trios import table_moments
 from jurors.numbers.arrays import Flags, Integers
+from jurors.sketch.moments import table_moments
 from jurors.votes.frame import data_frame
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))

@@ -7,7 +7,7 @@ from strategies import juries
 
 from jurors import Sketch, Solution, encode
 from jurors.doubt.bounds.severity import smallest_correlation
-from jurors.evaluate.trio.trios import table_moments
+from jurors.sketch.moments import table_moments
 
 
 @given(juries())

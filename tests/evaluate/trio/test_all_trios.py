@@ -5,8 +5,9 @@ import pytest
 from panels import simulate
 
 from jurors import Sketch, SketchError, Votes
-from jurors.evaluate.trio.all_trios import evaluate_all_trios, trio_moments
-from jurors.evaluate.trio.trios import table_moments
+from jurors.evaluate.trio.all_trios import evaluate_all_trios
+from jurors.sketch.moments import table_moments
+from jurors.sketch.panel_moments import trio_moments
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt.bounds.robust_trio import LESS, MORE, ClosedBox, ExactTrio, FlippedTrio, Interval, ratio
-from jurors.evaluate.trio.trios import product_of_others
 from jurors.numbers.arrays import Flags, Floats
+from jurors.sketch.moments import product_of_others
 
 Ends: TypeAlias = tuple[Floats, Floats]
 Progress: TypeAlias = Callable[[float], None]
@@ -215,7 +215,7 @@ class Unseparated:
         q = trio.items
         self.epsilon = epsilon
         self.m, self.n = _ends([ratio(k, q) for k in trio.votes]), _ends([ratio(q - k, q) for k in trio.votes])
-        self.pairs, self.third = _ends([ratio(k, q**2) for k in trio.pairs]), ratio(trio.trio, q**3)
+        self.pairs, self.third = _ends([ratio(k, q**2) for k in trio.pair]), ratio(trio.trio, q**3)
         self.start = np.array([0.0, -1.0, -1.0, -1.0]), np.ones(4)
 
     def narrow(self, low: Floats, high: Floats) -> Narrowed:

@@ -13,11 +13,12 @@ line, and every line is widened by 2⁻⁴⁹, which is sixteen of them; the one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, nextafter, sqrt
 from typing import Literal, NamedTuple, TypeAlias
+
+from jurors.sketch.moments import WholeMoments
 
 Interval: TypeAlias = tuple[float, float]
 Three: TypeAlias = tuple[float, float, float]
@@ -55,30 +56,15 @@ def complement(interval: Interval) -> Interval:
     return max(0.0, nextafter(1 - high, -inf)), min(1.0, nextafter(1 - low, inf))
 
 
-@dataclass(frozen=True)
-class ExactTrio:
-    """Whole numbers: Q items, n_i second-label votes, Q² C of the two other jurors, Q³ T."""
+class ExactTrio(WholeMoments):
+    """The moments of a trio as whole numbers, and what ε makes of them."""
 
-    items: int
-    votes: tuple[int, ...]
-    pairs: tuple[int, ...]
-    trio: int
-
-    @classmethod
-    def from_counts(cls, counts: Sequence[int]) -> ExactTrio:
-        """From the counts of the eight decision tuples, the last juror's decision changing fastest."""
-        _, c, b, bc, a, ac, ab, abc = counts
-        q = sum(counts)
-        n = (a + ab + ac + abc, b + ab + bc + abc, c + ac + bc + abc)
-        both = (bc + abc, ac + abc, ab + abc)
-        pairs = tuple(q * both[i] - n[j] * n[k] for i, (j, k) in enumerate(_OTHERS))
-        mixed = sum(x * y for x, y in zip(n, both, strict=True))
-        return cls(q, n, pairs, q * q * abc - q * mixed + 2 * n[0] * n[1] * n[2])
+    __slots__ = ()
 
     @property
     def covariances(self) -> tuple[Fraction, ...]:
         """C_jk by the juror left out."""
-        return tuple(Fraction(pair, self.items**2) for pair in self.pairs)
+        return tuple(Fraction(pair, self.items**2) for pair in self.pair)
 
     @property
     def third(self) -> Fraction:
@@ -89,9 +75,9 @@ class ExactTrio:
         """Which case ε makes of this trio, decided exactly."""
         top, bottom = Fraction(epsilon).as_integer_ratio()
         square = top * self.items**2
-        sizes = [abs(pair) * bottom for pair in self.pairs]
+        sizes = [abs(pair) * bottom for pair in self.pair]
         if min(sizes) > square:
-            product = self.pairs[0] * self.pairs[1] * self.pairs[2]
+            product = self.pair[0] * self.pair[1] * self.pair[2]
             return "separated" if product > 0 else "sign_contradiction"
         if max(sizes) <= square and abs(self.trio) * bottom <= square * self.items:
             return "single_label_explains"
@@ -120,12 +106,12 @@ class FlippedTrio:
     def from_exact(cls, trio: ExactTrio, epsilon: float) -> FlippedTrio:
         """Turn jurors around until all covariances are positive."""
         q, square = trio.items, trio.items**2
-        signs = (1, 1 if trio.pairs[2] > 0 else -1, 1 if trio.pairs[1] > 0 else -1)
+        signs = (1, 1 if trio.pair[2] > 0 else -1, 1 if trio.pair[1] > 0 else -1)
         top, bottom = Fraction(epsilon).as_integer_ratio()
         votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, signs, strict=True)]
         third = trio.trio * signs[1] * signs[2]
-        low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pairs]
-        high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pairs]
+        low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pair]
+        high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pair]
         return cls(
             epsilon,
             signs,

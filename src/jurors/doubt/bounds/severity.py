@@ -14,9 +14,10 @@ import numpy as np
 
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate.trio.trio import evaluate_trio
-from jurors.evaluate.trio.trios import DecodedTrios, TrioMoments, evaluate_trios
+from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
+from jurors.sketch.moments import TrioMoments, product_of_others
 
 _POINTS = 1_200
 _ROUNDS = 36
@@ -67,7 +68,7 @@ def _least_correlation(m: TrioMoments, points: Floats) -> Floats:
     low = np.maximum(-share / p, (share - 1) / q)
     high = np.minimum((1 - share) / p, share / q)
     d = low + (high - low) * points[:, 1:]
-    others = d[:, [1, 0, 0]] * d[:, [2, 2, 1]]
+    others = product_of_others(d)
     e = m.pair - p * q * others
     left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
     lean = np.sign(d * left[:, None]) * e

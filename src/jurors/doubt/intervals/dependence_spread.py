@@ -18,6 +18,7 @@ from jurors.evaluate.together.dependence import (
 )
 from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
+from jurors.sketch.moments import covariances, pair_sums
 
 _MOST_WORK = 1e8  # tuples x pairs of one replicate
 _MOST_CELLS = 4_000_000  # replicates x jurors x tuples held at once
@@ -70,8 +71,4 @@ def _covariances(data: Incidence, weights: Floats) -> Floats:
     """(B, N, N): of all pairs, each on the items both answered, with the items weighed by (B, T)."""
     hot = data.matrix[0].reshape(data.rows, data.jurors, data.labels)
     voted, said = hot.sum(axis=2), hot[:, :, 1]
-    seen, spoken = voted.T * weights[:, None, :], said.T * weights[:, None, :]
-    both = seen @ voted
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = spoken @ voted / both
-        return np.asarray(np.nan_to_num(spoken @ said / both - mean * mean.transpose(0, 2, 1)))
+    return np.nan_to_num(covariances(*pair_sums(said, voted, weights)))

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from jurors.evaluate.trio.trios import DecodedTrios, moment_influences, product_of_others
+from jurors.evaluate.trio.trios import DecodedTrios
 from jurors.numbers.arrays import Floats
+from jurors.sketch.moments import moment_influences, product_of_others
 
 _SIGMA = np.array([-1.0, 1.0])
 #: C (9) -> (3, 3): the moment C of the third juror wherever two different ones meet.

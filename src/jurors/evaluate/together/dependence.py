@@ -18,10 +18,12 @@ from jurors.errors import SketchError
 from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.keyed import KeyedEvaluation
 from jurors.evaluate.solution import Solution
-from jurors.evaluate.together.factor import pair_moments, residual_errors
+from jurors.evaluate.together.factor import residual_errors
 from jurors.evaluate.together.thresholds import BEYOND, HEAVIEST, NORMAL, grouping_bar
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
+from jurors.sketch.moments import covariances, pair_sums
+from jurors.sketch.panel_moments import pair_moments
 from jurors.tables import Table
 
 _SHOWN = 20
@@ -201,10 +203,7 @@ def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
     for label in range(size):
         weight = keyed.by_true_label[:, label].astype(float)
         right = (codes == label).astype(float)
-        both = (voted * weight[:, None]).T @ voted
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = ((right * weight[:, None]).T @ voted) / both
-            gamma = ((right * weight[:, None]).T @ right) / both - mean * mean.T
+        gamma = covariances(*pair_sums(right, voted, weight))
         covariance += share[label] * np.nan_to_num(gamma)
         spread += share[label] * np.nan_to_num(np.diag(gamma))
     items = (voted * keyed.by_true_label.sum(axis=1)[:, None].astype(float)).T @ voted

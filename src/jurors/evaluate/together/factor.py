@@ -11,72 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jurors.errors import SketchError
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
-from jurors.sketch.pairs import Pairs
+from jurors.sketch.panel_moments import PairMoments, pair_moments
 
-MOST_JURORS = 2_000  #: pairs of more jurors would not fit a matrix comfortably
 _ROUNDS = 6  # reweightings
 _CUT = 2.5  # standard errors at which a pair that shares many items has half its weight
 _FEW = 10.0  # shared items at which twice as many are asked for: so few lie far from their mean by chance
 _NEARLY_ONE = 0.999
-
-
-@dataclass(frozen=True)
-class PairMoments:
-    """Covariances of binary jurors, each pair on the items both answered. x = 1 where a juror said the second label."""
-
-    items: Floats  #: (N, N) items both answered; 0 where they are fewer than two, which have no covariance
-    covariance: Floats  #: (N, N) without bias; 0 where no two items are shared
-    share: Floats  #: (N,) how often each juror says the second label, on all items it answered
-
-    def variances(self, common: Floats) -> Floats:
-        """Of the covariances (N, N), if a pair's true covariance is `common`; infinite where no two items are shared.
-
-        With n items, Var = (μ22 - C²)/n + (v_i v_j + C²)/(n (n-1)) and μ22 = v_i v_j + (1-2m_i)(1-2m_j) C for binary
-        votes. The means are those of all votes: a pair that shares five items does not know its own.
-        """
-        spread = np.outer(self.share * (1 - self.share), self.share * (1 - self.share))
-        lean = np.outer(1 - 2 * self.share, 1 - 2 * self.share)
-        large = np.maximum(spread + lean * common - common**2, 1e-12)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = (large + (spread + common**2) / (self.items - 1)) / self.items
-        return np.asarray(np.where(self.items > 1, found, np.inf))
-
-    def excess_kurtosis(self, explained: Floats | float = 0.0) -> Floats:
-        """How much heavier than normal the tails of each covariance are, about κ_i κ_j / n with κ = (1 - 3v)/v.
-
-        What seldom happens seldom happens to both, and then it is far from its mean: votes for a rare label, or (with
-        the variance that the truth explains taken from v) rare errors.
-        """
-        v = np.maximum(self.share * (1 - self.share) - explained, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            kappa = (1 - 3 * v) / v
-            return np.asarray(np.where(self.items > 1, np.outer(kappa, kappa) / self.items, np.inf))
-
-
-def pair_moments(sketch: Sketch) -> PairMoments:
-    """Covariances of all pairs of binary jurors."""
-    width = len(sketch.jurors)
-    if len(sketch.labels) != 2:
-        raise SketchError(f"pair moments are not available for {len(sketch.labels)} labels, only for two")
-    if width > MOST_JURORS:
-        raise SketchError(f"pairs of {width:,} jurors are too many; take at most {MOST_JURORS:,}")
-    pairs = Pairs(sketch)
-    known = pairs.items > 1
-    at, back = (pairs.first[known], pairs.second[known]), (pairs.second[known], pairs.first[known])
-    n, one, other, both = (
-        x[known] for x in (pairs.items, pairs.count(1, None), pairs.count(None, 1), pairs.count(1, 1))
-    )
-    items, covariance = np.zeros((width, width)), np.zeros((width, width))
-    items[at] = items[back] = n
-    covariance[at] = covariance[back] = (both - one * other / n) / (n - 1)
-    row, col, code = sketch.tuples.triples()
-    weights = sketch.counts[row].astype(float)
-    cast = np.bincount(col, weights=weights, minlength=width)
-    share = np.bincount(col, weights=weights * (code == 1), minlength=width) / np.maximum(cast, 1)
-    return PairMoments(items, covariance, share)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from jurors.evaluate.together.factor import MOST_JURORS, FactorFit, fit_factor
+from jurors.evaluate.together.factor import FactorFit, fit_factor
 from jurors.evaluate.together.thresholds import FEWEST_JURORS, HEAVIEST, NORMAL, SIGNIFICANT, naming_bar
 from jurors.numbers.arrays import Flags
 from jurors.sketch import Sketch
+from jurors.sketch.panel_moments import MOST_FOR_PAIRS
 
 _ROUNDS = 4
 _FEWEST_VOICES = 3
@@ -89,7 +90,7 @@ def residual_test(sketch: Sketch, groups: Sequence[tuple[int, ...]] = ()) -> Res
     Pairs within one of the `groups` take no part, neither in the fit nor in the test.
     """
     width = len(sketch.jurors)
-    if len(sketch.labels) != 2 or not FEWEST_JURORS <= width <= MOST_JURORS:
+    if len(sketch.labels) != 2 or not FEWEST_JURORS <= width <= MOST_FOR_PAIRS:
         return None
     within = np.zeros((width, width), dtype=bool)
     for members in groups:

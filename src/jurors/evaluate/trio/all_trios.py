@@ -1,8 +1,4 @@
-"""Every trio of a binary panel at once: moments by bit counts or weighted products, then the float decode.
-
-A tuple seen once costs a bit: answers are packed 64 to a word, and one AND and one bit count serve 64 items. Tuples
-that stand for many items are few, and weighted matrix products serve them.
-"""
+"""Every trio of a binary panel at once, decoded in floats: what each says by itself."""
 
 from __future__ import annotations
 
@@ -11,15 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jurors.errors import SketchError
-from jurors.evaluate.trio.trios import OUTCOMES, DecodedTrios, TrioMoments, decode_trios, table_moments
-from jurors.numbers.arrays import Flags, Floats, Integers
+from jurors.evaluate.trio.trios import OUTCOMES, DecodedTrios, decode_trios
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
-
-MOST_JURORS = 320  #: more would have over five million trios
-_WORDS = 1_000  # words of a block: jurors x words stay in cache, and 64 x 1,000 bits fit 16-bit sums
+from jurors.sketch.panel_moments import trio_moments
 
 
 def _percent(value: float) -> str:
@@ -106,95 +98,3 @@ def evaluate_all_trios(sketch: Sketch) -> PanelTrios:
     """
     trios, moments = trio_moments(sketch)
     return PanelTrios(sketch, trios, decode_trios(moments))
-
-
-def trio_moments(sketch: Sketch) -> tuple[Integers, TrioMoments]:
-    """Every trio's jurors, as positions (M, 3), and its moments on the items all three answered."""
-    width = len(sketch.jurors)
-    if len(sketch.labels) != 2:
-        raise SketchError(f"all trios at once are not available for {len(sketch.labels)} labels, only for two")
-    if width > MOST_JURORS:
-        count = width * (width - 1) * (width - 2) // 6
-        raise SketchError(f"{width:,} jurors have {count:,} trios; take at most {MOST_JURORS} jurors")
-    trios = _all_trios(width)
-    codes, counts = sketch.tuples.codes, sketch.counts
-    if (counts != 1).any():
-        return trios, table_moments(_weighted_tables(codes, counts.astype(float), width, trios))
-    if (codes < 0).any():
-        return trios, table_moments(_popcount_tables(codes, width))
-    return trios, _complete_moments(codes, trios)
-
-
-def _all_trios(width: int) -> Integers:
-    """All i < j < k in lexicographic order, (M, 3)."""
-    first, second = np.triu_indices(width, 1)
-    sizes = width - 1 - second  # how many k follow each pair
-    i, j = np.repeat(first, sizes), np.repeat(second, sizes)
-    k = np.arange(len(j)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + j + 1
-    return np.stack([i, j, k], axis=1)
-
-
-def _complete_moments(codes: NDArray[Any], trios: Integers) -> TrioMoments:
-    """No vote missing, each tuple once: one count a juror, a pair and a trio says it all; no table is needed."""
-    items = len(codes)
-    said = _pack(codes == 1)
-    mean = np.bitwise_count(said).sum(axis=1, dtype=np.int64) / items
-    both = np.stack([np.bitwise_count(said & row).sum(axis=1, dtype=np.int64) for row in said]) / items
-    covariance = both - np.outer(mean, mean)
-    i, j, k = trios.T
-    f = mean[trios]
-    pair = np.stack([covariance[j, k], covariance[i, k], covariance[i, j]], axis=1)
-    triple = _triple_counts(said, said, said) / items
-    third = triple - f.prod(axis=1) - (f * pair).sum(axis=1)
-    return TrioMoments(np.full(len(trios), float(items)), f, pair, third)
-
-
-def _popcount_tables(codes: NDArray[Any], width: int) -> Floats:
-    """With votes missing: counts of all eight cells."""
-    sides = (_pack(codes == 0), _pack(codes == 1))
-    tables = np.empty((width * (width - 1) * (width - 2) // 6, 2, 2, 2))
-    for a in (0, 1):
-        for b in (0, 1):
-            for c in (0, 1):
-                tables[:, a, b, c] = _triple_counts(sides[a], sides[b], sides[c])
-    return tables
-
-
-def _weighted_tables(codes: NDArray[Any], weights: Floats, width: int, trios: Integers) -> Floats:
-    sides = np.stack([codes == 0, codes == 1], axis=2).astype(float).reshape(len(codes), 2 * width)
-    tables = np.empty((len(trios), 2, 2, 2))
-    for first in range(width - 2):
-        rows = trios[:, 0] == first
-        _, j, k = trios[rows].T
-        for said in (0, 1):
-            weighted = sides * (sides[:, 2 * first + said] * weights)[:, None]
-            joint = (weighted.T @ sides).reshape(width, 2, width, 2)
-            tables[rows, said] = joint[j, :, k, :]
-    return tables
-
-
-def _pack(bits: Flags) -> NDArray[np.uint64]:
-    """(items x jurors) bits as (jurors x words)."""
-    packed = np.packbits(bits.T, axis=1)
-    short = -packed.shape[1] % 8
-    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, short)))).view(np.uint64)
-
-
-def _triple_counts(a: NDArray[np.uint64], b: NDArray[np.uint64], c: NDArray[np.uint64]) -> Integers:
-    """Items where juror i is in a, j in b and k in c, for i < j < k in lexicographic order."""
-    width = len(a)
-    total = np.zeros(width * (width - 1) * (width - 2) // 6, dtype=np.int64)
-    for start in range(0, a.shape[1], _WORDS):
-        block = slice(start, start + _WORDS)
-        x, y, z = a[:, block], b[:, block], np.ascontiguousarray(c[:, block])
-        common, bits = np.empty_like(z), np.empty(z.shape, dtype=np.uint8)
-        at = 0
-        for i in range(width - 2):
-            both = x[i] & y
-            for j in range(i + 1, width - 1):
-                size = width - j - 1
-                np.bitwise_and(z[j + 1 :], both[j], out=common[:size])
-                np.bitwise_count(common[:size], out=bits[:size])
-                total[at : at + size] += bits[:size].sum(axis=1, dtype=np.uint16)
-                at += size
-    return total

@@ -22,6 +22,7 @@ from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.solution import Number, Solution
 from jurors.numbers import Surd
 from jurors.sketch import Sketch
+from jurors.sketch.moments import WholeMoments
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +58,15 @@ def check_trio(sketch: Sketch) -> None:
 def trio_invariants(sketch: Sketch) -> TrioInvariants:
     """The integer invariants of three binary jurors who all voted on every item."""
     check_trio(sketch)
-    aaa, aab, aba, abb, baa, bab, bba, bbb = sketch.table().ravel().tolist()
-    items = aaa + aab + aba + abb + baa + bab + bba + bbb
+    counts = sketch.table().ravel().tolist()
+    aaa, aab, aba, abb, baa, bab, bba, bbb = counts
     det_a = (aaa * abb - aab * aba, aaa * bab - aab * baa, aaa * bba - aba * baa)
     det_b = (baa * bbb - bab * bba, aba * bbb - abb * bba, aab * bbb - abb * bab)
     ends = aaa * bbb
     i, j, k = abb * baa, aba * bab, aab * bba
     mix = (ends + i - j - k, ends + j - i - k, ends + k - i - j)
-    pair = (det_a[0] + det_b[0] + mix[0], det_a[1] + det_b[1] + mix[1], det_a[2] + det_b[2] + mix[2])
-    n_i, n_j, n_k = baa + bab + bba + bbb, aba + abb + bba + bbb, aab + abb + bab + bbb
-    n_ij, n_ik, n_jk = bba + bbb, bab + bbb, abb + bbb
-    trio = items * items * bbb - items * (n_i * n_jk + n_j * n_ik + n_k * n_ij) + 2 * n_i * n_j * n_k
-    return TrioInvariants(items, det_a, det_b, mix, pair, trio, mix[0] ** 2 - 4 * det_a[0] * det_b[0])
+    m = WholeMoments.from_counts(counts)
+    return TrioInvariants(m.items, det_a, det_b, mix, m.pair, m.trio, mix[0] ** 2 - 4 * det_a[0] * det_b[0])
 
 
 def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:

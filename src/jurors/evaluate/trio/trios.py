@@ -12,25 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.errors import SketchError
 from jurors.numbers.arrays import Floats
+from jurors.sketch.moments import TrioMoments, table_moments
 
 #: What became of a trio, by code.
 OUTCOMES = ("real", "out_of_range", "complex", "degenerate", "no_items")
-#: The eight decision tuples in the order of a flattened table; 1 is the second label.
-TUPLE_VALUES = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], dtype=float)
-_VALUES = np.ascontiguousarray(TUPLE_VALUES.T)  # by juror, tuples last
-_NEAR, _FAR = np.array([1, 0, 0]), np.array([2, 2, 1])  # the two other jurors
-
-
-@dataclass(frozen=True)
-class TrioMoments:
-    """Moments of many trios; the last axis of `pair` is the juror left out."""
-
-    items: Floats
-    single: Floats  #: (…, 3) m_i
-    pair: Floats  #: (…, 3) C of the two other jurors
-    trio: Floats  #: (…) T
 
 
 @dataclass(frozen=True)
@@ -42,26 +28,6 @@ class DecodedTrios:
     prevalence: Floats  #: (…) of the first label
     accuracy: Floats  #: (…, 3, 2) by juror and label
     outcome: NDArray[np.int8]  #: position in OUTCOMES
-
-
-def table_moments(tables: ArrayLike) -> TrioMoments:
-    """Moments of counts shaped (…, 2, 2, 2)."""
-    counts = np.asarray(tables, dtype=float)
-    if counts.shape[-3:] != (2, 2, 2):
-        raise SketchError(f"trio counts need the shape (…, 2, 2, 2), got {counts.shape}")
-    flat = counts.reshape((*counts.shape[:-3], 8))
-    items = flat.sum(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = flat / items[..., None]
-    single = shares @ TUPLE_VALUES
-    centred = _VALUES - single[..., None]  # (…, 3, 8)
-    products = shares[..., None, :] * centred.take(_NEAR, -2) * centred.take(_FAR, -2)
-    return TrioMoments(items, single, products.sum(axis=-1), (products[..., 2, :] * centred[..., 2, :]).sum(axis=-1))
-
-
-def product_of_others(values: Floats, axis: int = -1) -> Floats:
-    """For each of three jurors, along `axis`, what the two others have, multiplied."""
-    return values.take(_NEAR, axis) * values.take(_FAR, axis)
 
 
 def decode_trios(moments: TrioMoments) -> DecodedTrios:
@@ -99,14 +65,3 @@ def evaluate_trios(tables: ArrayLike) -> DecodedTrios:
     ([0.0887, 0.0887], ['real', 'real'])
     """
     return decode_trios(table_moments(tables))
-
-
-def moment_influences(m: TrioMoments) -> tuple[Floats, Floats, Floats]:
-    """How each decision tuple pulls at each moment: influence functions, (…, 3, 8) tuples last, the trio's (…, 1, 8).
-
-    From z = x - m: IF(m_i) = z_i, IF(C_jk) = z_j z_k - C_jk, IF(T) = z_1 z_2 z_3 - T - Σ z_i C_jk.
-    """
-    z = _VALUES - m.single[..., None]
-    products = product_of_others(z, axis=-2)
-    d_trio = z[..., :1, :] * products[..., :1, :] - m.trio[..., None, None] - m.pair[..., None, :] @ z
-    return z, products - m.pair[..., None], d_trio

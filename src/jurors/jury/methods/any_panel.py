@@ -13,12 +13,12 @@ from jurors.evaluate.panel.panel import PanelFit
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.together.agreement_residual import agreement_test
 from jurors.evaluate.together.dependence import Dependence, dependence_of
-from jurors.evaluate.together.factor import MOST_JURORS
 from jurors.evaluate.together.thresholds import FEWEST_JURORS
 from jurors.jury.methods.islands_apart import grade_groups
 from jurors.jury.methods.request import FIT_RULE, Request, named_statistics, oriented
 from jurors.jury.methods.three_jurors_labels import estimate_alarms
 from jurors.sketch import Sketch
+from jurors.sketch.panel_moments import MOST_FOR_PAIRS
 
 
 def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
@@ -67,7 +67,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
 def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
     """How errors go together, for two labels and four jurors or more; nothing where the mathematics is not given."""
     sketch = panel.heard
-    if result.solution is None or len(sketch.labels) != 2 or not FEWEST_JURORS <= len(sketch.jurors) <= MOST_JURORS:
+    if result.solution is None or len(sketch.labels) != 2 or not FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS:
         return None
     return DependenceSpread(dependence_of(sketch, result.solution).with_copies(panel.hearing), panel)
 

@@ -11,7 +11,7 @@ import numpy as np
 from jurors.doubt import contradiction_alarm, trio_alarms, trio_intervals
 from jurors.doubt.bounds.severity import smallest_correlation
 from jurors.doubt.juror_alarms import voice_alarms
-from jurors.doubt.trio_alarms import WEAK_PAIR, pair_z
+from jurors.doubt.trio_alarms import WEAK_PAIR
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_trio
 from jurors.evaluate.alarm import ranked
@@ -98,7 +98,7 @@ def _with_severity(alarms: list[Alarm], details: dict[str, Any]) -> tuple[Alarm,
 
 def _trio_details(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
     """The two numbers to read beside a trio's grades: its weakest pair, and the least correlation that explains it."""
-    z = pair_z(decoded.moments)
+    z = decoded.moments.pair_z
     weakest = int(np.argmin(np.abs(z)))
     pair = [name for c, name in enumerate(sketch.jurors) if c != weakest]
     least = smallest_correlation(sketch, decoded=decoded)

@@ -17,13 +17,13 @@ import numpy as np
 from jurors.doubt.bounds.robust import robust_bounds
 from jurors.doubt.bounds.severity import smallest_correlation
 from jurors.doubt.trio_alarms import WEAK_PAIR
-from jurors.evaluate.trio.trios import OUTCOMES, TUPLE_VALUES, DecodedTrios, evaluate_trios
+from jurors.evaluate.trio.trios import OUTCOMES, DecodedTrios, evaluate_trios
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
+from jurors.sketch.moments import TUPLE_VALUES, product_of_others, table_moments
 
 Trio: TypeAlias = tuple[int, int, int]
 
-_OTHERS = ((1, 2), (0, 2), (0, 1))
 _MAJORITY = TUPLE_VALUES.sum(axis=1) >= 2  # of the eight tuples: whether most say the second label
 DROWNED = 1.0  #: error correlations add as much to a pair's covariance as the truth puts there, or more
 
@@ -60,7 +60,7 @@ class TrioTests:
         """(T, 3) P_A P_B d_j d_k: what each pair's covariance would be without error correlations."""
         d = self.truth.accuracy.sum(axis=2) - 1
         p = self.truth.prevalence[:, None]
-        return np.stack([p[:, 0] * (1 - p[:, 0]) * d[:, j] * d[:, k] for j, k in _OTHERS], axis=1)
+        return p * (1 - p) * product_of_others(d)
 
     @property
     def noise(self) -> Floats:
@@ -78,17 +78,8 @@ class TrioTests:
         """Kind -> whether it rang, in each test."""
         outcome = self.decoded.outcome
         rang = {kind: outcome == OUTCOMES.index(kind) for kind in ("out_of_range", "complex", "degenerate")}
-        return {"irrational": is_irrational(self.counts.sum(axis=1)), **rang, "weak_pair": self._weakest() < WEAK_PAIR}
-
-    def _weakest(self) -> Floats:
-        """|z| of the weakest pair: its covariance in standard errors."""
-        m, items = self.decoded.moments, self.decoded.moments.items
-        found = []
-        for left_out, (j, k) in enumerate(_OTHERS):
-            a, b, c = m.single[:, j], m.single[:, k], m.pair[:, left_out]
-            variance = a * (1 - a) * b * (1 - b) + (1 - 2 * a) * (1 - 2 * b) * c - c**2
-            found.append(np.abs(c) / np.sqrt(np.maximum(variance, 1e-300) / items))
-        return np.asarray(np.min(found, axis=0))
+        weak = np.abs(self.decoded.moments.pair_z).min(axis=1) < WEAK_PAIR
+        return {"irrational": is_irrational(self.counts.sum(axis=1)), **rang, "weak_pair": weak}
 
     def bounds(self) -> Iterator[tuple[float, float] | None]:
         """What is certain of the first label's prevalence if no correlation exceeds the one measured; None: nothing."""
@@ -130,9 +121,17 @@ def evaluate_tests(counts: Integers) -> TrioTests:
     truth = _statistics(counts)
     majority = _statistics(np.stack([observed * ~_MAJORITY, observed * _MAJORITY], axis=1))
     algebraic = Statistics(decoded.prevalence, decoded.accuracy)
-    pairs, trio = _correlations(counts, truth.accuracy)
+    by_label = table_moments(counts.reshape(-1, 2, 2, 2, 2))  # of saying the second label: "right" mirrors the first
+    trio_correlation = by_label.trio * np.array([-1, 1])
     return TrioTests(
-        counts, truth, algebraic, majority, decoded, pairs, trio, _errors(counts, algebraic, decoded.outcome <= 1)
+        counts=counts,
+        truth=truth,
+        algebraic=algebraic,
+        majority=majority,
+        decoded=decoded,
+        pair_correlation=by_label.pair,
+        trio_correlation=trio_correlation,
+        errors=_errors(counts, algebraic, decoded.outcome <= 1),
     )
 
 
@@ -144,19 +143,6 @@ def _statistics(counts: Integers) -> Statistics:
         said = second / totals[:, :, None]
         prevalence = totals[:, 0] / totals.sum(axis=1)
     return Statistics(prevalence, np.stack([1 - said[:, 0], said[:, 1]], axis=2))
-
-
-def _correlations(counts: Integers, accuracy: Floats) -> tuple[Floats, Floats]:
-    """Γ of every pair, by true label and the juror left out, and of the trio; as the paper defines them."""
-    pairs, trios = [], []
-    for label in (0, 1):
-        right = np.equal(TUPLE_VALUES.T, label).astype(float)  # (3, 8)
-        centred = right - accuracy[:, :, label, None]  # (T, 3, 8)
-        with np.errstate(invalid="ignore"):  # a group may lack a label
-            shares = counts[:, label] / counts[:, label].sum(axis=1, keepdims=True)
-        pairs.append(np.stack([(shares * centred[:, j] * centred[:, k]).sum(axis=1) for j, k in _OTHERS], axis=1))
-        trios.append((shares * centred.prod(axis=1)).sum(axis=1))
-    return np.stack(pairs, axis=1), np.stack(trios, axis=1)
 
 
 def estimated_partition(statistics: Statistics) -> Floats:
