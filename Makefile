@@ -1,16 +1,25 @@
-# Two commands: `make demo` and `make test`. Each sets up everything it needs in .venv, and no more.
+# Three commands: `make demo`, `make quick` for daily work and `make test` for everything. Each sets up what it needs in
+# .venv, and no more.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo test check bench constraints clean
+.PHONY: demo quick test check bench constraints clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
 
+PYTEST := $(BIN)/python -m pytest -q --benchmark-disable -n 2 --dist loadfile
+
+# Under a minute: no Spark, Dask, browser or notebook, and fewer examples of each law.
+quick: $(READY)
+	$(BIN)/ruff check .
+	$(PYTEST) -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick
+
+# `make test COVERAGE=--cov`, as CI does, also says how much of the code the tests run.
 test: check
-	$(BIN)/python -m pytest -q --benchmark-disable -n 2 --dist loadfile
+	$(PYTEST) $(COVERAGE)
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -42,4 +51,4 @@ constraints:
 	rm -rf .venv-constraints
 
 clean:
-	rm -rf .venv .venv-constraints .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-constraints .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage build dist

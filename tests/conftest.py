@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# A busy machine must not fail a test that is right: examples are bounded in number, not in time.
-settings.register_profile("jurors", deadline=None)
-settings.load_profile("jurors")
+# A busy machine must not fail a test that is right, nor a lucky draw: examples are bounded in number, not in time, and
+# are the same in every run. `make quick` tries fewer; `pytest --hypothesis-profile search` goes hunting for new ones.
+settings.register_profile("fixed", deadline=None, derandomize=True)
+settings.register_profile("quick", settings.get_profile("fixed"), max_examples=10)
+settings.register_profile("search", deadline=None, derandomize=False, max_examples=1_000)
+settings.load_profile("fixed")
 
 LONGEST_ID = 60
 """The longest text that may name a test; whole files are named by their parameter."""

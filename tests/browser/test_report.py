@@ -13,6 +13,7 @@ import pytest
 import jurors
 from jurors.report.page import write_report
 
+pytestmark = pytest.mark.browser
 EVIL = (
     "<img src=x onerror=window.__pwned=1>", "'\"><script>window.__pwned=1</script>", "قاضٍ أوّل", "😀 judge", "x" * 200,
     "</script><svg onload=window.__pwned=1>",

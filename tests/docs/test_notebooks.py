@@ -10,7 +10,10 @@ import pytest
 from docs.notebooks import NOTEBOOKS, executed, texts
 
 pytest.importorskip("altair")
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the notebook runner's own libraries
+pytestmark = [
+    pytest.mark.notebook,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of the notebook runner's own libraries
+]
 
 
 def test_every_audience_has_a_notebook() -> None:

@@ -154,7 +154,7 @@ def test_a_safe_correlation_is_below_the_useless_one_and_wider_margins_stand_mor
     assert narrow.breaking_point == wide.breaking_point
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.integers(12, 18), min_size=3, max_size=4), st.integers(4, 16), st.sampled_from([0.03, 0.1]))
 def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
     twentieths: list[int], prevalence: int, width: float

@@ -315,7 +315,7 @@ def test_every_command_suggested_for_a_sample_works(path: Path) -> None:
     run_steps(found, none=True)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.integers(1, 5).flatmap(
         lambda width: st.lists(

@@ -88,10 +88,15 @@ CHEAP: dict[str, Make] = {
     "duckdb enum": _enum_relation,
     "ibis": _ibis,
 }
-ENGINES = (*CHEAP, "dask", "spark")
+SLOW_TO_START = ("ibis", "dask", "spark")
 
 
-@pytest.fixture(params=ENGINES)
+def engines(*names: str) -> list[Any]:
+    """The names, those that daily work can do without marked as such."""
+    return [pytest.param(name, marks=pytest.mark.engine) if name in SLOW_TO_START else name for name in names]
+
+
+@pytest.fixture(params=engines(*CHEAP, "dask", "spark"))
 def make(request: pytest.FixtureRequest) -> Make:
     """How an Arrow table becomes a frame of an engine."""
     if request.param == "spark":
@@ -234,7 +239,7 @@ def test_every_engine_refuses_the_same_tables_in_one_line(make: Make, name: str)
 NESTED: dict[str, Make] = {name: engine for name, engine in CHEAP.items() if name != "pandas category"}
 
 
-@pytest.mark.parametrize("engine", NESTED)
+@pytest.mark.parametrize("engine", engines(*NESTED))
 @pytest.mark.parametrize("cells", [[["x"], ["y"]], [{"k": 1}, {"k": 2}]], ids=["list", "struct"])
 def test_lists_and_structs_are_no_labels(engine: str, cells: list[Any]) -> None:
     with pytest.raises(VotesError, match=r"column 'a' holds .* values, not labels or names"):
@@ -314,7 +319,7 @@ def wide_and_long(items: int, width: int, seed: int = 0) -> tuple[pa.Table, pa.T
     return wide, pa.table({"item": row, "juror": np.array(names)[col], "label": label})
 
 
-@pytest.mark.parametrize("engine", ["polars lazy", "duckdb", "ibis"])
+@pytest.mark.parametrize("engine", engines("polars lazy", "duckdb", "ibis"))
 def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched: list[int] = []
 
@@ -332,7 +337,7 @@ def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert max(fetched) <= 3**4
 
 
-@pytest.mark.parametrize("engine", ["pandas", "polars", "polars lazy", "duckdb", "ibis", "capsule"])
+@pytest.mark.parametrize("engine", engines("pandas", "polars", "polars lazy", "duckdb", "ibis", "capsule"))
 @pytest.mark.parametrize("width", [30, 45, 120])
 def test_wide_panels_are_counted_whatever_the_number_of_jurors(engine: str, width: int) -> None:
     wide, long = wide_and_long(150, width)
@@ -452,6 +457,7 @@ def test_marks_of_absence_are_all_the_same() -> None:
 # -- Dask and Spark, really -------------------------------------------------------------------------------------
 
 
+@pytest.mark.engine
 def test_dask_counts_on_its_distributed_scheduler(dask_client: Any) -> None:
     import dask.base
     import dask.dataframe as dd
@@ -466,6 +472,7 @@ def test_dask_counts_on_its_distributed_scheduler(dask_client: Any) -> None:
         assert scheduler.transition_counter > before + 7
 
 
+@pytest.mark.engine
 def test_spark_counts_many_partitions(spark: Any) -> None:
     wide, long = wide_and_long(500, 4)
     for table in (wide, long):

@@ -20,7 +20,7 @@ from jurors.sketch import Sketch, count_files, read_sketch
 from jurors.votes import read_votes
 
 FORMATS = ("csv", "jsonl", "json", "parquet")
-slow = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+slow = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 item = st.one_of(st.integers(-3, 40), st.sampled_from(["q1", " q1", "q2\u3000", "é", "007", "7"]))
 vote = st.sampled_from([None, "yes", "no", " yes", "NA", "1", "nan"])

@@ -85,7 +85,7 @@ def test_error_rates_below_zero_are_shown_and_rung() -> None:
     assert [(a.kind, a.jurors) for a in fit.alarms] == [("out_of_range", ("i",))]
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sketches(jurors=4))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:

@@ -100,7 +100,7 @@ def test_liars_and_parrots_are_seen_through() -> None:
     assert found.accuracy["juror 6"]["B"] < 0.001
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sketches(jurors=4, missing=True))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:

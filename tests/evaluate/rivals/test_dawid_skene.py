@@ -39,7 +39,7 @@ def plain_em(sketch: Sketch, rounds: int) -> tuple[dict[Any, float], dict[Any, f
     return p, pi
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sketches(jurors=3, labels="ABC", missing=True))
 def test_every_round_follows_the_published_equations(sketch: Sketch) -> None:
     if not any(n and any(v is not None for v in t) for t, n in sketch.to_counts().items()):
@@ -90,7 +90,7 @@ def test_likelihood_never_falls() -> None:
     assert heights[-1] > heights[0] + 0.1
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sketches(jurors=4, missing=True))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:

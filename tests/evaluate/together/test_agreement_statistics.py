@@ -55,7 +55,7 @@ def one_by_one(sketch: Sketch) -> list[tuple[object, ...]]:
     return [t for t, n in sketch.to_counts().items() for _ in range(n)]
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sketches(jurors=4, labels="ABC", missing=True))
 def test_counts_give_what_the_items_one_by_one_give(sketch: Sketch) -> None:
     found = agreement_statistics(sketch)
@@ -82,7 +82,7 @@ def test_counts_give_what_the_items_one_by_one_give(sketch: Sketch) -> None:
     assert len(found.first) == pairs
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sketches(jurors=4, labels="ABC", missing=True))
 def test_names_do_not_matter_to_agreement(sketch: Sketch) -> None:
     found = agreement_statistics(sketch)

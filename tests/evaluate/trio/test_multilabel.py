@@ -68,7 +68,7 @@ def chosen(decode: MultilabelDecode) -> Solution:
 @pytest.mark.parametrize("labels", [3, 4, 5])
 def test_decode_undoes_encode_up_to_a_relabeling(labels: int) -> None:
     @given(label_juries(labels))
-    @settings(max_examples=30, deadline=None)
+    @settings(max_examples=30)
     def check(truth: Solution) -> None:
         found = evaluate_trio_labels(encode(truth))
         assert columns(chosen(found)) == columns(truth)
@@ -81,7 +81,6 @@ def test_decode_undoes_encode_up_to_a_relabeling(labels: int) -> None:
 
 
 @given(label_juries(3))
-@settings(deadline=None)
 def test_all_six_relabelings_are_accounted_for_and_the_chosen_one_is_the_most_accurate(truth: Solution) -> None:
     found = evaluate_trio_labels(encode(truth))
     solutions = [found.relabelled(p) for p in permutations(range(3))]
@@ -343,7 +342,7 @@ def test_one_item_moved_breaks_an_exact_jury() -> None:
 
 
 @given(label_juries(3), st.lists(st.integers(-1, 1), min_size=27, max_size=27))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_solution_is_only_given_where_it_explains_the_counts(truth: Solution, noise: list[int]) -> None:
     table = np.maximum(encode(truth).table() + np.array(noise).reshape(3, 3, 3), 0)
     assume(table.sum())
@@ -491,7 +490,6 @@ def test_every_outcome_has_a_sentence() -> None:
 
 
 @given(st.lists(st.integers(1, 3), min_size=30, max_size=30))
-@settings(deadline=None)
 def test_the_float_decode_agrees_with_the_exact_one(weights: list[int]) -> None:
     tables = np.array(weights[:27]).reshape(3, 3, 3) + 5 * np.eye(3, dtype=int)
     truth = jury(weights[27:], *tables.tolist())
