@@ -10,7 +10,7 @@ import numpy as np
 from jurors.evaluate.majority import majority_shares, vote_counts
 from jurors.evaluate.posterior import decide, tuple_posterior
 from jurors.evaluate.solution import Solution, json_ready
-from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 
 
@@ -21,22 +21,26 @@ class Partition:
     sketch: Sketch
     by_true_label: Floats  #: tuples x labels, estimated items; adds up to the tuple's count
     chosen: Integers  #: the label (position) of each tuple
-    is_sure_of_itself: bool = False  #: majority vote takes itself for the truth: it earned no probability and no error
+    by_majority: Flags | None = None  #: tuples labelled by majority vote, which earned no probability
+
+    @property
+    def is_sure_of_itself(self) -> bool:
+        """Whether majority vote labelled every tuple: it takes itself for the truth and promises nothing."""
+        return self.by_majority is not None and bool(self.by_majority.all())
 
     @property
     def probability(self) -> Floats:
         """The probability that each tuple's label is right; NaN where the method cannot doubt itself."""
         counts = self.sketch.counts
-        if self.is_sure_of_itself:
-            return np.full(len(counts), np.nan)
+        known = counts > 0 if self.by_majority is None else (counts > 0) & ~self.by_majority
         right = self.by_true_label[np.arange(len(counts)), self.chosen]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.where(counts > 0, right / counts, np.nan))
+            return np.asarray(np.where(known, right / counts, np.nan))
 
     @property
     def expected_errors(self) -> float:
-        """The evaluation's own estimate of how many items this labelling has wrong; NaN where it has none."""
-        if self.is_sure_of_itself:
+        """The evaluation's own estimate of how many items this labelling has wrong; NaN where a label has none."""
+        if self.by_majority is not None and self.by_majority.any():
             return float("nan")
         right = self.by_true_label[np.arange(len(self.chosen)), self.chosen]
         return float(np.nansum(self.sketch.counts - right))
@@ -113,4 +117,5 @@ def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | N
 def majority_partition(sketch: Sketch) -> Partition:
     """The same table as majority vote fills it: every item of a tuple goes to the majority's label."""
     shares = majority_shares(sketch)
-    return Partition(sketch, shares * sketch.counts[:, None], np.asarray(shares.argmax(axis=1)), is_sure_of_itself=True)
+    by_majority = np.ones(len(shares), dtype=bool)
+    return Partition(sketch, shares * sketch.counts[:, None], np.asarray(shares.argmax(axis=1)), by_majority)

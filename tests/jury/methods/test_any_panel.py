@@ -126,6 +126,23 @@ def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:
     assert scores(result)[:5] == pytest.approx(scores(first))
 
 
+def test_an_island_with_too_few_voices_stands_for_itself() -> None:
+    panel = simulate(1_000, 9, seed=6)
+    votes = np.full((1_030, 9), -1)
+    votes[:1_000, :7] = panel.votes[:, :7]
+    votes[1_000:, 7] = votes[1_000:, 8] = panel.votes[:30, 7]  # an island of two copies
+    result, alone = jurors.grade(votes), jurors.grade(votes[:1_000, :7])
+    labels, own = jurors.label(votes), jurors.label(votes[:1_000, :7])
+    assert labels.codes[:1_000].tolist() == own.codes.tolist()
+    assert labels.probability[:1_000] == pytest.approx(own.probability)
+    assert np.isnan(labels.probability[1_000:]).all()
+    assert labels.codes[1_000:].tolist() == votes[1_000:, 7].tolist()
+    assert all(result.interval_of("score", j) == alone.interval_of("score", j) for j in alone.jurors)
+    assert np.isnan(result.interval_of("score", "8")).all()
+    few = next(alarm for alarm in result.alarms if alarm.kind == "too_few_voices")
+    assert few.jurors == ("8", "9")
+
+
 def test_items_seen_by_one_juror_or_by_nobody_still_get_a_label() -> None:
     panel = simulate(600, 5, seed=5)
     panel.votes[:100, 1:] = -1

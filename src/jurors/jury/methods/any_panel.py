@@ -27,12 +27,8 @@ def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
     Jurors who share no item with the others are graded apart.
     """
     if request.gold is not None:  # gold items are counted by the whole sketch's tuples, and they tie groups together
-        result = _grade_connected(sketch, request)
-    else:
-        result = grade_groups(sketch, lambda part: _grade_connected(part, request))
-    if any(alarm.kind == "too_few_voices" for alarm in result.alarms):  # how often labels are right is not known then
-        return replace(result, partition=majority_partition(sketch))
-    return result
+        return _grade_connected(sketch, request)
+    return grade_groups(sketch, lambda part: _grade_connected(part, request))
 
 
 def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
@@ -49,7 +45,8 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
         kept = [alarm for alarm in found if alarm.kind != "twin_jurors"]  # said already
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         details = {**result.details, "notes": [*result.details.get("notes", ()), note]}
-        return replace(result, alarms=ranked([*few, *kept]), details=details)
+        by_majority = majority_partition(sketch)  # how often labels are right is not known then
+        return replace(result, alarms=ranked([*few, *kept]), details=details, partition=by_majority)
     result = replace(result, alarms=ranked(found))
     spread = _dependence(panel, result)
     if request.intervals and result.rule == FIT_RULE:

@@ -12,9 +12,10 @@ from jurors.doubt import interval_around
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, Named, Solution
 from jurors.evaluate.panel.islands import juror_groups, part_of
-from jurors.evaluate.partition import partition_by_label
+from jurors.evaluate.partition import Partition, partition_by_label
 from jurors.sketch import Sketch
 
+_MOST_NAMED = 8
 MOST_GROUPS = 50  #: more are graded together: so many small groups have little to say each
 
 
@@ -48,24 +49,40 @@ def _join(sketch: Sketch, parts: list[Any], cards: list[Evaluation], alarm: Alar
         tuple(_of(cards, j).confusions[_of(cards, j).jurors.index(j)] for j in sketch.jurors),
         tuple(_of(cards, j).score[j] for j in sketch.jurors),
     )
-    posterior = np.repeat(prevalence[None], sketch.tuples.rows, axis=0)  # items nobody saw: all that is known
-    for (part, rows), card in zip(parts, cards, strict=True):
-        if card.partition is not None:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                posterior[rows] = card.partition.by_true_label / part.counts[:, None]
-    first = cards[0]
     result = replace(
-        first, items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, solution=solution,
+        cards[0], items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, solution=solution,
         solutions=(solution,), interval=None, standard_error=None,
-        partition=partition_by_label(sketch, solution, np.nan_to_num(posterior)),
-        alarms=(alarm, *(a for card in cards for a in card.alarms)),
+        partition=_partition(sketch, parts, cards, solution),
+        alarms=(alarm, *(_of_island(a, card) for card in cards for a in card.alarms)),
         details={"groups": [_summary(card) for card in cards]},
     )  # fmt: skip
-    if any(card.standard_error is None for card in cards):
+    if all(card.standard_error is None for card in cards):
         return result
     return replace(
         result, interval=_intervals(cards, shares, prevalence, result), standard_error=_errors(cards, shares)
     )
+
+
+def _partition(sketch: Sketch, parts: list[Any], cards: list[Evaluation], solution: Solution) -> Partition:
+    """Each island's items as the island labels them: by majority vote where its voices are too few."""
+    posterior = np.repeat(np.array(solution.prevalences)[None], sketch.tuples.rows, axis=0)  # items nobody saw
+    by_majority = np.zeros(sketch.tuples.rows, dtype=bool)
+    for (part, rows), card in zip(parts, cards, strict=True):
+        if card.partition is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                posterior[rows] = card.partition.by_true_label / part.counts[:, None]
+            by_majority[rows] = card.partition.is_sure_of_itself
+    whole = partition_by_label(sketch, solution, np.nan_to_num(posterior))
+    return replace(whole, by_majority=by_majority if by_majority.any() else None)
+
+
+def _of_island(alarm: Alarm, card: Evaluation) -> Alarm:
+    """Too few voices are said of their own island, and of everybody on it."""
+    if alarm.kind != "too_few_voices":
+        return alarm
+    who = ", ".join(map(repr, card.jurors[:_MOST_NAMED]))
+    more = f" and {len(card.jurors) - _MOST_NAMED} more" if len(card.jurors) > _MOST_NAMED else ""
+    return replace(alarm, message=f"in the group of {who}{more}, {alarm.message}", jurors=card.jurors)
 
 
 def _of(cards: list[Evaluation], juror: str) -> Any:
@@ -81,10 +98,17 @@ def _summary(card: Evaluation) -> dict[str, Any]:
     }
 
 
+def _none(card: Evaluation, nothing: Any) -> Named:
+    """The statistics of an island that has none: of its jurors, and so of how common the labels are."""
+    by_label = Named((a, nothing) for a in card.labels)
+    accuracy, score = Named((j, by_label) for j in card.jurors), Named((j, nothing) for j in card.jurors)
+    return Named(prevalence=by_label, accuracy=accuracy, score=score)
+
+
 def _errors(cards: list[Evaluation], shares: np.ndarray[Any, Any]) -> Named:
     """Groups share no item, so their errors are independent."""
     labels = cards[0].labels
-    found = [card.standard_error for card in cards if card.standard_error is not None]
+    found = [card.standard_error or _none(card, np.nan) for card in cards]
     each = np.array([[e["prevalence"][a] for a in labels] for e in found])
     together = np.sqrt(((shares[:, None] * each) ** 2).sum(axis=0))
     return Named(
@@ -100,7 +124,7 @@ def _intervals(
     errors = _errors(cards, shares)
     spread = np.array(list(errors["prevalence"].values()))
     low, high = interval_around(prevalence, spread, np.full(len(prevalence), float(whole.items)), whole.level)
-    found = [card.interval for card in cards if card.interval is not None]
+    found = [card.interval or _none(card, (np.nan, np.nan)) for card in cards]
     return Named(
         prevalence=Named((a, (float(x), float(y))) for a, x, y in zip(whole.labels, low, high, strict=True)),
         accuracy=Named((j, row) for e in found for j, row in e["accuracy"].items()),
