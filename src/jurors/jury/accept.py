@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Alarm
+from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.sketch import Sketch, read_sketch
 from jurors.votes import Key, Label, Votes, read_votes, read_votes_with_key
 from jurors.votes.frame import eager, is_frame
 from jurors.votes.layout import Options, find_column, find_layout
-
-FEWEST_JURORS = 3
 
 
 def as_votes(source: Any, *, by_item: bool = True, **reading: Any) -> Votes:
@@ -57,7 +56,7 @@ def votes_and_column(source: Any, column: str, **reading: Any) -> tuple[Votes, N
     return votes, Key.from_columns(table[:, layout.item].to_list(), values, what="group").by_row(votes)
 
 
-def check_gradable(votes: Votes, *, fewest: int = FEWEST_JURORS) -> None:
+def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
     """SketchError unless there are enough jurors and labels to grade anybody."""
     if not votes.total:
         raise SketchError("there is no item to grade")

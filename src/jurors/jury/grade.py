@@ -14,7 +14,7 @@ from jurors.doubt.intervals.trio_intervals import Target
 from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation
 from jurors.evaluate.alarm import ranked
-from jurors.jury.accept import FEWEST_JURORS, as_votes, check_gradable, label_alarms, without_silent
+from jurors.jury.accept import as_votes, check_gradable, label_alarms, without_silent
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.jury.methods.request import Request
 from jurors.numbers.threads import one_thread
@@ -101,7 +101,7 @@ def grade_votes(
     if name not in METHODS:
         nearest(method, ["auto", *METHODS], "method")
     request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
-    is_small = name == "algebraic" and len(sketch.jurors) == FEWEST_JURORS  # no product worth a thread in there
+    is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():
         result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
     if about_votes := [*silent, *label_alarms(votes)]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.sketch.links import linked
 from jurors.votes.readers.sketch_file import grouped
 from jurors.votes.table import Votes
 
@@ -47,8 +48,9 @@ def find_overlap(votes: Votes) -> Overlap:
         return bare
     shared = _shared_items(votes, heard)
     upper = shared[np.triu_indices(size, 1)]
-    groups = _groups(shared > 0)
-    linked = [tuple(names[k] for k in np.flatnonzero(groups == g)) for g in range(int(groups.max()) + 1)]
+    first, second = np.nonzero(shared)
+    group = linked(first, second, size)
+    groups = [tuple(names[k] for k in np.flatnonzero(group == g)) for g in range(int(group.max()) + 1)]
     return Overlap(
         pairs=bare.pairs,
         pairs_sharing=int((upper > 0).sum()),
@@ -56,8 +58,8 @@ def find_overlap(votes: Votes) -> Overlap:
         median=int(np.sort(upper)[len(upper) // 2]),
         trios=bare.trios,
         trios_sharing=_trios_sharing(votes, heard),
-        loners=tuple(group[0] for group in linked if len(group) == 1),
-        groups=tuple(sorted(linked, key=len, reverse=True)),
+        loners=tuple(group[0] for group in groups if len(group) == 1),
+        groups=tuple(sorted(groups, key=len, reverse=True)),
     )
 
 
@@ -74,14 +76,6 @@ def _shared_items(votes: Votes, heard: NDArray[Any]) -> NDArray[np.int64]:
     voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, heard]
     weighted = sparse.csr_matrix((_weights(votes)[row], (row, col)), shape=shape)[:, heard]
     found: NDArray[np.int64] = (weighted.T @ voted).toarray()
-    return found
-
-
-def _groups(linked: NDArray[np.bool_]) -> NDArray[Any]:
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    found: NDArray[Any] = connected_components(csr_matrix(linked), directed=False)[1]
     return found
 
 

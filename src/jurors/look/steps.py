@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import VotesError
+from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.look.suspects import Finding
 from jurors.votes.key import read_key
 from jurors.votes.table import Votes
@@ -21,7 +22,6 @@ _FLAGS = {"layout": "--layout", "item": "--item", "juror": "--juror", "label": "
 _DEFAULTS = {"layout": "auto", "duplicates": "error"}
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
 _ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
-FEWEST_JURORS = 3
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,14 @@ def obstacles(votes: Votes) -> Iterator[str]:
     most = max(2, votes.total // 2)
     if not votes.total:
         yield "there is no item"
-    if heard < FEWEST_JURORS:
+    if heard < FEWEST_VOICES:
         found = {0: "nobody does", 1: "one does"}.get(heard, f"{heard} do")
-        yield f"grading without an answer key needs at least {FEWEST_JURORS} jurors who vote, and {found}"
+        yield f"grading without an answer key needs at least {FEWEST_VOICES} jurors who vote, and {found}"
     if said < 2:
         yield "grading needs at least two labels, and only one was ever said"
     if said > most:
         yield f"{said:,} labels are more than {votes.total:,} items can support: scores or free text?"
-    if heard == FEWEST_JURORS and said == 2:
+    if heard == FEWEST_VOICES and said == 2:
         yield from _trio_obstacle(_with_labels_said(votes.take([votes.jurors[k] for k in voters.tolist()])))
 
 

@@ -30,6 +30,7 @@ from jurors.doubt.bounds.robust_trio import (
 from jurors.errors import SketchError
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
+from jurors.sketch.links import linked
 from jurors.votes.table import Codes
 
 Place: TypeAlias = tuple[int, ...]
@@ -113,18 +114,12 @@ def intersect_trios(found: Iterable[TrioBounds]) -> Together | Contradiction:
 
 def _groups(found: Iterable[TrioBounds]) -> list[list[TrioBounds]]:
     """Trios that share jurors, directly or through others."""
-    groups: list[tuple[set[int], list[TrioBounds]]] = []
-    for trio in found:
-        members, trios = set(trio.place), [trio]
-        apart = []
-        for group in groups:
-            if group[0] & members:
-                members |= group[0]
-                trios = group[1] + trios
-            else:
-                apart.append(group)
-        groups = [*apart, (members, trios)]
-    return [trios for _, trios in groups]
+    trios = list(found)
+    if len(trios) < 2:  # nothing to link, and three jurors are graded without SciPy
+        return [trios] if trios else []
+    first, second, third = np.array([trio.place for trio in trios]).T
+    group = linked(np.append(first, second), np.append(second, third), int(third.max()) + 1)[first]
+    return [[trios[k] for k in np.flatnonzero(group == number)] for number in np.unique(group)]
 
 
 def _signs(group: list[TrioBounds]) -> dict[int, int] | None:

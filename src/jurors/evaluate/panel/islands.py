@@ -12,6 +12,7 @@ import numpy as np
 
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
+from jurors.sketch.links import linked
 
 FEWEST_VOICES = 3  #: two agree as often whoever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
@@ -79,18 +80,9 @@ def juror_groups(sketch: Sketch) -> Integers:
     width = len(sketch.jurors)
     if sketch.tuples.is_dense and (sketch.tuples.codes >= 0).all(axis=1).any():
         return np.zeros(width, dtype=np.int64)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     row, col, _ = sketch.tuples.triples()
     seen = sketch.counts[row] > 0
-    nodes = width + sketch.tuples.rows
-    graph = coo_array((np.ones(int(seen.sum())), (col[seen], width + row[seen])), shape=(nodes, nodes))
-    _, component = connected_components(graph, directed=False)
-    _, first, group = np.unique(component[:width], return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return np.asarray(rank[group], dtype=np.int64)
+    return linked(col[seen], width + row[seen], width + sketch.tuples.rows)[:width]  # jurors linked through tuples
 
 
 def part_of(sketch: Sketch, group: Integers, number: int) -> tuple[Sketch, Integers]:

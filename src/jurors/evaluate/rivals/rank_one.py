@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from jurors.numbers.arrays import Flags, Floats, Integers
+from jurors.sketch.links import linked
 from jurors.sketch.pairs import Pairs
 
 _LIMIT, _FREE_LIMIT = 20_000, 2_000
@@ -92,17 +93,10 @@ def _groups(pairs: Pairs, width: int) -> tuple[Integers, Flags]:
     Two copies of the jurors, each pair linking a copy of one to the other copy of the other: an odd cycle joins the
     two copies of a juror, and nothing else does.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     first, second = pairs.first, pairs.second
-    ones = np.ones(len(first))
-    plain = coo_array((ones, (first, second)), shape=(width, width))
-    _, group = connected_components(plain, directed=False)
     ends = (np.concatenate([first, first + width]), np.concatenate([second + width, second]))
-    double = coo_array((np.tile(ones, 2), ends), shape=(2 * width, 2 * width))
-    _, copy = connected_components(double, directed=False)
-    return group.astype(np.int64), np.asarray(copy[:width] == copy[width:])
+    copy = linked(*ends, 2 * width)
+    return linked(first, second, width), np.asarray(copy[:width] == copy[width:])
 
 
 def _leading(value: Any, weight: Any, group: Integers) -> Floats:

@@ -22,6 +22,7 @@ from jurors.evaluate.together.factor import residual_errors
 from jurors.evaluate.together.thresholds import BEYOND, HEAVIEST, NORMAL, grouping_bar
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
+from jurors.sketch.links import linked_groups
 from jurors.sketch.moments import covariances, pair_sums
 from jurors.sketch.panel_moments import pair_moments
 from jurors.tables import Table
@@ -180,17 +181,11 @@ def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
 
 def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -> tuple[tuple[str, ...], ...]:
     """Jurors linked by pairs clearly more correlated than the typical pair."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     typical = max(float(np.nanmedian(correlation)), 0.0) if np.isfinite(correlation).any() else 0.0
     beyond = np.nan_to_num(correlation - typical)
     bar = grouping_bar(int(np.isfinite(correlation).sum()) // 2)
-    i, j = np.nonzero(np.triu((beyond > BEYOND) & (beyond > bar * error), 1))
-    size = len(jurors)
-    _, label = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(size, size)), directed=False)
-    members = [np.flatnonzero(label == k) for k in range(int(label.max()) + 1)]
-    return tuple(tuple(jurors[m] for m in group) for group in members if len(group) > 1)
+    pairs = np.argwhere(np.triu((beyond > BEYOND) & (beyond > bar * error), 1)).tolist()
+    return tuple(tuple(jurors[m] for m in group) for group in linked_groups(pairs, len(jurors)))
 
 
 def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:

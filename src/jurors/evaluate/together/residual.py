@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
 
+from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.evaluate.together.factor import FactorFit, fit_factor
 from jurors.evaluate.together.thresholds import FEWEST_JURORS, HEAVIEST, NORMAL, SIGNIFICANT, naming_bar
 from jurors.numbers.arrays import Flags
 from jurors.sketch import Sketch
+from jurors.sketch.links import linked_groups
 from jurors.sketch.panel_moments import MOST_FOR_PAIRS
 
 _ROUNDS = 4
-_FEWEST_VOICES = 3
 _MINORITY = 0.4  # of the panel
 _LARGEST_GROUP = 6  # a group of g binary jurors has 2^g joint answers to count on each label
 
@@ -71,17 +73,8 @@ class ResidualTest:
 
     def groups(self) -> list[tuple[int, ...]]:
         """Jurors who err together: those linked by pairs that agree too often, directly or through others."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
-        linked = [(i, j) for i, j, z in self.striking_pairs() if z > 0]
-        if not linked:
-            return []
-        i, j = np.array(linked).T
-        size = len(self.factor.loading)
-        _, group = connected_components(coo_array((np.ones(len(i)), (i, j)), shape=(size, size)), directed=False)
-        members = [tuple(np.flatnonzero(group == k).tolist()) for k in range(int(group.max()) + 1)]
-        return [who for who in members if len(who) > 1]
+        pairs = [(i, j) for i, j, z in self.striking_pairs() if z > 0]
+        return linked_groups(pairs, len(self.factor.loading))
 
 
 def residual_test(sketch: Sketch, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:
@@ -111,25 +104,16 @@ def explaining_groups(sketch: Sketch, test: ResidualTest) -> list[tuple[int, ...
     found: ResidualTest | None = test
     for _ in range(_ROUNDS):
         more = found.groups() if found is not None else []
-        groups = _joined(groups, more)
+        chains = [pair for members in (*groups, *more) for pair in pairwise(members)]
+        groups = linked_groups(chains, len(sketch.jurors))
         grouped = sum(len(members) for members in groups)
         voices = len(sketch.jurors) - grouped + len(groups)
-        if not more or voices < _FEWEST_VOICES or max(map(len, groups)) > largest:
+        if not more or voices < FEWEST_VOICES or max(map(len, groups)) > largest:
             return []
         found = residual_test(sketch, groups)
         if found is not None and not found.is_significant:
             return groups
     return []
-
-
-def _joined(groups: list[tuple[int, ...]], more: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """All groups, those that share a member made one."""
-    joined: list[set[int]] = []
-    for members in [*groups, *more]:
-        touching = [other for other in joined if other & set(members)]
-        joined = [other for other in joined if not other & set(members)]
-        joined.append(set(members).union(*touching))
-    return [tuple(sorted(members)) for members in joined]
 
 
 def _test(factor: FactorFit, fitted: Flags, enough: Flags) -> ResidualTest | None:
