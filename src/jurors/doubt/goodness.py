@@ -15,6 +15,7 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.evaluate.trio.float_decode import decode_floats, vote_start
 from jurors.numbers.arrays import Floats
+from jurors.numbers.squarem import long_step
 from jurors.sketch import Sketch
 from jurors.tables import Table
 
@@ -129,12 +130,9 @@ class _Fit:
 
 
 def _extrapolated(at: _Fit, one: _Fit, two: _Fit) -> tuple[Floats, Floats]:
-    """Varadhan and Roland's step along the last two, back inside the simplex where it leaves it."""
+    """The long step along the last two, back inside the simplex where it leaves it."""
     old, middle, new = (np.concatenate([f.prevalence, f.confusions.ravel()]) for f in (at, one, two))
-    step, bend = middle - old, new - 2 * middle + old
-    size = np.linalg.norm(bend)
-    length = max(1.0, float(np.linalg.norm(step) / size)) if size > 0 else 1.0
-    point = old + 2 * length * step + length**2 * bend
+    point = long_step(old, middle, new)
     labels = len(at.prevalence)
     point = np.where(point > 0, point, new / 10)
     prevalence, confusions = point[:labels], point[labels:].reshape(3, labels, labels)

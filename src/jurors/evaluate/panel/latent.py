@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jurors.numbers.arrays import Floats
+from jurors.numbers.squarem import long_step
 from jurors.sketch.incidence import Incidence
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
+_LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 
@@ -231,15 +233,6 @@ def _normalise(at: Parameters) -> Parameters:
     return out
 
 
-def _extrapolate(at: Parameters, once: Parameters, twice: Parameters) -> Parameters:
-    """Follow the parabola through three EM iterates x, y, z: x + 2a (y-x) + a² (z-2y+x), a = |y-x| / |z-2y+x|."""
-    step = once.flat - at.flat
-    bend = twice.flat - once.flat - step
-    ratio = np.einsum("bp,bp->b", step, step) / (np.einsum("bp,bp->b", bend, bend) + 1e-300)
-    a = np.sqrt(ratio).clip(1.0, 100.0)[:, None]  # a = 1 is z itself
-    return _normalise(replace(at, flat=at.flat + 2.0 * a * step + a**2 * bend))
-
-
 def _ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
     """Run accelerated EM until a plain EM step gains less than ``tolerance`` in every panel."""
     twice, floor = at, np.full(problem.data.stack, -np.inf)
@@ -255,7 +248,7 @@ def _ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> t
         twice, floor = _improve(problem, once)
         if (floor - start <= tolerance).all():
             return twice, steps, True
-        at = _extrapolate(at, once, twice)
+        at = _normalise(replace(at, flat=long_step(at.flat, once.flat, twice.flat, _LONGEST)))
     return twice, steps, False
 
 
