@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from panels import simulate
+
+from jurors.evaluate.panel import hidden_votes
+from jurors.evaluate.panel.hidden_votes import choose_latent
+from jurors.evaluate.panel.latent import MODELS
+from jurors.sketch.incidence import Incidence
+
+
+def panel(seed: int, *, density: float = 0.8, jurors: int = 6, items: int = 120) -> Incidence:
+    codes = simulate(items, jurors, seed=seed, density=density).votes
+    weights = np.random.default_rng(seed).integers(0, 7, len(codes)).astype(float)
+    return Incidence.from_codes(codes, weights, labels=2)
+
+
+def as_sparse(data: Incidence) -> Incidence:
+    from scipy.sparse import csr_array
+
+    return Incidence(csr_array(data.matrix[0]), data.weights, data.jurors, data.labels)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), sparse=st.booleans())
+def test_the_folds_hide_every_vote_of_every_item_exactly_once(seed: int, sparse: bool) -> None:
+    dense = panel(seed)
+    data = as_sparse(dense) if sparse else dense
+    visible, hidden, rows = hidden_votes._hide(data)
+    votes = np.zeros((dense.rows, dense.jurors * dense.labels))
+    np.add.at(votes, (rows[hidden.row], hidden.cell), hidden.items)
+    assert votes == pytest.approx(dense.matrix[0] * dense.weights[0][:, None])
+    assert visible.weights[0].sum() == dense.weights[0].sum()
+    # What a fold hides it does not see, and the panel after the folds sees everything.
+    cells = np.zeros((5, len(rows), dense.jurors * dense.labels))
+    cells[hidden.panel, hidden.row, hidden.cell] = 1
+    table = visible.matrix if not sparse else np.stack([_block(visible, k) for k in range(5)])
+    assert (table + cells == dense.matrix[0][rows]).all()
+    assert not cells[4].any()
+
+
+def _block(visible: Incidence, k: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    rows, cells = visible.rows, visible.jurors * visible.labels
+    return np.asarray(visible.matrix[k * rows : (k + 1) * rows, k * cells : (k + 1) * cells].toarray())
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=30))
+def test_items_are_dealt_out_evenly_and_none_is_lost(counts: list[int]) -> None:
+    weights = np.array(counts, dtype=float)
+    group, row, items = hidden_votes._deal(weights)
+    assert np.bincount(row, items, len(weights)) == pytest.approx(weights)
+    hands = np.zeros((4, len(weights)))
+    hands[group, row] = items
+    assert (hands.max(axis=0) - hands.min(axis=0) <= 1).all()
+    assert (items > 0).all()
+
+
+@settings(max_examples=25)
+@given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 10**6))
+def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    foretold, items = -rng.random((models, tuples)) * 5, rng.integers(1, 9, tuples).astype(float)
+    weights = hidden_votes._stack_weights(foretold, items)
+    assert weights.sum() == pytest.approx(1)
+    assert (weights >= 0).all()
+    even = np.full(models, 1 / models)
+    assert items @ np.log(weights @ np.exp(foretold)) >= items @ np.log(even @ np.exp(foretold)) - 1e-9
+
+
+def test_a_model_that_foretells_everything_better_takes_all_the_weight() -> None:
+    weights = hidden_votes._stack_weights(np.array([[-2.0, -3.0], [-1.0, -1.0]]), np.ones(2))
+    assert weights == pytest.approx([0, 1], abs=1e-6)
+
+
+def test_models_with_more_unknowns_than_cells_are_left_out() -> None:
+    assert hidden_votes._identifiable(MODELS, jurors=3, labels=2) == ["one_coin", "confusion"]
+    assert hidden_votes._identifiable(MODELS, jurors=2, labels=2) == ["one_coin"]
+    assert hidden_votes._identifiable(MODELS, jurors=5, labels=2) == list(MODELS)
+    assert hidden_votes._identifiable(MODELS[1:], jurors=2, labels=2) == ["confusion"]  # at least the first
+
+
+def test_the_answer_is_the_models_average_by_their_weights() -> None:
+    choice = choose_latent(panel(1, density=1.0, items=400))
+    assert sum(choice.weights.values()) == pytest.approx(1)
+    assert choice.chosen in choice.fits
+    mixed = sum(choice.weights[model] * fit.posterior for model, fit in choice.fits.items())
+    assert choice.fit.posterior == pytest.approx(mixed)
+    assert choice.fit.posterior.sum(axis=1) == pytest.approx(1)
+    best = max(choice.hidden_log_likelihood.values())
+    assert choice.hidden_log_likelihood[choice.chosen] >= best - max(choice.standard_error[choice.chosen], 1.0)
+
+
+def test_equal_coins_choose_the_simplest_model() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 2000)
+    codes = np.where(rng.random((2000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+    assert choose_latent(Incidence.from_codes(codes, labels=2)).chosen == "one_coin"
+
+
+def test_jurors_who_lean_choose_confusion_matrices() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 2000)
+    right = rng.random((2000, 5)) < np.where(truth == 0, 0.95, 0.65)[:, None]
+    choice = choose_latent(Incidence.from_codes(np.where(right, truth[:, None], 1 - truth[:, None]), labels=2))
+    assert choice.chosen == "confusion"
+    assert choice.difference["one_coin"] < -choice.standard_error["one_coin"]
+
+
+def test_gold_pins_the_posterior_of_the_average_too() -> None:
+    data = panel(4, items=60)
+    gold = np.full((60, 2), np.nan)
+    gold[:10] = [0.0, 1.0]
+    assert choose_latent(data, gold=gold).fit.posterior[:10] == pytest.approx(gold[:10], abs=1e-9)
