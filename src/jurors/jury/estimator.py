@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from html import escape
-from typing import Any
+from typing import Any, cast
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.errors import SketchError
+from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.evaluate.partition import partition_by_label
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.jury.grade import grade
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes
+from jurors.votes.table import as_cells, is_missing
+
+FEWEST = 3
+"""The fewest jurors that can be graded without an answer key."""
 
 
 class Jury:
     """Grade the jurors in the columns of X, then label new items with what was learnt.
+
+    The columns of a dataframe are remembered by name and found again by name, in whatever order they come.
 
     Examples
     --------
@@ -36,6 +44,8 @@ class Jury:
     evaluation_: Evaluation
     classes_: NDArray[Any]
     sketch_: Sketch
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]  #: the columns of X; not there where they have no names
 
     def __init__(
         self,
@@ -56,14 +66,13 @@ class Jury:
 
     def fit(self, X: ArrayLike, y: object = None) -> Jury:
         """Forget everything and grade the jurors on X; y is ignored: there is no answer key."""
-        return self._learn(Sketch.from_votes(self._votes(X, self.labels)))
+        return self._start(X, self.labels)
 
     def partial_fit(self, X: ArrayLike, y: object = None, classes: ArrayLike | None = None) -> Jury:
         """Add the items of X to what was seen before; the first batch must show (or `classes` name) every label."""
         if hasattr(self, "sketch_"):
-            return self._learn(self.sketch_ + Sketch.from_votes(self._votes(X, self.sketch_.labels)))
-        labels = self.labels if classes is None else tuple(np.asarray(classes).tolist())
-        return self._learn(Sketch.from_votes(self._votes(X, labels)))
+            return self._learn(self.sketch_ + Sketch.from_votes(self._known_votes(X)))
+        return self._start(X, self.labels if classes is None else tuple(np.asarray(classes).tolist()))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The best label of each row."""
@@ -74,12 +83,17 @@ class Jury:
         """The probability of each label, columns in the order of `classes_`."""
         return self._partition(X)[1]
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The share of rows that get their true label y; `sample_weight` says what each row weighs."""
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return float(np.average(self.predict(X) == np.asarray(y), weights=weights))
+
     def _partition(self, X: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         if not hasattr(self, "evaluation_"):
-            raise SketchError("this Jury is not fitted yet; call fit(X) first")
+            raise _not_fitted()
         if self.evaluation_.solution is None:
             raise SketchError("no real evaluation explains the votes it was fitted on; see evaluation_.alarms")
-        sketch, inverse = count_votes(self._votes(X, self.sketch_.labels))
+        sketch, inverse = count_votes(self._known_votes(X))
         posterior = tuple_posterior(sketch, self.evaluation_.solution)
         seen, rows, likely = self._seen(sketch)
         posterior[seen] = likely[rows]
@@ -99,12 +113,32 @@ class Jury:
         seen = seen[np.isfinite(likely[found[seen]]).all(axis=1)]
         return seen, found[seen], likely
 
-    def _votes(self, X: ArrayLike, labels: tuple[Label, ...] | None) -> Votes:
-        cells = X if isinstance(X, list) else np.asarray(X)
-        if labels is not None and not isinstance(cells, list) and cells.dtype.kind in "iuf":
-            # Numbers are labels here, not positions in a list of labels as in Votes.from_matrix.
-            cells = _positions_of(cells, labels)
-        return Votes.from_matrix(cells, labels=labels, jurors=self.jurors)
+    def _start(self, X: ArrayLike, labels: tuple[Label, ...] | None) -> Jury:
+        names, cells = _columns(X)
+        if cells.shape[1] < FEWEST:
+            raise SketchError(
+                f"X has {cells.shape[1]} feature(s) (shape={cells.shape}) while a minimum of {FEWEST} is required: "
+                f"grading without an answer key needs at least {FEWEST} jurors, each a column"
+            )
+        votes = Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.jurors or names)
+        vars(self).pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(votes.jurors)
+        return self._learn(Sketch.from_votes(votes))
+
+    def _known_votes(self, X: ArrayLike) -> Votes:
+        """Votes by the jurors of the fit: by their columns' names, or in their order where a side has no names."""
+        names, cells = _columns(X)
+        if names is not None and hasattr(self, "feature_names_in_"):
+            cells = cells[:, _places(list(self.feature_names_in_), names)]
+        elif cells.shape[1] != self.n_features_in_:
+            raise VotesError(
+                f"X has {cells.shape[1]} features, but Jury is expecting {self.n_features_in_} features as input: "
+                "one column for each juror of the fit"
+            )
+        labels = self.sketch_.labels
+        return Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.sketch_.jurors)
 
     def _learn(self, sketch: Sketch) -> Jury:
         self.evaluation_ = grade(sketch, method=self.method, trust=self.trust, common=self.common, seed=self.seed)
@@ -127,6 +161,17 @@ class Jury:
             setattr(self, name, value)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn may expect: columns of labels, texts or gaps among them, and no y."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(categorical=True, string=True, allow_nan=True),
+        )
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items() if v not in (None, "auto", 0))
         return f"Jury({shown})"
@@ -134,6 +179,53 @@ class Jury:
     def _repr_html_(self) -> str:
         fitted = getattr(self, "evaluation_", None)
         return f"<p>{escape(repr(self))}</p>{'' if fitted is None else fitted._repr_html_()}"
+
+
+def _columns(X: ArrayLike) -> tuple[list[str] | None, NDArray[Any]]:
+    """The names of the columns, if they are words, and the cells."""
+    if hasattr(X, "toarray"):
+        raise VotesError("a sparse matrix is not supported: its zeros could be labels or missing; give X.toarray()")
+    frame: Any = nw.from_native(X, eager_only=True, pass_through=True)
+    names = list(frame.columns) if isinstance(frame, nw.DataFrame) else []
+    cells = as_cells(X) if isinstance(X, list) else np.asarray(X)
+    if cells.ndim != 2:
+        raise VotesError(
+            f"X needs 2 dimensions, a row per item and a column per juror, and has {cells.ndim}. Reshape your data: "
+            "X.reshape(1, -1) if it is one item"
+        )
+    if cells.dtype.kind == "c":
+        raise VotesError("Complex data not supported: a vote is a label")
+    return names if names and all(isinstance(name, str) for name in names) else None, cells
+
+
+def _places(known: list[str], names: list[str]) -> list[int]:
+    """Where each column of the fit is now."""
+    absent, strange = [[n for n in a if n not in b] for a, b in ((known, names), (names, known))]
+    if absent or strange:
+        what = [
+            f"{word} {', '.join(map(repr, some))}" for word, some in (("without", absent), ("with", strange)) if some
+        ]
+        raise VotesError(f"X comes {' and '.join(what)}, but the jury was fitted on the columns {', '.join(known)}")
+    return [names.index(name) for name in known]
+
+
+def _coded(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> NDArray[Any]:
+    """Numbers that are labels as positions among them, which is how Votes.from_matrix takes numbers."""
+    if labels is None or not all(isinstance(label, int | float) for label in labels):
+        return cells
+    if cells.dtype.kind == "O":
+        cells = np.where(np.frompyfunc(is_missing, 1, 1)(cells).astype(bool), np.nan, cells)
+    return _positions_of(cells.astype(float), labels)
+
+
+def _not_fitted() -> SketchError:
+    """The error of our own tree, which is also scikit-learn's where that is in use."""
+    message = "this Jury is not fitted yet; call fit(X) first"
+    theirs: Any = sys.modules.get("sklearn.exceptions")
+    if theirs is None:
+        return SketchError(message)
+    kind = type("NotFittedError", (SketchError, theirs.NotFittedError), {})
+    return cast(SketchError, kind(message))
 
 
 def _positions_of(cells: NDArray[Any], labels: tuple[Label, ...]) -> NDArray[np.int64]:

@@ -66,7 +66,7 @@ class Votes:
 
         With integer cells and `labels` given, a cell is a position in `labels`; otherwise the cells are the labels.
         """
-        cells = _as_cells(matrix)
+        cells = as_cells(matrix)
         if cells.ndim != 2:
             raise VotesError(f"a vote matrix needs 2 dimensions (items x jurors), got {cells.ndim}")
         rows, width = cells.shape
@@ -379,7 +379,8 @@ def _item_names(items: Sequence[Any] | NDArray[Any] | None, rows: int) -> NDArra
     return names
 
 
-def _as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
+def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
+    """An array as it is; lists as an array of whatever they hold."""
     if isinstance(matrix, np.ndarray):
         return matrix
     try:
