@@ -1,36 +1,142 @@
-"""Rows to read: one small table as aligned text, Markdown, CSV or HTML. Knows no jurors."""
+"""How results leave: blocks to read and flat columns, from which text, Markdown, HTML, JSON, CSV and dataframes follow.
+
+Knows no jurors. A class of results derives from `Result` and says three things once: its document, its blocks, its
+columns.
+"""
 
 from __future__ import annotations
 
 import csv
 import html
 import io
-import unicodedata
-from collections.abc import Sequence
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from jurors.errors import VotesError
+
+Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
+
+#: format -> the method that gives it
+FORMS = {"text": "to_text", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "html": "to_html"}
+
+
+class Result(ABC):
+    r"""A result that becomes text, JSON, CSV, Markdown, HTML and a dataframe, all from what it says of itself once.
+
+    Examples
+    --------
+    >>> class Harvest(Result):
+    ...     def _columns(self) -> Columns:
+    ...         return {"fruit": ["apple", "pear"], "kilos": [3.5, float("nan")]}
+    ...
+    ...     def _blocks(self) -> Iterable[Block]:
+    ...         return [Table.of(self._columns()), Notes(("pears were not weighed",))]
+    >>> print(Harvest())
+      fruit  kilos
+      apple  3.5
+      pear   –
+    <BLANKLINE>
+    pears were not weighed
+    <BLANKLINE>
+    >>> Harvest().to_csv(), Harvest().to_dict()[1]
+    ('fruit,kilos\napple,3.5\npear,\n', {'fruit': 'pear', 'kilos': None})
+    """
+
+    __slots__ = ()
+
+    #: whether text and Markdown are a bare table, so that what is to be known beside it has to be told elsewhere
+    _is_bare: ClassVar[bool] = False
+
+    def _document(self) -> Any:
+        """What JSON holds; values as they are (`json_ready` follows). Unless said otherwise, the rows."""
+        return row_documents(self._columns())
+
+    @abstractmethod
+    def _blocks(self) -> Iterable[Block]:
+        """What text, Markdown and HTML show."""
+
+    @abstractmethod
+    def _columns(self) -> Columns:
+        """What CSV and the dataframe hold."""
+
+    def to_dict(self) -> Any:
+        """The result as JSON's own types: text keys, no NaN."""
+        return json_ready(self._document())
+
+    def to_json(self) -> str:
+        """The result as strict JSON."""
+        return json_text(self.to_dict())
+
+    def to_text(self) -> str:
+        """The result for a terminal."""
+        return "\n\n".join(block if isinstance(block, str) else block.to_text() for block in self._blocks()) + "\n"
+
+    def to_markdown(self) -> str:
+        """The same as Markdown."""
+        return "\n\n".join(block if isinstance(block, str) else block.to_markdown() for block in self._blocks()) + "\n"
+
+    def to_html(self) -> str:
+        """The same as HTML, in which every name is text, never markup."""
+        return "".join(_paragraph(block) if isinstance(block, str) else block.to_html() for block in self._blocks())
+
+    def to_csv(self) -> str:
+        """The result as comma separated values, full precision."""
+        columns = self._columns()
+        return csv_text(tuple(columns), zip(*map(_plain, columns.values()), strict=True))
+
+    def to_frame(self) -> Any:
+        """The rows of the CSV as a dataframe (pandas; else polars or pyarrow)."""
+        return data_frame(self._columns())
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+
+# -- blocks: what can be read ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Table:
-    """A title, column names and cells; a column whose cells are all numbers (or `right`) is set to the right."""
+    """A title, column names and cells; the columns `right` are set to the right."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     title: str = ""
     right: tuple[int, ...] = ()
+    headless: bool = False  #: text leaves the names of the columns out; Markdown and HTML need them
+
+    @classmethod
+    def of(cls, columns: Columns) -> Table:
+        """A table of columns as they are."""
+        return cls(tuple(columns), tuple(zip(*map(_plain, columns.values()), strict=True)))
 
     def to_text(self) -> str:
         """Columns aligned by spaces."""
+        from rich.cells import cell_len
+
         cells = [[_shown(cell) for cell in row] for row in self.rows]
-        widths = [max(map(_width, column)) for column in zip(self.columns, *cells, strict=True)]
-        lines = [self._line(row, widths) for row in (self.columns, *cells)]
-        return "\n".join([self.title] * bool(self.title) + lines)
+        lines = cells if self.headless else [self.columns, *cells]
+        widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join([self.title] * bool(self.title) + [self._line(row, widths) for row in lines])
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
+        from rich.cells import cell_len
+
         padded = []
         for k, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            space = " " * (width - _width(cell))
+            space = " " * (width - cell_len(cell))
             padded.append(space + cell if k in self.right else cell + space)
         return "  " + "  ".join(padded).rstrip()
 
@@ -39,7 +145,7 @@ class Table:
         rule = ["---:" if k in self.right else "---" for k in range(len(self.columns))]
         rows = [[_shown(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in self.rows]
         lines = ["| " + " | ".join(row) + " |" for row in (list(self.columns), rule, *rows)]
-        return "\n".join([f"**{self.title}**\n"] * bool(self.title) + lines)
+        return _titled(self.title) + "\n".join(lines)
 
     def to_html(self) -> str:
         """An HTML table; every cell is text, never markup."""
@@ -55,8 +161,87 @@ class Table:
         return f"<td{style}>{html.escape(_shown(cell))}</td>"
 
 
-def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Comma separated values, full precision."""
+@dataclass(frozen=True)
+class Notes:
+    """Short lines, a point each."""
+
+    lines: Sequence[str]
+    title: str = ""
+    mark: str = ""  #: what stands before a line in text
+
+    def to_text(self) -> str:
+        """A line each, below the title."""
+        return "\n".join([self.title] * bool(self.title) + [self.mark + line for line in self.lines])
+
+    def to_markdown(self) -> str:
+        """A list."""
+        return (_titled(self.title) + "\n".join(f"- {line}" for line in self.lines)).rstrip("\n")
+
+    def to_html(self) -> str:
+        """A list."""
+        items = "".join(f"<li>{html.escape(line)}</li>" for line in self.lines)
+        return _paragraph(self.title) * bool(self.title) + f"<ul>{items}</ul>" * bool(items)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Lines to be copied as they are: commands, the content of a file."""
+
+    lines: Sequence[str]
+    title: str = ""
+    language: str = "text"
+
+    def to_text(self) -> str:
+        """Indented below the title."""
+        return Notes(self.lines, self.title, "  ").to_text()
+
+    def to_markdown(self) -> str:
+        """A fenced block."""
+        return _titled(self.title) + "\n".join([f"```{self.language}", *self.lines, "```"])
+
+    def to_html(self) -> str:
+        """Preformatted."""
+        return _paragraph(self.title) * bool(self.title) + f"<pre>{html.escape(chr(10).join(self.lines))}</pre>"
+
+
+Block: TypeAlias = "str | Table | Notes | Listing"
+
+
+def _titled(title: str) -> str:
+    return f"**{title}**\n\n" if title else ""
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{html.escape(text)}</p>"
+
+
+def _shown(cell: Any) -> str:
+    return "–" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell)
+
+
+# -- data --------------------------------------------------------------------------------------------------
+
+
+def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Rows as columns.
+
+    >>> columns_of(("juror", "score"), [("ann", 0.9), ("bob", 0.8)])
+    {'juror': ['ann', 'bob'], 'score': [0.9, 0.8]}
+    """
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def row_documents(columns: Columns) -> list[dict[str, Any]]:
+    """Each row by the names of its columns."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*map(_plain, columns.values()), strict=True)]
+
+
+def _plain(values: Any) -> list[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Comma separated values, full precision; nothing where there is no value."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
@@ -64,10 +249,37 @@ def csv_text(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return out.getvalue()
 
 
-def _shown(cell: Any) -> str:
-    return "–" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell)
+def json_ready(value: Any) -> Any:
+    """Mappings with text keys; NaN, infinities and None as null; complex numbers as two parts; results as documents."""
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(k): json_ready(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_ready(v) for v in value]
+    if isinstance(value, complex):
+        return {"real": value.real, "imaginary": value.imag}
+    if isinstance(value, Fraction):
+        return float(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return json_ready(value.tolist())
+    return value.to_dict() if hasattr(value, "to_dict") else value
 
 
-def _width(text: str) -> int:
-    """Columns on a terminal: wide East Asian characters take two, combining marks none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+def json_text(document: Any) -> str:
+    """Strict JSON: no NaN, no surprises."""
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def data_frame(columns: Columns) -> Any:
+    """These columns as a pandas frame, or a polars frame or an arrow table where pandas is not installed."""
+    if find_spec("pandas"):
+        return import_module("pandas").DataFrame(dict(columns))
+    plain = {name: _plain(values) for name, values in columns.items()}
+    if find_spec("polars"):
+        return import_module("polars").DataFrame(plain, strict=False)
+    if find_spec("pyarrow"):
+        return import_module("pyarrow").table(plain)
+    raise VotesError("a dataframe needs pandas, polars or pyarrow: pip install 'jurors[frames]'")

@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
 from jurors.cli.options import Source, grading_options, votes_options
-from jurors.cli.output import Output, json_text, output_options
+from jurors.cli.output import Output, output_options
+from jurors.tables import Columns, Notes, Result
 from jurors.whole import write_whole
+
+if TYPE_CHECKING:
+    from jurors import Alarm
+
+
+@dataclass(frozen=True)
+class Verdict(Result):
+    """Whether the grades can be trusted, and every alarm."""
+
+    trusted: bool
+    verdict: str
+    alarms: tuple[Alarm, ...]
+
+    def _document(self) -> dict[str, Any]:
+        return {"trusted": self.trusted, "verdict": self.verdict, "alarms": self.alarms}
+
+    def _columns(self) -> Columns:
+        names = ("level", "kind", "message", "value")
+        return {name: [getattr(alarm, name) for alarm in self.alarms] for name in names}
+
+    def _blocks(self) -> tuple[Notes]:
+        from jurors.evaluate.card import alarm_lines
+
+        return (Notes(alarm_lines(self.alarms), self.verdict),)
 
 
 @click.command()
@@ -36,7 +62,6 @@ from jurors.whole import write_whole
 def check(source: Source, grading: dict[str, Any], junit: str | None, output: Output, **limits: Any) -> None:
     """Only the alarms: can these grades be trusted? Exit status 3 when an alarm rings."""
     import jurors
-    from jurors.evaluate.card import alarm_lines
 
     with output.working("checking") as bar:
         evaluation = jurors.grade(source.read(bar) if grading["gold"] else source.count(bar), **grading)
@@ -47,18 +72,9 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
     verdict = (
         f"ALARM: do not trust these grades ({len(loud)} rang; {about})" if loud else f"OK: no {what} rang ({about})"
     )
-    lines = alarm_lines(alarms)
     if junit:  # before the verdict: where it cannot be written, nothing is printed
         write_whole(Path(junit), _junit(verdict, alarms, loud))
-    match output.format:
-        case "json":
-            document = {"trusted": not loud, "verdict": verdict, "alarms": [alarm.to_dict() for alarm in alarms]}
-            output.write(json_text(document))
-        case "md":
-            output.write("\n".join([f"**{verdict}**", "", *(f"- {line}" for line in lines)]))
-        case _:
-            output.write("\n".join([verdict, *lines]))
-    output.exit(alarms)
+    output.show(Verdict(not loud, verdict, alarms))
 
 
 def _junit(verdict: str, alarms: tuple[Any, ...], loud: list[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from jurors.cli.options import Key, Source, key_options, votes_options
-from jurors.cli.output import Output, json_text, output_options
+from jurors.cli.output import Output, output_options
 
 
 @click.command()
@@ -19,22 +19,9 @@ from jurors.cli.output import Output, json_text, output_options
 def compare(source: Source, key: Key, methods: str | None, seed: int, output: Output) -> None:
     """All methods side by side, beside the truth where there is a key."""
     import jurors
-    from jurors.tables import csv_text
 
     with output.working("comparing") as bar:
         votes, truth = source.read_with_key(key, bar)
         chosen = [name.strip() for name in methods.split(",")] if methods else None
         comparison = jurors.compare(votes, truth, methods=chosen, seed=seed)
-    match output.format:
-        case "json":
-            output.write(json_text(comparison.to_dict()))
-        case "csv":
-            output.write(csv_text(*comparison.rows()))
-        case "md":
-            output.write(comparison.table().to_markdown())
-        case _:
-            output.write(str(comparison))
-    alarms = comparison.evaluations[0].alarms
-    if output.format != "json":
-        output.warn(alarms)
-    output.exit(alarms)
+    output.show(comparison)

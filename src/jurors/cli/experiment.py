@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from jurors.cli.output import json_text
+from jurors.cli.output import Output
 from jurors.errors import VotesError
 
 
@@ -44,25 +44,17 @@ def acs(
 ) -> None:  # fmt: skip
     """The American Community Survey: four neural networks say who is employed, and are graded without a key."""
     from jurors.lab.census.experiment import PREVALENCES, experiment_acs
-    from jurors.lab.census.experiment_report import report_markdown, report_text
 
     chosen = tuple(_share(text) for text in prevalences) or PREVALENCES
     with _ending_at_once(), _progress(quiet) as progress:
         found = experiment_acs(data, folder=folder, progress=progress, prevalences=chosen, **settings)
         started = perf_counter()
-        document = found.to_dict()
         if folder is not None:
-            _keep(Path(folder) / found.settings.draw, document, quiet)
+            _keep(Path(folder) / found.settings.draw, found, quiet)
         if sketches is not None:
             _write_sketches(Path(sketches), found)
         summed_up = perf_counter() - started
-    match format_:
-        case "json":
-            click.echo(json_text(document))
-        case "md":
-            click.echo(report_markdown(document), nl=False)
-        case _:
-            click.echo(report_text(document), nl=False)
+    Output(format_, None, quiet, None).show(found)
     if not quiet:
         took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in found.seconds.items())
         click.echo(f"{took}, summing up {summed_up:.1f} s", err=True)
@@ -106,16 +98,15 @@ def _progress(quiet: bool) -> Iterator[Any]:
         yield lambda what, share: bar.update(task, description=what, completed=share)
 
 
-def _keep(folder: Path, document: dict[str, Any], quiet: bool) -> None:
+def _keep(folder: Path, found: Any, quiet: bool) -> None:
     """The report as JSON and Markdown, and the figures where they can be drawn."""
     from jurors.lab.census.experiment_figures import write_figures
-    from jurors.lab.census.experiment_report import report_markdown
     from jurors.whole import write_whole
 
-    write_whole(folder / "report.json", json_text(document) + "\n")
-    write_whole(folder / "report.md", report_markdown(document))
+    write_whole(folder / "report.json", found.to_json() + "\n")
+    write_whole(folder / "report.md", found.to_markdown())
     try:
-        write_figures(document, folder)
+        write_figures(found.to_dict(), folder)
     except VotesError as error:
         if not quiet:
             click.echo(f"jurors: {error}", err=True)

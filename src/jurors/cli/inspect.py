@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from jurors.cli.options import Source, votes_options
-from jurors.cli.output import Output, json_text, output_options
+from jurors.cli.output import Output, output_options
 from jurors.errors import JurorsError
 
 
@@ -18,13 +18,7 @@ def inspect(source: Source, output: Output) -> None:
 
     with output.working("looking") as bar:
         found = jurors.inspect(source.files, progress=bar, **source.options)
-    match output.format:
-        case "json":
-            output.write(json_text(found.to_dict()))
-        case "md":
-            output.write(found.to_markdown())
-        case _:
-            output.write(str(found))
+    output.show(found)
     if found.fault is not None:
         named = any(file in found.fault for file in found.files)
         raise JurorsError(found.fault if named else f"{found.files[0]}: {found.fault}")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from jurors.tables import FORMS, Result
 from jurors.whole import write_whole
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -49,6 +50,14 @@ class Output:
     quiet: bool
     fail_on: str | None
 
+    def show(self, result: Result) -> None:
+        """Write the result in the format asked for, tell its alarms, and exit by the very same alarms."""
+        self.write(getattr(result, FORMS[self.format])())
+        alarms: Sequence[Any] = getattr(result, "alarms", ())
+        if self.format == "csv" or (result._is_bare and self.format != "json"):
+            self.warn(alarms)
+        self.exit(alarms)
+
     def write(self, text: str) -> None:
         """Print the result, or write it whole: to a temporary name first, then renamed."""
         text = text if text.endswith("\n") else text + "\n"
@@ -77,9 +86,10 @@ class Output:
     def warn(self, alarms: Sequence[Any]) -> None:
         """Alarms on stderr, for formats whose stdout is data."""
         from jurors.evaluate.card import alarm_lines
+        from jurors.jury.groups.by_group_card import shown_alarms
 
         if not self.quiet:
-            for line in alarm_lines(tuple(a for a in alarms if a.level != "note")):
+            for line in alarm_lines(shown_alarms([a for a in alarms if a.level != "note"])):
                 click.echo(line, err=True)
 
     def ringing(self, alarms: Sequence[Any]) -> list[Any]:
@@ -120,10 +130,3 @@ def output_options(*formats: str, fail_on: str | None = None, alarms: bool = Tru
         return wrapped  # type: ignore[return-value]
 
     return decorate
-
-
-def json_text(document: Any) -> str:
-    """Strict JSON: no NaN, no surprises."""
-    import json
-
-    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)

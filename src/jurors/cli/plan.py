@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jurors.cli.output import Output, json_text, output_options
+from jurors.cli.output import Output, output_options
 from jurors.cli.simulate import jury_options, whole_numbers
 from jurors.errors import SketchError
 from jurors.whole import write_whole
@@ -29,26 +29,16 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     From closed-form standard errors of the jury you expect; checked by simulation (benchmarks/plan_widths.py).
     """
     from jurors.lab.plan import plan as make_plan
-    from jurors.tables import csv_text
 
     ending: Any = None if chart is None else _ending(chart)
     with output.working("planning"):
-        found = make_plan(jurors=whole_numbers(jurors, "--jurors"), **jury, **asked)
+        planned = make_plan(jurors=whole_numbers(jurors, "--jurors"), **jury, **asked)
     if chart is not None:
         from jurors.plot import plan as draw
         from jurors.plot import render
 
-        write_whole(Path(chart), render(draw(found), ending))
-    match output.format:
-        case "json":
-            output.write(json_text(found.to_dict()))
-        case "csv":
-            names = ("jurors", "items", "items_for_prevalence", "correlation", "breaking_point")
-            output.write(csv_text(names, [[getattr(row, name) for name in names] for row in found.rows]))
-        case "md":
-            output.write("\n".join([found.table().to_markdown(), "", *(f"- {note}" for note in found.notes())]))
-        case _:
-            output.write(str(found))
+        write_whole(Path(chart), render(draw(planned), ending))
+    output.show(planned)
 
 
 def _ending(chart: str) -> Any:

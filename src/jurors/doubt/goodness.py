@@ -8,7 +8,8 @@ Unlike the exact algebra, which every real test fails, this test fails one indep
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,13 @@ from jurors.evaluate.trio.float_decode import decode_floats, vote_start
 from jurors.numbers.arrays import Floats
 from jurors.numbers.squarem import long_step
 from jurors.sketch import Sketch
-from jurors.tables import Table
+from jurors.tables import Columns, Result, Table
 
 _SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class GoodnessOfFit:
+class GoodnessOfFit(Result):
     """How well independent jurors explain the counts."""
 
     statistic: float  #: G²
@@ -31,9 +32,15 @@ class GoodnessOfFit:
     p_value: float  #: how often independent jurors fit as badly; small values speak against independence
     converged: bool  #: whether the fit came so close to the best one that G² can fall by no more than about 0.01
 
-    def _repr_html_(self) -> str:
+    def _document(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def _columns(self) -> Columns:
+        return {name: [value] for name, value in asdict(self).items()}
+
+    def _blocks(self) -> tuple[Table]:
         row = (f"{self.statistic:,.2f}", f"{self.dof:,}", f"{self.p_value:.4g}", "yes" if self.converged else "no")
-        return Table(("G²", "degrees of freedom", "p value", "converged"), (row,), right=(0, 1, 2)).to_html()
+        return (Table(("G²", "degrees of freedom", "p value", "converged"), (row,), right=(0, 1, 2)),)
 
 
 def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOfFit:

@@ -9,7 +9,7 @@ from typing import Any
 
 from jurors.errors import SketchError
 from jurors.evaluate.catalogue import KINDS, LEVELS, Level
-from jurors.evaluate.solution import json_ready
+from jurors.tables import json_ready
 from jurors.votes import Label
 
 

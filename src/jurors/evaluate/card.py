@@ -1,12 +1,11 @@
-"""How an `Evaluation` reads: the report card as text, Markdown, CSV rows and HTML."""
+"""How an `Evaluation` reads: the blocks and columns of the report card."""
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
 from jurors.evaluate.alarm import Alarm, ranked
-from jurors.tables import Table
+from jurors.tables import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
     from jurors.evaluate.evaluation import Evaluation
@@ -110,42 +109,21 @@ def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
     return [f"{_SIGNS[a.level]} {a.kind}: {a.message}." for a in ranked(alarms)]
 
 
-def text_card(e: Evaluation) -> str:
-    """The report card for a terminal."""
-    blocks = [heading(e)]
-    if e.solution is None:
-        blocks.append("No real evaluation explains these counts.")
-    blocks += [table.to_text() for table in card_tables(e)]
-    blocks += ["\n".join(lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
-    return "\n\n".join(blocks) + "\n"
+def card_blocks(e: Evaluation) -> list[Block]:
+    """The report card, to read."""
+    nothing = [] if e.solution else ["No real evaluation explains these counts."]
+    notes = [Notes(lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
+    return [heading(e), *nothing, *card_tables(e), *notes]
 
 
-def markdown_card(e: Evaluation) -> str:
-    """The report card as Markdown."""
-    blocks = [heading(e), *(table.to_markdown() for table in card_tables(e))]
-    blocks += ["\n".join(f"- {line}" for line in lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
-    return "\n\n".join(blocks) + "\n"
-
-
-def html_card(e: Evaluation) -> str:
-    """The report card for a notebook; names and labels are shown as text, never executed."""
-    parts = [f"<p><b>{html.escape(heading(e))}</b></p>", *(table.to_html() for table in card_tables(e))]
-    for lines in (footnotes(e), alarm_lines(e.alarms)):
-        parts += [f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>"] * bool(lines)
-    return f'<div class="jurors">{"".join(parts)}</div>'
-
-
-def csv_rows(e: Evaluation) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """The rows of `Evaluation.to_frame`, without a dataframe library."""
-    columns = ("juror", "label", "accuracy", "low", "high", "score", "prevalence")
-    if e.solution is None:
-        return columns, []
+def card_columns(e: Evaluation) -> Columns:
+    """One row per juror and label; of an exam, whose labels mean nothing, per juror."""
     rows: list[tuple[Any, ...]] = []
-    for j in e.jurors:
+    for j in e.jurors if e.solution is not None else ():
         if e.exam:
             rows.append((j, None, None, *e.interval_of("score", j), e.score[j], None))
             continue
         for a in e.labels:
             ends = e.interval_of("accuracy", j, a)
             rows.append((j, a, e.accuracy[j][a], *ends, e.score[j], e.prevalence[a]))
-    return columns, rows
+    return columns_of(("juror", "label", "accuracy", "low", "high", "score", "prevalence"), rows)

@@ -10,19 +10,21 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.card import card_blocks, card_columns
 from jurors.evaluate.choose import DEFAULT_RULE
 from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import evaluate_majority
 from jurors.evaluate.partition import Partition
-from jurors.evaluate.solution import Named, Solution, json_ready
+from jurors.evaluate.solution import Named, Solution
 from jurors.sketch import Sketch
+from jurors.tables import Block, Columns, Result
 from jurors.votes import Label
 
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation(Drawable):
+class Evaluation(Result, Drawable):
     """How common each label is, how accurate each juror is on each label, and how far to believe it.
 
     `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or
@@ -88,30 +90,30 @@ class Evaluation(Drawable):
 
     # -- out ----------------------------------------------------------------------------------------------
 
-    def to_dict(self) -> dict[str, Any]:
+    def _document(self) -> dict[str, Any]:
         """The report card as JSON."""
         numbers = self.solution.to_dict() if self.solution else dict.fromkeys(_STATISTICS)
         if self.exam:
             numbers = {name: numbers[name] if name == "score" else None for name in _STATISTICS}
         document = {
             "items": self.items,
-            "jurors": list(self.jurors),
-            "labels": [json_ready(label) for label in self.labels],
+            "jurors": self.jurors,
+            "labels": self.labels,
             "method": self.method,
             **numbers,
-            "interval": json_ready(self._shown_intervals()),
+            "interval": self._shown_intervals(),
             "target": self.target,
             "level": self.level,
             "exact": None if self.exam else self._exact_dict(),
             "rule": self.rule,
             "solutions": [] if self.exam else self._solution_dicts(),
             "majority": self._majority_dict(),
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
-            "details": json_ready({k: v.to_dict() if hasattr(v, "to_dict") else v for k, v in self.details.items()}),
+            "alarms": self.alarms,
+            "details": self.details,
         }
         if self.partition is not None and not self.exam and self.partition.sketch.tuples.rows <= _MOST_TUPLES:
-            document["partition"] = self.partition.to_dict()
-            document["expected_errors"] = json_ready(self.partition.expected_errors)
+            document["partition"] = self.partition
+            document["expected_errors"] = self.partition.expected_errors
         return document
 
     def _shown_intervals(self) -> Named | None:
@@ -139,14 +141,12 @@ class Evaluation(Drawable):
         numbers = self.majority.to_dict()
         return {"score": numbers["score"]} if self.exam else numbers
 
-    def to_frame(self) -> Any:
-        """A dataframe, one row a juror and label: accuracy with its interval, score, the label's prevalence."""
-        from jurors.evaluate.card import csv_rows
-        from jurors.votes.frame import data_frame
+    def _columns(self) -> Columns:
+        """One row per juror and label: accuracy with its interval, score, the label's prevalence."""
+        return card_columns(self)
 
-        names, rows = csv_rows(self)
-        columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-        return data_frame({name: list(column) for name, column in zip(names, columns, strict=True)})
+    def _blocks(self) -> list[Block]:
+        return card_blocks(self)
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""
@@ -156,16 +156,6 @@ class Evaluation(Drawable):
                 return (np.nan, np.nan)
             found = found[name]
         return found if found is not None else (np.nan, np.nan)
-
-    def __str__(self) -> str:
-        from jurors.evaluate.card import text_card
-
-        return text_card(self)
-
-    def _repr_html_(self) -> str:
-        from jurors.evaluate.card import html_card
-
-        return html_card(self)
 
     def __repr__(self) -> str:
         loud = [a.kind for a in self.alarms if a.level == "alarm"]

@@ -58,12 +58,3 @@ def correlation_rows(keyed: KeyedEvaluation) -> tuple[tuple[str, ...], list[tupl
             found = [by_label[a][group] for a in keyed.labels]
             rows.append((" + ".join(group), *(None if x is None else float(x) for x in found)))
     return ("jurors", *(str(a) for a in keyed.labels)), rows
-
-
-def score_rows(keyed: KeyedEvaluation) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Rows for CSV: juror, label, accuracy, score, prevalence."""
-    floats = keyed.solution.to_float()
-    rows = [
-        (j, a, floats.accuracy[j][a], floats.score[j], floats.prevalence[a]) for j in keyed.jurors for a in keyed.labels
-    ]
-    return ("juror", "label", "accuracy", "score", "prevalence"), rows

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.drawable import Drawable
+from jurors.evaluate.key_card import score_tables
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
-from jurors.evaluate.solution import Named, Solution, json_ready
+from jurors.evaluate.solution import Named, Solution
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
+from jurors.tables import Columns, Result, Table
 from jurors.votes import Label
 from jurors.votes.table import nearest, positions
 
@@ -29,7 +31,7 @@ _FEW = 12  # up to so many jurors, to_dict lists the trios too
 
 
 @dataclass(frozen=True, eq=False)
-class KeyedEvaluation(Drawable):
+class KeyedEvaluation(Result, Drawable):
     """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
 
     sketch: Sketch
@@ -118,12 +120,12 @@ class KeyedEvaluation(Drawable):
         """The labelling errors of a label for each decision tuple."""
         return self.items - int(self.by_true_label[np.arange(len(chosen)), chosen].sum())
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: the keys of a graded evaluation, and `correlation` and `errors`."""
+    def _document(self) -> dict[str, Any]:
+        """The keys of a graded evaluation, and `correlation` and `errors`."""
         sizes = (2, 3) if len(self.jurors) <= _FEW else (2,)
         correlation = {
-            str(label): [
-                {"jurors": list(group), "value": None if value is None else float(value)}
+            label: [
+                {"jurors": group, "value": value}
                 for size in sizes
                 for group, value in self.correlations(size)[label].items()
             ]
@@ -131,31 +133,20 @@ class KeyedEvaluation(Drawable):
         }
         return {
             "items": self.items,
-            "jurors": list(self.jurors),
-            "labels": [json_ready(label) for label in self.labels],
+            "jurors": self.jurors,
+            "labels": self.labels,
             "method": "answer_key",
             **self.solution.to_dict(),
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
         }
 
-    def to_frame(self) -> Any:
-        """A dataframe, one row a juror and true label: accuracy, the juror's score, the label's prevalence."""
-        from jurors.evaluate.key_card import score_rows
-        from jurors.votes.frame import data_frame
+    def _columns(self) -> Columns:
+        """One row per juror and true label."""
+        return self.solution._columns()
 
-        names, rows = score_rows(self)
-        return data_frame({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
-
-    def __str__(self) -> str:
-        from jurors.evaluate.key_card import score_tables
-
-        return "\n\n".join(table.to_text() for table in score_tables(self)) + "\n"
-
-    def _repr_html_(self) -> str:
-        from jurors.evaluate.key_card import score_tables
-
-        return "".join(table.to_html() for table in score_tables(self))
+    def _blocks(self) -> list[Table]:
+        return score_tables(self)
 
     def __repr__(self) -> str:
         return f"KeyedEvaluation({self.items:,} items, {len(self.jurors)} jurors)"

@@ -9,13 +9,14 @@ import numpy as np
 
 from jurors.evaluate.majority import majority_shares, vote_counts
 from jurors.evaluate.posterior import decide, tuple_posterior
-from jurors.evaluate.solution import Solution, json_ready
+from jurors.evaluate.solution import Solution
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
+from jurors.tables import Columns, Result, Table, columns_of
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class Partition(Result):
     """Every decision tuple's items split by their estimated true label, and the label that costs the fewest errors."""
 
     sketch: Sketch
@@ -45,8 +46,8 @@ class Partition:
         right = self.by_true_label[np.arange(len(self.chosen)), self.chosen]
         return float(np.nansum(self.sketch.counts - right))
 
-    def to_dict(self) -> list[dict[str, Any]]:
-        """One entry a decision tuple that occurred."""
+    def _document(self) -> list[dict[str, Any]]:
+        """One entry per decision tuple that occurred."""
         labels = self.sketch.labels
         rows = zip(
             self.sketch.decisions(),
@@ -57,32 +58,26 @@ class Partition:
         )
         return [
             {
-                "decisions": json_ready(list(decisions)),
+                "decisions": decisions,
                 "count": count,
-                "by_true_label": {str(a): json_ready(x) for a, x in zip(labels, split, strict=True)},
-                "label": json_ready(labels[chosen]),
+                "by_true_label": dict(zip(labels, split, strict=True)),
+                "label": labels[chosen],
             }
             for decisions, count, split, chosen in rows
             if count
         ]
 
-    def to_frame(self) -> Any:
-        """A dataframe: one column a juror, `count`, one column `true …` a label, `label`."""
-        from jurors.votes.frame import data_frame
-
+    def _columns(self) -> Columns:
+        """One column per juror, `count`, one column `true …` per label, `label`."""
         sketch = self.sketch
-        columns: dict[str, Any] = dict(
-            zip(sketch.jurors, map(list, zip(*sketch.decisions(), strict=True)), strict=True)
-        )
+        columns: dict[str, Any] = columns_of(sketch.jurors, sketch.decisions())
         columns["count"] = sketch.counts
         for k, label in enumerate(sketch.labels):
             columns[f"true {label}"] = self.by_true_label[:, k]
         columns["label"] = [sketch.labels[k] for k in self.chosen]
-        return data_frame(columns)
+        return columns
 
-    def _repr_html_(self) -> str:
-        from jurors.tables import Table
-
+    def _blocks(self) -> tuple[Table]:
         sketch, commonest = self.sketch, np.argsort(-self.sketch.counts, kind="stable")[:20]
         title = f"the commonest of {len(self.chosen):,} decision tuples"
         said = replace(sketch.tuples, counts=sketch.counts).head(commonest, title)
@@ -91,7 +86,7 @@ class Partition:
             for k, row in zip(commonest.tolist(), said.rows, strict=True)
         )
         heads = (*said.columns, *(f"true {a}" for a in sketch.labels), "label")
-        return Table(heads, rows, title=title).to_html()
+        return (Table(heads, rows, title=title),)
 
 
 def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | None = None) -> Partition:

@@ -6,7 +6,6 @@ statistic does not exist at all (the accuracy on a label that never occurred).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias, cast
 
 from jurors.errors import SketchError
 from jurors.numbers import Algebraic, Surd, exact_sum
+from jurors.tables import Columns, Result, Table, columns_of
 from jurors.votes import Label
 
 Number: TypeAlias = "Surd | Algebraic | Fraction | int | float | complex | None"
@@ -36,7 +36,7 @@ class Named(dict[Any, Any]):
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(Result):
     """Prevalences and confusion matrices.
 
     Examples
@@ -158,26 +158,25 @@ class Solution:
             None if self.scores is None else tuple(as_float(x) for x in self.scores),
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Floats by name, as JSON wants them; complex numbers as {"real", "imaginary"}."""
+    def _document(self) -> dict[str, Any]:
+        """Floats by name; complex numbers as {"real", "imaginary"}."""
         floats = self.to_float()
-        return {
-            "prevalence": json_ready(floats.prevalence),
-            "accuracy": json_ready(floats.accuracy),
-            "confusion": json_ready(floats.confusion),
-            "score": json_ready(floats.score),
-        }
+        return {name: getattr(floats, name) for name in ("prevalence", "accuracy", "confusion", "score")}
 
-    def _repr_html_(self) -> str:
-        from jurors.tables import Table
+    def _columns(self) -> Columns:
+        """One row per juror and true label."""
+        x = self.to_float()
+        rows = [(j, a, x.accuracy[j][a], x.score[j], x.prevalence[a]) for j in self.jurors for a in self.labels]
+        return columns_of(("juror", "label", "accuracy", "score", "prevalence"), rows)
 
+    def _blocks(self) -> tuple[Table, Table]:
         floats = self.to_float()
         shares = tuple((str(a), str(floats.prevalence[a])) for a in self.labels)
         heads = ("juror", *(f"accuracy on {a}" for a in self.labels), "score")
         rows = tuple(
             (j, *(floats.accuracy[j][a] for a in self.labels), floats.score[j]) for j in self.jurors[:_MOST_SHOWN]
         )
-        return Table(("label", "prevalence"), shares).to_html() + Table(heads, rows).to_html()
+        return Table(("label", "prevalence"), shares), Table(heads, rows)
 
 
 def add_up(terms: Sequence[Any]) -> Number:
@@ -193,16 +192,3 @@ def as_float(value: Number) -> float | complex | None:
     if isinstance(value, _ROOTS) and not value.is_real:
         return complex(value)
     return float(value)
-
-
-def json_ready(value: Any) -> Any:
-    """Mappings with text keys; NaN, infinities and None as null; complex numbers as two parts."""
-    if isinstance(value, Mapping):
-        return {str(k): json_ready(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_ready(v) for v in value]
-    if isinstance(value, complex):
-        return {"real": value.real, "imaginary": value.imag}
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

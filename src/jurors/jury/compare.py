@@ -9,27 +9,28 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
-from jurors.evaluate import Evaluation, KeyedEvaluation, evaluate_with_key
+from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.card import percent
 from jurors.evaluate.drawable import Drawable
-from jurors.evaluate.solution import json_ready
 from jurors.jury.accept import as_votes, check_gradable, without_silent
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.sketch import count_votes
-from jurors.tables import Table
+from jurors.tables import Block, Columns, Result, Table, columns_of
 from jurors.votes import as_key
 from jurors.votes.table import nearest
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Drawable):
+class Comparison(Result, Drawable):
     """Evaluations of one sketch by several methods; `refused` says why a method could not be used."""
 
     evaluations: tuple[Evaluation, ...]
     refused: dict[str, str]
     truth: KeyedEvaluation | None = None
+
+    _is_bare = True
 
     def errors(self, evaluation: Evaluation) -> float | None:
         """The labelling errors of an evaluation, with a key; None where it labels nothing or there is no key."""
@@ -50,24 +51,21 @@ class Comparison(Drawable):
         ]
         return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs]))) if pairs else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: one entry a method, and the truth where there is a key."""
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """The alarms of the first method."""
+        return self.evaluations[0].alarms
+
+    def _document(self) -> dict[str, Any]:
+        """One entry per method, and the truth where there is a key."""
         methods = []
         for e in self.evaluations:
-            document = e.to_dict()
-            document.pop("partition", None)
-            methods.append(
-                {
-                    **document,
-                    "labelling_errors": json_ready(self.errors(e)),
-                    "score_rmse": json_ready(self.score_rmse(e)),
-                }
-            )
-        return {
-            "methods": methods,
-            "refused": self.refused,
-            "truth": None if self.truth is None else self.truth.to_dict(),
-        }
+            own = {name: value for name, value in e._document().items() if name != "partition"}
+            methods.append({**own, "labelling_errors": self.errors(e), "score_rmse": self.score_rmse(e)})
+        return {"methods": methods, "refused": self.refused, "truth": self.truth}
+
+    def _columns(self) -> Columns:
+        return columns_of(*self.rows())
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """One row a statistic, one column a method (and the truth)."""
@@ -99,22 +97,10 @@ class Comparison(Drawable):
         shown = tuple((name, *map(percent, values)) for name, *values in rows)
         return Table(heads, shown, right=tuple(range(1, len(heads))))
 
-    def __str__(self) -> str:
-        lines = [self.table().to_text()]
-        if self.truth is not None:
-            lines.append('"labels wrong" in the truth column: the fewest that any rule on these tuples can have.')
-        lines += [f"{name}: not available, {why}" for name, why in self.refused.items()]
-        return "\n\n".join(lines) + "\n"
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
-
-    def to_frame(self) -> Any:
-        """A dataframe: one row a statistic, one column a method."""
-        from jurors.votes.frame import data_frame
-
-        heads, rows = self.rows()
-        return data_frame({head: list(column) for head, column in zip(heads, zip(*rows, strict=True), strict=True)})
+    def _blocks(self) -> list[Block]:
+        about = '"labels wrong" in the truth column: the fewest that any rule on these tuples can have.'
+        refused = [f"{name}: not available, {why}" for name, why in self.refused.items()]
+        return [self.table(), *([about] if self.truth else []), *refused]
 
 
 def compare(

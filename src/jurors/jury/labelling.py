@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Partition
 from jurors.evaluate.drawable import Drawable
-from jurors.evaluate.solution import json_ready
+from jurors.tables import Columns, Result, Table, row_documents
 from jurors.votes import Label, Votes
+
+_MOST_SHOWN = 20  # items in a notebook
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling(Drawable):
+class Labelling(Result, Drawable):
     """One label an item. `probability` is NaN where nothing earned one (a fallback to majority vote)."""
 
     items: NDArray[Any]
@@ -26,6 +29,10 @@ class Labelling(Drawable):
     partition: Partition
     alarms: tuple[Alarm, ...] = ()
     counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
+    groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled apart
+    listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
+
+    _is_bare = True
 
     @property
     def label(self) -> NDArray[Any]:
@@ -43,27 +50,31 @@ class Labelling(Drawable):
         return order[: max(count, 0)]
 
     def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
-        """(item, label, probability) of all items, or of these positions."""
-        at = np.arange(len(self.codes)) if which is None else which
+        """(item, label, probability) of the items that are listed, or of these positions."""
+        at = self._listed() if which is None else which
         return list(zip(self.items[at].tolist(), self.label[at].tolist(), self.probability[at].tolist(), strict=True))
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+    def _listed(self) -> NDArray[np.int64]:
+        return np.arange(len(self)) if self.listed is None else self.listed
+
+    def _document(self) -> dict[str, Any]:
         return {
             "method": self.method,
-            "labels": [json_ready(label) for label in self.labels],
-            "expected_errors": json_ready(self.expected_errors),
-            "items": [
-                {"item": json_ready(i), "label": json_ready(a), "probability": json_ready(p)} for i, a, p in self.rows()
-            ],
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "labels": self.labels,
+            "expected_errors": self.expected_errors,
+            "items": row_documents(self._columns()),
+            "alarms": self.alarms,
         }
 
-    def to_frame(self) -> Any:
-        """A dataframe: item, label, probability."""
-        from jurors.votes.frame import data_frame
+    def _columns(self) -> Columns:
+        at = self._listed()
+        columns = {"item": self.items[at], "label": self.label[at], "probability": self.probability[at]}
+        return columns if self.groups is None else {**columns, "group": self.groups[at]}
 
-        return data_frame({"item": self.items, "label": self.label, "probability": self.probability})
+    def _blocks(self) -> tuple[Table]:
+        columns = self._columns()
+        shown = {**columns, "probability": [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]}
+        return (replace(Table.of(shown), right=(2,)),)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -75,12 +86,13 @@ class Labelling(Drawable):
         )
         return f"Labelling({len(self.codes):,} {rows}, method {self.method!r}{errors})"
 
-    def _repr_html_(self) -> str:
-        from jurors.tables import Table
+    def __str__(self) -> str:
+        return repr(self)  # the whole list is what to_text gives: it may have millions of lines
 
-        rows = tuple((str(i), str(a), round(p, 4)) for i, a, p in self.rows(np.arange(min(len(self), 20))))
-        more = f"<p>… {len(self) - 20:,} more</p>" if len(self) > 20 else ""
-        return Table(("item", "label", "probability"), rows, title=repr(self), right=(2,)).to_html() + more
+    def _repr_html_(self) -> str:
+        at = self._listed()
+        more = f"<p>… {len(at) - _MOST_SHOWN:,} more</p>" if len(at) > _MOST_SHOWN else ""
+        return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
 
 
 def label_rows(votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partition, **about: Any) -> Labelling:

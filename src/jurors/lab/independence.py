@@ -24,7 +24,7 @@ from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score
 from jurors.lab.disjoint import DisjointJury
 from jurors.numbers.arrays import Integers
-from jurors.tables import Table
+from jurors.tables import Block, Columns, Result, Table, row_documents
 from jurors.votes.frame import eager, is_frame
 from jurors.votes.table import is_missing
 
@@ -50,7 +50,7 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class IndependenceSearch:
+class IndependenceSearch(Result):
     """The best jury found, ready to predict, and everything that was tried, best first."""
 
     jury: DisjointJury
@@ -81,27 +81,20 @@ class IndependenceSearch:
         columns = ("features of each juror", "largest error correlation", "least signal", "noise/signal", "scores")
         return Table(columns, rows, title=title, right=(1, 2, 3))
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        trials = [
-            {
-                "features": [list(own) for own in trial.features], "correlation": trial.correlation,
-                "signal": trial.signal, "ratio": None if math.isinf(trial.ratio) else trial.ratio,
-                "scores": list(trial.scores),
-            }
-            for trial in self.trials
-        ]  # fmt: skip
-        return {"possible": self.possible, "held_out": len(self.held_out), "trials": trials}
+    def _document(self) -> dict[str, Any]:
+        return {"possible": self.possible, "held_out": len(self.held_out), "trials": row_documents(self._columns())}
 
-    def __str__(self) -> str:
-        return "\n\n".join([self.table().to_text(), *self.notes()])
+    def _columns(self) -> Columns:
+        """One row per way that was tried."""
+        names = ("features", "correlation", "signal", "ratio", "scores")
+        return {name: [getattr(trial, name) for trial in self.trials] for name in names}
+
+    def _blocks(self) -> list[Block]:
+        return [self.table(), *self.notes()]
 
     def notes(self) -> list[str]:
         """What to know before the best jury is used."""
         return [] if math.isfinite(self.best.ratio) else [_NOBODY]
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html() + "".join(f"<p>{note}</p>" for note in self.notes())
 
 
 def find_independent_jury(

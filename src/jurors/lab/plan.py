@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from jurors.lab.information import ItemErrors, item_errors
 from jurors.lab.jury_model import JuryModel, jury_model, share
 from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations
 from jurors.numbers.arrays import Floats
-from jurors.tables import Table
+from jurors.tables import Columns, Notes, Result, Table
 from jurors.votes import Label
 
 _MOST_ITEMS = 10**12
@@ -37,7 +37,7 @@ class PlanRow:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """One row a number of jurors, and how the widths shrink with the items."""
 
     width: float
@@ -64,38 +64,26 @@ class Plan:
         )
         return Table(columns, cells, title=title, right=(0, 1, 2, 4, 5))
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+    def _document(self) -> dict[str, Any]:
         rows = [
-            {
-                "jurors": row.jurors, "items": row.items, "items_for_prevalence": row.items_for_prevalence,
-                "weakest": {"juror": row.weakest[0], "label": row.weakest[1]}, "correlation": row.correlation,
-                "breaking_point": row.breaking_point,
-            }
-            for row in self.rows
-        ]  # fmt: skip
-        curves = [{"jurors": n, "items": list(q), "width": list(w)} for n, q, w in self.curves]
-        head = {"width": self.width, "level": self.level, "target": self.target, "labels": list(self.labels)}
+            {**asdict(row), "weakest": dict(zip(("juror", "label"), row.weakest, strict=True))} for row in self.rows
+        ]
+        curves = [{"jurors": n, "items": items, "width": widths} for n, items, widths in self.curves]
+        head = {"width": self.width, "level": self.level, "target": self.target, "labels": self.labels}
         return {**head, "rows": rows, "curves": curves}
 
-    def to_frame(self) -> Any:
-        """The rows as a dataframe."""
-        from jurors.votes import data_frame
-
+    def _columns(self) -> Columns:
         names = ("jurors", "items", "items_for_prevalence", "correlation", "breaking_point")
-        return data_frame({name: [getattr(row, name) for row in self.rows] for name in names})
+        return {name: [getattr(row, name) for row in self.rows] for name in names}
 
-    def __str__(self) -> str:
-        return "\n".join([self.table().to_text(), "", *self.notes()])
+    def _blocks(self) -> tuple[Table, Notes]:
+        return self.table(), Notes(self.notes())
 
     def notes(self) -> list[str]:
         """What the columns mean, as far as it is needed."""
         never = any(None in (row.items, row.items_for_prevalence) for row in self.rows)
         unknown = any(row.correlation is None for row in self.rows)
         return [*_NOTES, *[_NEVER] * never, *[_UNKNOWN] * unknown]
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 _NOTES = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from jurors.look.overlap import Overlap
 from jurors.look.steps import Step, command_line
 from jurors.look.suspects import Finding
-from jurors.tables import Table
+from jurors.tables import Block, Columns, Listing, Notes, Result, Table, row_documents
 from jurors.votes.table import Label
 
 _SHOWN = 8
@@ -43,7 +42,7 @@ class Spread:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inspection:
+class Inspection(Result):
     r"""What was found in some files; `inspect` makes it.
 
     Examples
@@ -79,17 +78,12 @@ class Inspection:
     sample: tuple[str, ...] = ()  #: the first lines, where they could not
     contents: tuple[tuple[str, str], ...] = ()  #: of a folder that is not one table: each file, and what it is
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as a JSON document."""
-        document = asdict(self)
-        document["labels"] = [{"label": label, "count": count} for label, count in self.labels.items()]
-        return document
+    def _document(self) -> dict[str, Any]:
+        return {**asdict(self), "labels": row_documents(self._columns())}
 
-    def to_frame(self) -> Any:
-        """A dataframe with the labels and how often each was said."""
-        from jurors.votes.frame import data_frame
-
-        return data_frame({"label": list(self.labels), "count": list(self.labels.values())})
+    def _columns(self) -> Columns:
+        """The labels, and how often each was said."""
+        return {"label": list(self.labels), "count": list(self.labels.values())}
 
     def rows(self) -> list[tuple[str, str]]:
         """What was found, as names and words."""
@@ -129,42 +123,19 @@ class Inspection:
         notes += [finding.message for finding in self.findings]
         return notes + [f"no grades: {obstacle}" for obstacle in self.obstacles]
 
-    def __str__(self) -> str:
-        rows = self.rows()
-        width = max(len(name) for name, _ in rows)
-        lines = [f"  {name.ljust(width)}  {value}" for name, value in rows]
+    def _blocks(self) -> list[Block]:
+        blocks: list[Block] = [Table(("what", "found"), tuple(self.rows()), headless=True)]
         if self.contents:
-            width = max(len(name) for name, _ in self.contents)
-            lines += ["", "What it holds", *(f"  {name.ljust(width)}  {what}" for name, what in self.contents)]
+            blocks.append(Table(("in it", "what it is"), self.contents, title="What it holds", headless=True))
         if self.sample:
-            lines += ["", "First lines", *(f"  {line}" for line in self.sample)]
+            blocks.append(Listing(self.sample, "First lines"))
         if notes := self.notes():
-            lines += ["", "What to know", *(f"  - {note}" for note in notes)]
+            blocks.append(Notes(notes, "What to know", "  - "))
         if self.steps:
             width = min(max(len(step.command) for step in self.steps), _COMMAND_WIDTH)
-            lines += ["", "What to run next", *(f"  {s.command.ljust(width)}  # {s.why}" for s in self.steps)]
-        return "\n".join(lines)
-
-    def to_markdown(self) -> str:
-        """The same as Markdown."""
-        parts = [Table(("what", "found"), tuple(self.rows())).to_markdown()]
-        if self.contents:
-            parts.append(Table(("in it", "what it is"), self.contents).to_markdown())
-        if self.sample:
-            parts.append("\n".join(["```text", *self.sample, "```"]))
-        if notes := self.notes():
-            parts.append("\n".join(f"- {note}" for note in notes))
-        if self.steps:
-            parts.append("\n".join(["```sh", *(f"{s.command}  # {s.why}" for s in self.steps), "```"]))
-        return "\n\n".join(parts)
-
-    def _repr_html_(self) -> str:
-        table = Table(("what", "found"), tuple(self.rows()), title=_listed(self.files)).to_html()
-        if self.contents:
-            table += Table(("in it", "what it is"), self.contents).to_html()
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes())
-        steps = "\n".join(html.escape(f"{step.command}  # {step.why}") for step in self.steps)
-        return f"{table}<ul>{notes}</ul><pre>{steps}</pre>"
+            lines = [f"{step.command.ljust(width)}  # {step.why}" for step in self.steps]
+            blocks.append(Listing(lines, "What to run next", "sh"))
+        return blocks
 
 
 _LAYOUTS = {

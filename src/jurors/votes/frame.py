@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from importlib import import_module
-from importlib.util import find_spec
 from numbers import Number
 from typing import Any
 
@@ -284,15 +282,3 @@ def _stored(table: Any, connection: Any) -> Any:
 
     table.to_native().create("kept")
     return nw.from_native(connection.table("kept"))
-
-
-def data_frame(columns: Mapping[str, Any]) -> Any:
-    """These columns as a pandas frame, or a polars frame or an arrow table where pandas is not installed."""
-    plain = {name: values.tolist() if isinstance(values, np.ndarray) else values for name, values in columns.items()}
-    if find_spec("pandas"):
-        return import_module("pandas").DataFrame(dict(columns))
-    if find_spec("polars"):
-        return import_module("polars").DataFrame(plain, strict=False)
-    if find_spec("pyarrow"):
-        return import_module("pyarrow").table(plain)
-    raise VotesError("a dataframe needs pandas, polars or pyarrow: pip install 'jurors[frames]'")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import VotesError
-from jurors.tables import Table
+from jurors.tables import Table, data_frame
 
 Label: TypeAlias = str | int | float | bool
 Codes: TypeAlias = NDArray[np.signedinteger[Any]]
@@ -205,8 +205,6 @@ class Votes:
 
     def to_frame(self) -> Any:
         """A pandas frame: one vote a row (item, juror, label), or in the counts layout where rows stand for items."""
-        from jurors.votes.frame import data_frame
-
         if self.counts is not None:
             if "count" in self.jurors:
                 raise VotesError("a juror is called 'count' like the column of counts; rename that juror first")

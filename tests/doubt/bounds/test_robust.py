@@ -23,7 +23,7 @@ from jurors.errors import SketchError
 from jurors.evaluate import Named, evaluate_with_key
 from jurors.numbers.arrays import Flags, Integers
 from jurors.sketch.moments import table_moments
-from jurors.votes.frame import data_frame
+from jurors.tables import data_frame
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
 TUPLES = np.array(list(product((0, 1), repeat=3)))

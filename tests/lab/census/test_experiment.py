@@ -30,7 +30,6 @@ from jurors.lab.census.acs_jury import training_records
 from jurors.lab.census.draws import second_label_votes
 from jurors.lab.census.experiment import Settings
 from jurors.lab.census.experiment_figures import accuracy_figure, prevalence_figure
-from jurors.lab.census.experiment_report import report_markdown, report_text
 from jurors.lab.census.experiment_store import read_sketches
 from jurors.lab.census.experiment_verdict import against_majority, drowned_settings
 
@@ -244,7 +243,7 @@ def test_the_report_says_who_how_and_with_what(kept: tuple[Path, Experiment]) ->
 
 def test_the_report_begins_with_the_verdict_and_says_what_each_count_is_by(kept: tuple[Path, Experiment]) -> None:
     document = kept[1].to_dict()
-    paragraphs = report_text(document).split("\n\n")
+    paragraphs = str(kept[1]).split("\n\n")
     assert "on the same records for all jurors; no stand-ins" in " ".join(paragraphs[0].split())
     assert paragraphs[1].startswith("AE against MV: closer to the prevalence in ")
     assert "accuracies by the typical error, to" in " ".join(paragraphs[1].split())
@@ -351,9 +350,8 @@ def test_the_line_of_the_accuracy_figure_is_the_truth_and_legends_are_as_dark_as
 
 
 def test_markdown_and_text_have_the_same_numbers(kept: tuple[Path, Experiment]) -> None:
-    document = kept[1].to_dict()
     numbers = re.compile(r"\d+\.\d+%")
-    assert numbers.findall(report_text(document)) == numbers.findall(report_markdown(document))
+    assert numbers.findall(str(kept[1])) == numbers.findall(kept[1].to_markdown())
 
 
 def test_quiet_prints_nothing_on_stderr(census: Path) -> None:

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jurors.evaluate import Alarm, Named
-from jurors.evaluate.card import percent
+from jurors.evaluate.card import alarm_lines, percent
 from jurors.evaluate.drawable import Drawable
-from jurors.evaluate.solution import json_ready
-from jurors.tables import Table
+from jurors.tables import Block, Columns, Notes, Result, Table, columns_of
 from jurors.votes import Label
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bounds(Drawable):
+class Bounds(Result, Drawable):
     """Guaranteed intervals, all of them at once; None where the assumption contradicts the counts."""
 
     items: int
@@ -54,34 +53,23 @@ class Bounds(Drawable):
         )
         return Table(("statistic", "at least", "at most"), shown, right=(1, 2))
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+    def _document(self) -> dict[str, Any]:
         return {
             "items": self.items,
-            "jurors": list(self.jurors),
-            "labels": [json_ready(a) for a in self.labels],
+            "jurors": self.jurors,
+            "labels": self.labels,
             "assumption": self.assumption,
             "possible": self.is_possible,
-            "prevalence": json_ready(self.prevalence),
-            "accuracy": json_ready(self.accuracy),
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
-            "details": json_ready(self.details),
+            "prevalence": self.prevalence,
+            "accuracy": self.accuracy,
+            "alarms": self.alarms,
+            "details": self.details,
         }
 
-    def to_frame(self) -> Any:
-        """A dataframe: statistic, juror, label, low, high."""
-        from jurors.votes.frame import data_frame
+    def _columns(self) -> Columns:
+        return columns_of(*self.rows())
 
-        names, rows = self.rows()
-        columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-        return data_frame({name: list(column) for name, column in zip(names, columns, strict=True)})
-
-    def __str__(self) -> str:
-        from jurors.evaluate.card import alarm_lines
-
+    def _blocks(self) -> list[Block]:
         head = f"{len(self.jurors)} jurors, {self.items:,} items; assuming {self.assumption}"
-        body = self.table().to_text() if self.is_possible else "No answer key agrees with that."
-        return "\n\n".join([head, body, *(["\n".join(alarm_lines(self.alarms))] * bool(self.alarms))]) + "\n"
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
+        body = self.table() if self.is_possible else "No answer key agrees with that."
+        return [head, body, *([Notes(alarm_lines(self.alarms))] if self.alarms else [])]

@@ -27,10 +27,11 @@ from jurors.doubt.bounds.robust_trio import complement
 from jurors.doubt.bounds.severity import smallest_correlation
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Named
-from jurors.evaluate.solution import json_ready
+from jurors.evaluate.card import percent
 from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
+from jurors.tables import Columns, Result, Table, columns_of
 
 Column: TypeAlias = "Floats | NDArray[np.object_]"
 
@@ -185,7 +186,29 @@ def _way_out(work: TrioWork, place: Place, advise: bool) -> str:
     return f"Assume {f'about {least:.2g} or more' if least > work.epsilon else 'more'}, or evaluate other jurors"
 
 
-def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -> dict[str, Column]:
+class CorrelationCurve(Result, dict[str, Column]):
+    """The columns of `correlation_curve`; to read, how the bounds of the first label's prevalence widen."""
+
+    def _document(self) -> Columns:
+        return self
+
+    def _columns(self) -> Columns:
+        return self
+
+    def _blocks(self) -> tuple[Table]:
+        first = self["label"][0]
+        shown = (self["statistic"] == "prevalence") & (self["label"] == first)
+        names = ("correlation", "outcome", "low", "high", "width")
+        rows = tuple(
+            (f"{epsilon:.5f}", outcome, *map(percent, ends))
+            for epsilon, outcome, *ends in zip(*(self[name][shown].tolist() for name in names), strict=True)
+        )
+        return (
+            Table(("correlation", "outcome", f"least {first}", f"most {first}", "width"), rows, right=(0, 2, 3, 4)),
+        )
+
+
+def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -> CorrelationCurve:
     """The closed-form bounds over ε, as columns of a long table: where does the answer stop being informative?
 
     One row for each correlation and statistic: correlation, outcome ("bounded" or the kind of the alarm), statistic,
@@ -211,10 +234,10 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
         rows += [(float(epsilon), outcome, *row, row[-1] - row[-2]) for row in statistics]
     names = ("correlation", "outcome", "statistic", "juror", "label", "low", "high", "width")
     numbers = {"correlation", "low", "high", "width"}
-    return {
-        name: np.array([row[k] for row in rows], dtype=float if name in numbers else object)
+    return CorrelationCurve(
+        (name, np.array([row[k] for row in rows], dtype=float if name in numbers else object))
         for k, name in enumerate(names)
-    }
+    )
 
 
 def _default_epsilons(sketch: Sketch) -> list[float]:
@@ -228,22 +251,24 @@ def _default_epsilons(sketch: Sketch) -> list[float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sensitivities:
+class Sensitivities(Result):
     """κ: how much small error correlations move each statistic, at most, as a multiple of the largest of them."""
 
     prevalence: float  #: of either label
     accuracy: Named  #: juror -> label -> κ
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"prevalence": self.prevalence, "accuracy": json_ready(self.accuracy)}
+    def _document(self) -> dict[str, Any]:
+        return {"prevalence": self.prevalence, "accuracy": self.accuracy}
 
-    def _repr_html_(self) -> str:
-        from jurors.tables import Table
+    def _columns(self) -> Columns:
+        """One row per statistic; no juror and no label where it is the prevalence, of either label."""
+        rows = [(j, a, x) for j, row in self.accuracy.items() for a, x in row.items()]
+        return columns_of(("juror", "label", "sensitivity"), [(None, None, self.prevalence), *rows])
 
+    def _blocks(self) -> tuple[Table]:
         rows = [(f"accuracy of {j} on {a}", f"{x:.1f}") for j, row in self.accuracy.items() for a, x in row.items()]
         heads = ("statistic", "moves at most by this times the error correlation")
-        return Table(heads, (("prevalence", f"{self.prevalence:.1f}"), *rows), right=(1,)).to_html()
+        return (Table(heads, (("prevalence", f"{self.prevalence:.1f}"), *rows), right=(1,)),)
 
 
 def sensitivities(sketch: Sketch) -> Sensitivities:

@@ -28,14 +28,14 @@ from jurors.evaluate.majority import vote_counts
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
-from jurors.tables import Table
+from jurors.tables import Columns, Result, Table
 from jurors.votes import Label
 
 _SHOWN_PAIRS = 30
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AgreementStatistics(Drawable):
+class AgreementStatistics(Result, Drawable):
     """Coefficients of agreement; None where one does not exist (chance agrees always, or no item has two votes)."""
 
     items: int
@@ -59,30 +59,24 @@ class AgreementStatistics(Drawable):
         pairs = zip(names[self.first], names[self.second], self.pair_items.tolist(), shares, kappa, strict=True)
         return list(pairs)
 
-    def to_dict(self) -> dict[str, Any]:
-        """The statistics as JSON."""
-        overall = {name: None if x is None else float(x) for name, x in self._overall()}
+    def _document(self) -> dict[str, Any]:
         keys = ("items", "agreement", "cohen_kappa")
         pairs = [{"jurors": [i, j], **dict(zip(keys, rest, strict=True))} for i, j, *rest in self.pairs()]
-        names = {"jurors": list(self.jurors), "labels": list(self.labels)}
-        return {"items": self.items, **names, **overall, "pairs": pairs}
+        about = {"items": self.items, "jurors": self.jurors, "labels": self.labels}
+        return {**about, **dict(self._overall()), "pairs": pairs}
 
-    def to_frame(self) -> Any:
-        """A dataframe, one pair a row."""
-        from jurors.votes.frame import data_frame
-
+    def _columns(self) -> Columns:
+        """One row per pair."""
         names = np.array(self.jurors, dtype=object)
-        return data_frame(
-            {
-                "first": names[self.first],
-                "second": names[self.second],
-                "items": self.pair_items,
-                "agreement": self.pair_agreement,
-                "cohen_kappa": self.cohen_kappa,
-            }
-        )
+        return {
+            "first": names[self.first],
+            "second": names[self.second],
+            "items": self.pair_items,
+            "agreement": self.pair_agreement,
+            "cohen_kappa": self.cohen_kappa,
+        }
 
-    def tables(self) -> tuple[Table, Table]:
+    def _blocks(self) -> tuple[Table, Table]:
         """The whole jury's coefficients, and the pairs' (the first thirty), to read."""
         named = tuple((name.replace("_", " "), _shown(x)) for name, x in self._overall())
         rows = self.pairs()[:_SHOWN_PAIRS]
@@ -90,15 +84,9 @@ class AgreementStatistics(Drawable):
         more = len(self.first) - len(rows)
         title = "Pairs" + (f" (the first {len(rows)} of {len(self.first):,})" if more else "")
         heads = ("first", "second", "items", "agreement", "Cohen's kappa")
-        return Table(("statistic", "value"), named, right=(1,)), Table(heads, cells, title=title, right=(2, 3, 4))
-
-    def __str__(self) -> str:
-        whole, pairs = self.tables()
-        head = f"Agreement of {len(self.jurors)} jurors on {self.items:,} items (it is not accuracy)"
-        return "\n\n".join([head + "\n" + whole.to_text(), pairs.to_text()]) + "\n"
-
-    def _repr_html_(self) -> str:
-        return "".join(table.to_html() for table in self.tables())
+        about = f"Agreement of {len(self.jurors)} jurors on {self.items:,} items (it is not accuracy)"
+        whole = Table(("statistic", "value"), named, title=about, right=(1,))
+        return whole, Table(heads, cells, title=title, right=(2, 3, 4))
 
     def _overall(self) -> list[tuple[str, Fraction | None]]:
         names = ("agreement", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")

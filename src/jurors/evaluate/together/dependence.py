@@ -25,13 +25,13 @@ from jurors.sketch import Sketch
 from jurors.sketch.links import linked_groups
 from jurors.sketch.moments import covariances, pair_sums
 from jurors.sketch.panel_moments import pair_moments
-from jurors.tables import Table
+from jurors.tables import Columns, Notes, Result, Table, columns_of
 
 _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Dependence(Drawable):
+class Dependence(Result, Drawable):
     """How the jurors' errors go together."""
 
     jurors: tuple[str, ...]
@@ -80,24 +80,20 @@ class Dependence(Drawable):
         rows = [(names[a], names[b], float(self.correlation[a, b]), float(z[a, b])) for a, b in zip(i, j, strict=True)]
         return sorted(rows, key=lambda row: -row[2])
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+    def _document(self) -> dict[str, Any]:
         return {
             "mean_correlation": self.mean_correlation,
             "effective_jurors": self.effective_jurors,
-            "interval": None if self.interval is None else {k: list(v) for k, v in self.interval.items()},
-            "groups": [list(group) for group in self.groups],
+            "interval": self.interval,
+            "groups": self.groups,
             "pairs": [{"jurors": [a, b], "correlation": x, "z": z} for a, b, x, z in self.pairs()],
         }
 
-    def to_frame(self) -> Any:
-        """A dataframe, one row a pair: first, second, correlation, z."""
-        from jurors.votes.frame import data_frame
+    def _columns(self) -> Columns:
+        """One row per pair."""
+        return columns_of(("first", "second", "correlation", "z"), self.pairs())
 
-        columns = zip(*self.pairs(), strict=True)
-        return data_frame(dict(zip(("first", "second", "correlation", "z"), map(list, columns), strict=True)))
-
-    def __str__(self) -> str:
+    def _blocks(self) -> tuple[Notes, Table]:
         ends = self.interval or {}
 
         def about(name: str, places: int) -> str:
@@ -108,16 +104,12 @@ class Dependence(Drawable):
             f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+.3f}"
             f"{about('mean_correlation', 3)}"
         )
-        groups = [f"move together: {', '.join(group)}" for group in self.groups]
-        return "\n".join([head, *groups, "", self.table().to_text()]) + "\n"
+        return Notes([head, *(f"move together: {', '.join(group)}" for group in self.groups)]), self.table()
 
     def table(self) -> Table:
         """The most correlated pairs, to read."""
         shown = tuple((a, b, f"{x:+.3f}", f"{z:+.1f}") for a, b, x, z in self.pairs()[:_SHOWN])
         return Table(("first", "second", "error correlation", "z"), shown, right=(2, 3))
-
-    def _repr_html_(self) -> str:
-        return self.table().to_html()
 
 
 def same_voice(hearing: Integers) -> Flags:

@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from jurors.evaluate.card import percent
 from jurors.evaluate.trio.trios import OUTCOMES, DecodedTrios, decode_trios
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.panel_moments import trio_moments
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}" if value == value else "–"
+from jurors.tables import Columns, Result, Table, data_frame
 
 
 @dataclass(frozen=True, eq=False)
-class PanelTrios:
+class PanelTrios(Result):
     """What each trio of a panel says by itself; where trios disagree about a juror, errors are correlated."""
 
     sketch: Sketch
@@ -46,8 +44,6 @@ class PanelTrios:
 
     def by_juror(self) -> Any:
         """A dataframe, one row a juror: its trios, how many are real, and how far apart they put its accuracies."""
-        from jurors.votes.frame import data_frame
-
         labels = self.sketch.labels
         total = np.bincount(self.trios.ravel(), minlength=len(self.sketch.jurors))
         columns: dict[str, list[Any]] = {"juror": list(self.sketch.jurors), "trios": total.tolist(), "real": []}
@@ -61,19 +57,15 @@ class PanelTrios:
                     columns[f"{what} on {label}"].append(float(end))
         return data_frame(columns)
 
-    def _repr_html_(self) -> str:
-        from jurors.tables import Table
-
+    def _blocks(self) -> tuple[Table]:
         first, second = self.sketch.labels
         prevalence, accuracy = self.medians()
-        rows = tuple((j, *map(_percent, row)) for j, row in zip(self.sketch.jurors, accuracy.tolist(), strict=True))
-        title = f"medians over {len(self.trios):,} trios; prevalence of {first}: {_percent(prevalence)}"
-        return Table(("juror", f"accuracy on {first}", f"accuracy on {second}"), rows, title=title).to_html()
+        rows = tuple((j, *map(percent, row)) for j, row in zip(self.sketch.jurors, accuracy.tolist(), strict=True))
+        title = f"medians over {len(self.trios):,} trios; prevalence of {first}: {percent(prevalence)}"
+        return (Table(("juror", f"accuracy on {first}", f"accuracy on {second}"), rows, title=title),)
 
-    def to_frame(self) -> Any:
-        """A dataframe, one row a trio: its jurors, items, outcome, prevalence and accuracies."""
-        from jurors.votes.frame import data_frame
-
+    def _columns(self) -> Columns:
+        """One row per trio: its jurors, items, outcome, prevalence and accuracies."""
         names = np.array(self.sketch.jurors, dtype=object)
         first, second = self.sketch.labels
         columns: dict[str, Any] = {f"juror {k + 1}": names[self.trios[:, k]] for k in range(3)}
@@ -83,7 +75,7 @@ class PanelTrios:
         for k in range(3):
             columns[f"accuracy {k + 1} on {first}"] = self.decoded.accuracy[:, k, 0]
             columns[f"accuracy {k + 1} on {second}"] = self.decoded.accuracy[:, k, 1]
-        return data_frame(columns)
+        return columns
 
 
 def evaluate_all_trios(sketch: Sketch) -> PanelTrios:

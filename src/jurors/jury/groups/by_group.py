@@ -18,18 +18,20 @@ from jurors.errors import JurorsError, SketchError, VotesError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import majority_partition
-from jurors.evaluate.solution import Named, json_ready
+from jurors.evaluate.solution import Named
 from jurors.jury.accept import without_silent
 from jurors.jury.grade import grade
+from jurors.jury.groups.by_group_card import group_blocks, group_columns
 from jurors.jury.groups.by_group_votes import prepared, said_here, split_votes
 from jurors.jury.label import label
 from jurors.jury.labelling import Labelling, label_rows
 from jurors.jury.score import score
 from jurors.sketch import count_votes
+from jurors.tables import Block, Columns, Result
 from jurors.votes import Key, Label, Votes, as_key
 from jurors.votes.table import nearest, ordered_labels
 
-Result = TypeVar("Result", Evaluation, KeyedEvaluation)
+Graded = TypeVar("Graded", Evaluation, KeyedEvaluation)
 
 FEWEST_ITEMS = 200  # the smallest test for which intervals were checked by simulation (benchmarks/plan_widths.py)
 _WIDEST = 0.2  # a score known less well than this says little
@@ -39,8 +41,8 @@ _LABELLED_BY_ALL = "so its items get the labels that all items together give the
 
 
 @dataclass(frozen=True, eq=False)
-class ByGroup(Generic[Result]):
-    """One result a group."""
+class ByGroup(Result, Generic[Graded]):
+    """One result per group."""
 
     column: str
     jurors: tuple[str, ...]  #: everybody; in a group, those who never voted there are left out
@@ -50,9 +52,9 @@ class ByGroup(Generic[Result]):
     left_out: Named  #: group -> why it could not be graded
     alarms: tuple[Alarm, ...]  #: about the groups, and every group's own, by name
 
-    def __getitem__(self, group: Any) -> Result:
-        found: Result = self.groups[nearest(group, tuple(self.groups), "group")]
-        return found
+    def __getitem__(self, group: Any) -> Graded:
+        graded: Graded = self.groups[nearest(group, tuple(self.groups), "group")]
+        return graded
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -75,48 +77,28 @@ class ByGroup(Generic[Result]):
                 chosen.setdefault(said, {})[group] = sketch.labels[code]
         return [(decisions, by) for decisions, by in chosen.items() if len(set(by.values())) > 1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: every group's own document under its name."""
-        rules = [
-            {"decisions": json_ready(list(decisions)), "label": {str(g): json_ready(a) for g, a in by.items()}}
-            for decisions, by in self.rules()
-        ]
+    def _document(self) -> dict[str, Any]:
+        """Every group's own document under its name."""
         return {
             "by": self.column,
-            "jurors": list(self.jurors),
-            "labels": [json_ready(label) for label in self.labels],
-            "items": {str(group): int(size) for group, size in self.sizes.items()},
-            "groups": {str(group): result.to_dict() for group, result in self.groups.items()},
-            "left_out": {str(group): reason for group, reason in self.left_out.items()},
-            "rules": rules,
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "jurors": self.jurors,
+            "labels": self.labels,
+            "items": self.sizes,
+            "groups": self.groups,
+            "left_out": self.left_out,
+            "rules": [{"decisions": decisions, "label": by} for decisions, by in self.rules()],
+            "alarms": self.alarms,
         }
 
-    def to_frame(self) -> Any:
-        """The groups' own frames below each other, with a column `group` in front."""
-        from jurors.votes import data_frame
-
-        names, rows = self.rows()
-        return data_frame({name: [row[k] for row in rows] for k, name in enumerate(names)})
-
-    def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Rows for CSV: group, then what the result itself has."""
-        from jurors.jury.groups.by_group_card import group_rows
-
-        return group_rows(self)
+    def _columns(self) -> Columns:
+        """The groups' own columns below each other, `group` in front."""
+        return group_columns(self)
 
     def __repr__(self) -> str:
         return f"ByGroup({self.column!r}, {len(self.groups):,} groups graded, {len(self.left_out):,} left out)"
 
-    def __str__(self) -> str:
-        from jurors.jury.groups.by_group_card import text_card
-
-        return text_card(self)
-
-    def _repr_html_(self) -> str:
-        from jurors.jury.groups.by_group_card import html_card
-
-        return html_card(self)
+    def _blocks(self) -> list[Block]:
+        return group_blocks(self)
 
 
 def grade_by(source: Any, by: Any, *, column: str = "group", **options: Any) -> ByGroup[Evaluation]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jurors.evaluate import Alarm, Evaluation
-from jurors.evaluate.card import alarm_lines, csv_rows, percent, percent_range
-from jurors.evaluate.key_card import score_rows
-from jurors.tables import Table
+from jurors.evaluate.card import alarm_lines, percent, percent_range
+from jurors.tables import Block, Columns, Notes, Table
 
 if TYPE_CHECKING:
     from jurors.jury.groups.by_group import ByGroup
@@ -21,11 +19,6 @@ _MOST_ROWS = 60  # more groups and jurors than this are cut in text; CSV and JSO
 _MOST_RULES = 20
 _MOST_COLUMNS = 6  # with more groups, rules list the groups of each label
 _MOST_ALARMS = 10  # of one kind, in text
-
-
-def group_tables(by: ByGroup[Any]) -> list[Table]:
-    """The grades, and the rules that differ."""
-    return [_grades(by), *_rules(by)]
 
 
 def _rules(by: ByGroup[Any]) -> list[Table]:
@@ -108,32 +101,18 @@ def shown_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
     return tuple(shown)
 
 
-def group_rows(by: ByGroup[Any]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """Rows for CSV: the results' own, with the group in front."""
-    columns: tuple[str, ...] = ("group",)
-    rows: list[tuple[Any, ...]] = []
+def group_columns(by: ByGroup[Any]) -> Columns:
+    """The results' own columns, with the group in front."""
+    columns: dict[str, list[Any]] = {"group": []}
     for group, result in by.groups.items():
-        names, own = csv_rows(result) if isinstance(result, Evaluation) else score_rows(result)
-        columns = ("group", *names)
-        rows += [(group, *row) for row in own]
-    return columns, rows
+        own = result._columns()
+        columns["group"] += [group] * len(own["juror"])
+        for name, values in own.items():
+            columns.setdefault(name, []).extend(values)
+    return columns
 
 
-def text_card(by: ByGroup[Any]) -> str:
-    """For a terminal."""
-    blocks = [table.to_text() for table in group_tables(by)]
-    blocks += ["\n".join(alarm_lines(shown_alarms(by.alarms)))] * bool(by.alarms)
-    return "\n\n".join(blocks) + "\n"
-
-
-def markdown_card(by: ByGroup[Any]) -> str:
-    """As Markdown."""
-    blocks = [table.to_markdown() for table in group_tables(by)]
-    blocks += ["\n".join(f"- {line}" for line in alarm_lines(shown_alarms(by.alarms)))] * bool(by.alarms)
-    return "\n\n".join(blocks) + "\n"
-
-
-def html_card(by: ByGroup[Any]) -> str:
-    """For a notebook."""
-    lines = "".join(f"<li>{html.escape(line)}</li>" for line in alarm_lines(shown_alarms(by.alarms)))
-    return "".join(table.to_html() for table in group_tables(by)) + (f"<ul>{lines}</ul>" if lines else "")
+def group_blocks(by: ByGroup[Any]) -> list[Block]:
+    """The grades, the rules that differ, and the alarms."""
+    alarms = [Notes(alarm_lines(shown_alarms(by.alarms)))] if by.alarms else []
+    return [_grades(by), *_rules(by), *alarms]

@@ -24,6 +24,7 @@ from jurors.lab.census.draws import DRAWS, Draw, draw_tests
 from jurors.lab.census.experiment_store import Store
 from jurors.lab.census.trial import Trio, TrioTests, all_trios, evaluate_tests, trio_counts
 from jurors.numbers.arrays import Integers
+from jurors.tables import Block, Columns, Result, columns_of
 
 Progress: TypeAlias = Callable[[str, float], None]  # what is done now, and the share of everything that is done
 
@@ -78,7 +79,7 @@ class PrevalenceTests:
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class Experiment(Result):
     """What came out: who the persons and the jurors were, and every test. `str()` is the report."""
 
     settings: Settings
@@ -101,31 +102,24 @@ class Experiment:
 
         return summary(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: settings, jurors, one entry for each prevalence and trio, groups."""
+    def _document(self) -> dict[str, Any]:
+        """Settings, jurors, one entry for each prevalence and trio, groups."""
         return self._summary
 
-    def to_frame(self) -> Any:
-        """A dataframe, one row for each prevalence, trio, statistic and method: truth, mean, and how far off."""
+    def _columns(self) -> Columns:
+        """One row for each prevalence, trio, statistic and method: truth, mean, and how far off."""
         from jurors.lab.census.experiment_summary import error_rows
-        from jurors.votes.frame import data_frame
 
-        names, rows = error_rows(self.to_dict())
-        return data_frame({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+        return columns_of(*error_rows(self._summary))
 
-    def __str__(self) -> str:
-        from jurors.lab.census.experiment_report import report_text
+    def _blocks(self) -> list[Block]:
+        from jurors.lab.census.experiment_report import report_blocks
 
-        return report_text(self.to_dict())
+        return report_blocks(self._summary)
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        from jurors.lab.census.experiment_report import report_tables
-        from jurors.lab.census.experiment_verdict import verdict
-
-        said = "".join(f"<p>{escape(line)}</p>" for line in verdict(self.to_dict()))
-        return said + "".join(table.to_html() for table in report_tables(self.to_dict()))
+    def to_markdown(self) -> str:
+        """The report as a page of its own."""
+        return f"# The census experiment\n\n{super().to_markdown()}"
 
     def __repr__(self) -> str:
         s = self.settings

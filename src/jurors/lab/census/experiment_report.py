@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from jurors.lab.census.experiment_verdict import verdict
-from jurors.tables import Table
+from jurors.tables import Block, Table
 
 _WIDTH = 118
 
@@ -20,17 +20,10 @@ _DRAWN = {
 }  # fmt: skip
 
 
-def report_text(document: Mapping[str, Any]) -> str:
-    """Everything as text."""
-    paragraphs = [*verdict(document), *_head(document)]
-    parts = [*(fill(line, _WIDTH) for line in paragraphs), *(table.to_text() for table in report_tables(document))]
-    return "\n\n".join(parts) + "\n"
-
-
-def report_markdown(document: Mapping[str, Any]) -> str:
-    """Everything as Markdown."""
-    tables = [table.to_markdown() for table in report_tables(document)]
-    return "\n\n".join(["# The census experiment", *verdict(document), *_head(document), *tables]) + "\n"
+def report_blocks(document: Mapping[str, Any]) -> list[Block]:
+    """The verdict first, then who and how, then the tables."""
+    prose = [fill(line, _WIDTH) for line in (*verdict(document), *_head(document))]
+    return [*prose, *_tables(document)]
 
 
 def _head(document: Mapping[str, Any]) -> list[str]:
@@ -54,7 +47,7 @@ def _stand_ins(document: Mapping[str, Any]) -> str:
     return f"Stand-ins: {'; '.join(used) or 'none, every column of the paper is there'}.{code}"
 
 
-def report_tables(document: Mapping[str, Any]) -> list[Table]:
+def _tables(document: Mapping[str, Any]) -> list[Table]:
     """The tables of the report."""
     return [
         _jurors(document),

@@ -1,0 +1,191 @@
+"""The laws of `jurors.tables.Result`, kept by every class of results: one statement, all forms of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from functools import cache
+from html.parser import HTMLParser
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+import numpy as np
+import panels
+import pytest
+
+import jurors
+from jurors.cli.check import Verdict
+from jurors.tables import FORMS, Listing, Notes, Result, Table, data_frame, json_ready
+
+EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")
+LABELS = ("<b>yes</b>", "no & more")
+
+
+@cache
+def _votes(width: int = 5) -> jurors.Votes:
+    drawn = panels.simulate(400, width, seed=1)
+    items = [f"<i>{k}</i>" for k in range(400)]
+    return jurors.Votes.from_matrix(drawn.votes, jurors=EVIL[:width], labels=LABELS, items=items)
+
+
+@cache
+def _graded() -> jurors.Evaluation:
+    return jurors.grade(_votes())
+
+
+@cache
+def _keyed() -> jurors.KeyedEvaluation:
+    return jurors.score(_votes(), jurors.Key.from_array([LABELS[k % 2] for k in range(400)]))
+
+
+def _trio() -> jurors.Sketch:
+    return jurors.Sketch.from_votes(_votes(3))
+
+
+def _goodness() -> Any:
+    drawn = panels.simulate(600, 3, seed=1, prevalence=(0.5, 0.3, 0.2))
+    return jurors.goodness_of_fit(jurors.Sketch.from_votes(jurors.Votes.from_matrix(drawn.votes)))
+
+
+def _search() -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    from jurors.lab.independence import find_independent_jury
+
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 300)
+    features = rng.normal(size=(300, 6)) + truth[:, None]
+    return find_independent_jury(features, truth, LogisticRegression(), jurors=3, features_each=2, tries=3)
+
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "Evaluation": _graded,
+    "Solution": lambda: _graded().solution,
+    "Partition": lambda: _graded().partition,
+    "Dependence": lambda: _graded().details["dependence"],
+    "KeyedEvaluation": _keyed,
+    "Labelling": lambda: jurors.label(_votes()),
+    "Comparison": lambda: jurors.compare(_votes(), methods=["latent", "majority"]),
+    "AgreementStatistics": lambda: jurors.agreement(_votes()),
+    "Bounds": lambda: jurors.bounds(_votes(3)),
+    "CorrelationCurve": lambda: jurors.correlation_curve(_trio(), [0.0, 0.001, 0.9]),
+    "Sensitivities": lambda: jurors.sensitivities(_trio()),
+    "GoodnessOfFit": _goodness,
+    "PanelTrios": lambda: jurors.evaluate_all_trios(jurors.Sketch.from_votes(_votes())),
+    "ByGroup": lambda: jurors.grade_by(_votes(), ["<u>x</u>", "y"] * 200),
+    "Inspection": lambda: jurors.inspect(_votes()),
+    "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
+    "IndependenceSearch": _search,
+    "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
+}
+#: needs census records, and is made in tests/lab/census
+ELSEWHERE = {"Experiment"}
+every_result = pytest.mark.parametrize("name", MAKERS)
+made = cache(lambda name: MAKERS[name]())
+
+
+class _Text(HTMLParser):
+    """What a reader of the page sees, and the tags around it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def _said(block: Any) -> list[str]:
+    """Everything that a block says, cell by cell."""
+    match block:
+        case Table():
+            return ["–" if cell is None or cell != cell else str(cell) for row in block.rows for cell in row]
+        case Notes() | Listing():
+            return list(block.lines)
+        case _:
+            return [block]
+
+
+def test_every_class_of_results_is_tried_here() -> None:
+    for package in walk_packages(jurors.__path__, "jurors."):
+        if not package.name.endswith("__main__"):
+            import_module(package.name)
+    known = {cls.__name__ for cls in Result.__subclasses__() if cls.__module__.startswith("jurors.")}
+    assert known == set(MAKERS) | ELSEWHERE
+
+
+@every_result
+def test_text_markdown_and_html_say_the_same(name: str) -> None:
+    result = made(name)
+    text, markdown, page = result.to_text(), result.to_markdown(), "".join(_Text(result.to_html()).texts)
+    said = [cell for block in result._blocks() for cell in _said(block)]
+    assert said
+    for cell in said:
+        assert cell in text
+        assert cell.replace("|", "\\|") in markdown or cell in markdown
+        assert cell in page
+
+
+@every_result
+def test_csv_and_dataframe_hold_the_same_rows(name: str) -> None:
+    names, *rows = csv.reader(io.StringIO(made(name).to_csv()))
+    frame = made(name).to_frame()
+    assert names == list(frame.columns)
+    assert len(set(names)) == len(names)
+    cells = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
+    assert rows == [["" if cell is None else str(cell) for cell in row] for row in cells]
+    assert rows
+
+
+@every_result
+def test_json_is_strict_and_is_the_document(name: str) -> None:
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    assert json.loads(made(name).to_json(), parse_constant=refuse) == made(name).to_dict()
+
+
+@every_result
+def test_names_are_text_in_html(name: str) -> None:
+    for page in (made(name).to_html(), made(name)._repr_html_()):
+        tags = {"p", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li", "pre"}
+        assert _Text(page).tags <= tags
+        assert page.count("</table>") == page.count("<table>")
+
+
+@every_result
+def test_the_commands_know_every_form(name: str) -> None:
+    for method in FORMS.values():
+        assert isinstance(getattr(made(name), method)(), str)
+
+
+def test_print_shows_the_text_but_of_a_labelling_one_line() -> None:
+    assert str(_graded()) == _graded().to_text()
+    labelling = made("Labelling")
+    assert str(labelling) == repr(labelling)
+    assert labelling.to_text().count("\n") == 401
+    assert labelling._repr_html_().count("<tr>") == 21
+
+
+def test_columns_stay_aligned_where_characters_are_wide() -> None:
+    lines = Table(("juror", "score"), (("日本", 1), ("👩‍⚕️", 2), ("e\u0301", 3))).to_text().splitlines()
+    assert lines[1] == "  日本   1"
+    assert lines[3] == "  e\u0301      3"
+
+
+def test_what_no_json_can_hold_becomes_null_or_parts() -> None:
+    assert json_ready({1: [float("nan"), float("inf"), 1 + 2j, np.int64(3), np.array([True])]}) == {
+        "1": [None, None, {"real": 1.0, "imaginary": 2.0}, 3, [True]]
+    }
+
+
+def test_arrays_keep_their_type_in_a_dataframe() -> None:
+    assert str(data_frame({"n": np.array([1, 2], dtype=np.int8)})["n"].dtype) == "int8"
