@@ -2,19 +2,19 @@
 
 The journey of the data is the folder listing:
 
-    votes/        1  who said what: the Votes table, files, frames, and what other tools wrote (`votes/readers/`)
+    votes/        1  who said what: Votes, keys, layouts; `files/` on disk, `readers/` of what other tools wrote
     sketch/       2  counts of decision tuples: count files and engines, merge, marginalise, moments
-    evaluate/     3  a sketch -> evaluations: encode, trio (exact), panel, many labels, answer key, the rivals
-    doubt/        4  how far to believe it: alarms, intervals, bounds, goodness of fit
-    decide/       4  partition by true label, labels with their estimated errors
-    jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group
-    report/       6  charts and the one-file page; `plot.py` is their public face
-    lab/          6  examples, simulate, plan, making jurors independent, the paper's experiment
+    evaluate/     3  a sketch -> evaluations: `trio/` (exact), `panel/`, errors `together/`, `rivals/`, an answer key
+    doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`
+    jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group; `methods/`
+    look/         6  what a file holds and which commands would work, before anything is graded
+    report/       6  the one-file page and its `charts/`; `plot.py` is their public face
+    lab/          6  examples, simulate, plan, making jurors independent; `census/`, the paper's experiment
     cli/          7  one thin function per command
 
-with `errors.py` (what can be wrong with the input), `numbers/` (exact arithmetic), `tables.py` (rows to read) and
-`whole.py` (files written whole or not at all) below them all. Names load when first used, so that
-`import jurors` stays quick.
+with `errors.py` (what can be wrong with the input), `numbers/` (exact arithmetic, array types), `tables.py` (how
+results are read) and `whole.py` (files written whole or not at all) below them all, and `data/` (the examples' votes)
+beside them. Names load when first used, so that `import jurors` stays quick.
 """
 
 from __future__ import annotations

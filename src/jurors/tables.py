@@ -104,6 +104,20 @@ class Result(ABC):
         return self.to_html()
 
 
+class Drawable(Result):
+    """A result that `jurors.plot` has charts of."""
+
+    __slots__ = ()
+
+    def plot(self, kind: str | None = None, *arguments: Any, **options: Any) -> Any:
+        """A chart of this result: a name in `jurors.plot.KINDS`, or the one that shows it best.
+
+        Arguments and options as in the function of that name. Needs altair (`pip install 'jurors[plot]'`).
+        """
+        # By name and late: results must load without altair, and what lies below may not import a room.
+        return import_module("jurors.plot").draw(self, kind, *arguments, **options)
+
+
 # -- blocks: what can be read ------------------------------------------------------------------------------
 
 

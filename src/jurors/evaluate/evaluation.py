@@ -12,19 +12,18 @@ from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.card import card_blocks, card_columns
 from jurors.evaluate.choose import DEFAULT_RULE
-from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import evaluate_majority
 from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named, Solution
 from jurors.sketch import Sketch
-from jurors.tables import Block, Columns, Result
+from jurors.tables import Block, Columns, Drawable
 from jurors.votes import Label
 
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation(Result, Drawable):
+class Evaluation(Drawable):
     """How common each label is, how accurate each juror is on each label, and how far to believe it.
 
     `solution` is None where no real evaluation explains the counts; `solutions` then holds the complex ones (or

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
-from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.key_card import score_tables
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
 from jurors.evaluate.solution import Named, Solution
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
-from jurors.tables import Columns, Result, Table
+from jurors.tables import Columns, Drawable, Table
 from jurors.votes import Label
 from jurors.votes.table import nearest, positions
 
@@ -31,7 +30,7 @@ _FEW = 12  # up to so many jurors, to_dict lists the trios too
 
 
 @dataclass(frozen=True, eq=False)
-class KeyedEvaluation(Result, Drawable):
+class KeyedEvaluation(Drawable):
     """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
 
     sketch: Sketch

@@ -12,18 +12,17 @@ from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.card import percent
-from jurors.evaluate.drawable import Drawable
 from jurors.jury.accept import as_votes, check_gradable, without_silent
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.sketch import count_votes
-from jurors.tables import Block, Columns, Result, Table, columns_of
+from jurors.tables import Block, Columns, Drawable, Table, columns_of
 from jurors.votes import as_key
 from jurors.votes.table import nearest
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Result, Drawable):
+class Comparison(Drawable):
     """Evaluations of one sketch by several methods; `refused` says why a method could not be used."""
 
     evaluations: tuple[Evaluation, ...]

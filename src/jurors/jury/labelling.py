@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Partition
-from jurors.evaluate.drawable import Drawable
-from jurors.tables import Columns, Result, Table, row_documents
+from jurors.tables import Columns, Drawable, Table, row_documents
 from jurors.votes import Label, Votes
 
 _MOST_SHOWN = 20  # items in a notebook
 
 
 @dataclass(frozen=True, eq=False)
-class Labelling(Result, Drawable):
+class Labelling(Drawable):
     """One label an item. `probability` is NaN where nothing earned one (a fallback to majority vote)."""
 
     items: NDArray[Any]

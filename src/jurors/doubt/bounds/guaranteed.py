@@ -7,13 +7,12 @@ from typing import Any
 
 from jurors.evaluate import Alarm, Named
 from jurors.evaluate.card import alarm_lines, percent
-from jurors.evaluate.drawable import Drawable
-from jurors.tables import Block, Columns, Notes, Result, Table, columns_of
+from jurors.tables import Block, Columns, Drawable, Notes, Table, columns_of
 from jurors.votes import Label
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Bounds(Result, Drawable):
+class Bounds(Drawable):
     """Guaranteed intervals, all of them at once; None where the assumption contradicts the counts."""
 
     items: int

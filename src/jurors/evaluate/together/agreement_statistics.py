@@ -23,19 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
-from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.majority import vote_counts
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
-from jurors.tables import Columns, Result, Table
+from jurors.tables import Columns, Drawable, Table
 from jurors.votes import Label
 
 _SHOWN_PAIRS = 30
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AgreementStatistics(Result, Drawable):
+class AgreementStatistics(Drawable):
     """Coefficients of agreement; None where one does not exist (chance agrees always, or no item has two votes)."""
 
     items: int

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
-from jurors.evaluate.drawable import Drawable
 from jurors.evaluate.keyed import KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.together.factor import residual_errors
@@ -25,13 +24,13 @@ from jurors.sketch import Sketch
 from jurors.sketch.links import linked_groups
 from jurors.sketch.moments import covariances, pair_sums
 from jurors.sketch.panel_moments import pair_moments
-from jurors.tables import Columns, Notes, Result, Table, columns_of
+from jurors.tables import Columns, Drawable, Notes, Table, columns_of
 
 _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Dependence(Result, Drawable):
+class Dependence(Drawable):
     """How the jurors' errors go together."""
 
     jurors: tuple[str, ...]
