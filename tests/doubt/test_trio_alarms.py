@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from strategies import juries
@@ -27,6 +28,18 @@ def test_whole_counts_in_every_cell_are_told_from_accidental_rationals() -> None
     half = Fraction(1, 2)
     truth = Solution.of_two_labels("ijk", "AB", half, [(Fraction(3, 4), Fraction(3, 4))] * 3)
     assert "exactly_independent" in kinds(encode(truth, items=128))
+
+
+def test_labels_whose_shares_leave_the_range_of_probabilities_promise_nothing() -> None:
+    counts = {"AAA": 1, "AAB": 5, "ABA": 10, "ABB": 20, "BAA": 5, "BAB": 20, "BBA": 10, "BBB": 5}
+    result = grade(Sketch.from_counts(counts, jurors="ijk"))
+    assert result.partition is not None
+    assert result.alarms[0].kind == "out_of_range"
+    assert (result.partition.by_true_label < 0).any()  # shown as evidence, never clamped
+    assert "expected to be wrong" not in str(result)
+    assert result.to_dict()["expected_errors"] is None
+    probability = result.partition.probability
+    assert ((probability >= 0) & (probability <= 1) | np.isnan(probability)).all()
 
 
 def test_negative_correlation_gives_complex_roots_and_an_alarm() -> None:

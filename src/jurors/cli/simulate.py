@@ -211,6 +211,6 @@ def _summary(test: Any, path: str | None, truth: Path | None) -> str:
     where = "".join([f" in {path}" if path else "", f", truth in {truth}" if truth else ""])
     many = len(test.votes.jurors)
     largest = test.largest_correlation
-    found = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+.4f}"
+    found = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
     lost = "" if truth else "; the true labels are not kept: name a file with -o or --truth"
     return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{found}{lost}"

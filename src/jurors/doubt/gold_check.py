@@ -24,14 +24,13 @@ def check_gold(partition: Partition, gold: Integers) -> tuple[dict[str, Any], li
         Tuples x labels: how many gold items there are.
     """
     each = gold.sum(axis=1)
-    promised = np.nan_to_num(partition.probability)[each > 0]
-    chosen = partition.chosen[each > 0]
-    right = int(gold[each > 0][np.arange(len(chosen)), chosen].sum())
-    expected = float(promised @ each[each > 0])
-    spread = math.sqrt(max(float((promised * (1 - promised)) @ each[each > 0]), 1e-12))
+    right = int(gold[np.arange(len(gold)), partition.chosen].sum())
+    promised, each = partition.probability[each > 0], each[each > 0]
+    if np.isnan(promised).any():  # majority votes, and shares outside [0, 1], promise nothing
+        return {"items": int(each.sum()), "right": right, "expected": None}, []
+    expected = float(promised @ each)
+    spread = math.sqrt(max(float((promised * (1 - promised)) @ each), 1e-12))
     found = {"items": int(each.sum()), "right": right, "expected": expected}
-    if partition.is_sure_of_itself:  # it promised nothing
-        return {**found, "expected": None}, []
     if (right - expected) / max(spread, 0.5) > -_SURPRISE:
         return found, []
     message = (

@@ -54,7 +54,7 @@ def _named(jurors: tuple[str, ...], pairs: list[tuple[int, int, float]]) -> tupl
 
 
 def _listed(pairs: tuple[AlarmPair, ...]) -> str:
-    who = ", ".join(f"{pair.first} + {pair.second} ({pair.value:+.1f} se)" for pair in pairs)
+    who = ", ".join(f"{pair.first} + {pair.second} ({pair.value:+z.1f} se)" for pair in pairs)
     return f"; most of all {who}" if who else ""
 
 

@@ -20,14 +20,14 @@ def percent(value: Any) -> str:
     if value is None or value != value:
         return "–"
     if isinstance(value, complex):
-        return f"{value.real * 100:.1f}{value.imag * 100:+.1f}i%"
-    return f"{value * 100:.1f}%"
+        return f"{value.real * 100:z.1f}{value.imag * 100:+z.1f}i%"
+    return f"{value * 100:z.1f}%"
 
 
 def percent_range(ends: tuple[float, float]) -> str:
     """An interval in percent."""
     low, high = ends
-    return "" if low != low else f"{low * 100:.1f} – {high * 100:.1f}"
+    return "" if low != low else f"{low * 100:z.1f} – {high * 100:z.1f}"
 
 
 def card_tables(evaluation: Evaluation) -> list[Table]:
@@ -97,7 +97,7 @@ def footnotes(e: Evaluation) -> list[str]:
         errors = e.partition.expected_errors
         total = e.partition.sketch.items
         if errors == errors:
-            lines.append(f"Best labels: {errors:,.0f} of {total:,} expected to be wrong ({errors / total:.1%}).")
+            lines.append(f"Best labels: {errors:z,.0f} of {total:,} expected to be wrong ({errors / total:z.1%}).")
     if e.exam:
         lines.append("Exam: choices mean nothing across questions, so only scores are shown; they hold if the choices")
         lines.append("of every question were shuffled.")

@@ -43,7 +43,7 @@ def score_tables(keyed: KeyedEvaluation) -> list[Table]:
 def _correlation_table(keyed: KeyedEvaluation) -> Table:
     _, rows = correlation_rows(keyed)
     rows.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
-    shown = tuple((who, *(None if x is None else f"{x:+.6f}" for x in values)) for who, *values in rows[:_MOST_PAIRS])
+    shown = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in rows[:_MOST_PAIRS])
     more = f" (the {_MOST_PAIRS} largest of {len(rows)})" if len(rows) > _MOST_PAIRS else ""
     heads = ("jurors", *(f"on {a}" for a in keyed.labels))
     return Table(heads, shown, title=f"error correlations{more}", right=tuple(range(1, len(heads))))

@@ -14,6 +14,8 @@ from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 from jurors.tables import Columns, Result, Table, columns_of
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Partition(Result):
@@ -31,20 +33,26 @@ class Partition(Result):
 
     @property
     def probability(self) -> Floats:
-        """The probability that each tuple's label is right; NaN where the method cannot doubt itself."""
+        """The probability that each tuple's label is right; NaN where it is not known.
+
+        Majority vote earned none. An evaluation with numbers outside [0, 1] can give a tuple a share outside [0, 1]:
+        `by_true_label` shows it, as evidence, but it is no probability.
+        """
         counts = self.sketch.counts
-        known = counts > 0 if self.by_majority is None else (counts > 0) & ~self.by_majority
-        right = self.by_true_label[np.arange(len(counts)), self.chosen]
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.where(known, right / counts, np.nan))
+            share = self.by_true_label[np.arange(len(counts)), self.chosen] / counts
+        known = (counts > 0) & (np.abs(share - 0.5) <= 0.5 + _ROUNDING)
+        if self.by_majority is not None:
+            known &= ~self.by_majority
+        return np.where(known, share, np.nan)
 
     @property
     def expected_errors(self) -> float:
-        """The evaluation's own estimate of how many items this labelling has wrong; NaN where a label has none."""
-        if self.by_majority is not None and self.by_majority.any():
+        """The evaluation's own estimate of how many items this labelling has wrong; NaN where a tuple has none."""
+        counts = self.sketch.counts
+        if np.isnan(self.probability[counts > 0]).any():
             return float("nan")
-        right = self.by_true_label[np.arange(len(self.chosen)), self.chosen]
-        return float(np.nansum(self.sketch.counts - right))
+        return float(np.nansum(counts - self.by_true_label[np.arange(len(counts)), self.chosen]))
 
     def _document(self) -> list[dict[str, Any]]:
         """One entry per decision tuple that occurred."""

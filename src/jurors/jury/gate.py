@@ -64,7 +64,7 @@ def _limits(
 ) -> list[Alarm]:
     found: list[Alarm] = []
     # Chance can make errors avoid each other a little; nobody is worth more jurors than there are.
-    mean, worth = dependence.mean_correlation, min(dependence.effective_jurors, len(evaluation.jurors))
+    mean, worth = dependence.mean_correlation, dependence.effective_jurors
     if max_correlation is not None and mean > max_correlation:
         message = f"the mean error correlation is {mean:.3f}, more than the {max_correlation:g} allowed"
         found.append(Alarm("correlation_limit", "alarm", message, mean))

@@ -136,10 +136,8 @@ def labels_beside_key(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
         return None
     rows = np.arange(len(chosen))
     true, shares = keyed.by_true_label, majority_shares(keyed.sketch)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        doubt = 1 - e.partition.by_true_label[rows, chosen] / sketch.counts
     keyed_items = true.sum(axis=1)
-    expected = float((doubt * keyed_items)[keyed_items > 0].sum())
+    expected = float(((1 - e.partition.probability) * keyed_items)[keyed_items > 0].sum())
     best_only = float((true[rows, chosen] * (1 - shares[rows, chosen])).sum())
     majority_only = float((true * shares).sum() - (true[rows, chosen] * shares[rows, chosen]).sum())
     apart = best_only + majority_only

@@ -157,10 +157,9 @@ def _dependence(findings: Findings) -> Exhibit:
     e = findings.evaluation
     found = _needs(e.details.get("dependence"), "dependence")
     chart = charts.dependence(e)
-    worth = min(found.effective_jurors, len(e.jurors))
     finding = (
-        f"As far as errors go together, {len(e.jurors)} jurors are worth at most {worth:.1f} independent ones; "
-        f"the mean error correlation is {found.mean_correlation:+.3f}."
+        f"As far as errors go together, {len(e.jurors)} jurors are worth at most {found.effective_jurors:.1f} "
+        f"independent ones; the mean error correlation is {found.mean_correlation:+z.3f}."
     )
     if found.groups:
         listed = "; ".join(", ".join(group[:6]) + (" …" if len(group) > 6 else "") for group in found.groups[:4])
@@ -177,13 +176,12 @@ def _actual_dependence(findings: Findings) -> Exhibit:
     keyed = _needs(findings.keyed, "answer key")
     found = dependence_with_key(keyed)
     pairs = found.pairs()
-    worth = min(found.effective_jurors, len(found.jurors))
     finding = (
-        f"By the answer key, {len(found.jurors)} jurors are worth {worth:.1f} independent ones; the mean error "
-        f"correlation is {found.mean_correlation:+.3f}."
+        f"By the answer key, {len(found.jurors)} jurors are worth {found.effective_jurors:.1f} independent ones; the "
+        f"mean error correlation is {found.mean_correlation:+z.3f}."
     )
     if pairs:
-        finding += " Most of all: " + ", ".join(f"{a} + {b} ({x:+.2f})" for a, b, x, _ in pairs[:3]) + "."
+        finding += " Most of all: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
     reading = "The actual error correlations. Where they differ from the estimates, believe these."
     made = _exhibit("dependence-key", reading, finding, charts.dependence(keyed))
     return replace(made, about=(), title="How much errors go together, by the answer key")

@@ -212,9 +212,9 @@ def _pairs(findings: Findings) -> PageTable | None:
         return None
     pairs = dependence.pairs()
     keyed = findings.keyed
-    actual = {} if keyed is None else {(a, b): f"{x:+.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
+    actual = {} if keyed is None else {(a, b): f"{x:+z.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
     rows = tuple(
-        (a, b, f"{x:+.3f}", f"{z:+.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
+        (a, b, f"{x:+z.3f}", f"{z:+z.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
         for a, b, x, z in pairs[:_MOST_PAIRS]
     )
     note = f"The {_MOST_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MOST_PAIRS else ""

@@ -40,5 +40,5 @@ def is_number(value: Any) -> bool:
 
 def of_which(number: float, total: int) -> str:
     """`1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`."""
-    shown = f"{number:,.0f}"
-    return f"{shown} of {total:,} ({number / total:.1%}) {'is' if shown == '1' else 'are'}"
+    shown = f"{number:z,.0f}"
+    return f"{shown} of {total:,} ({number / total:z.1%}) {'is' if shown == '1' else 'are'}"

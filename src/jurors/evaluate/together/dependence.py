@@ -22,11 +22,12 @@ from jurors.evaluate.together.thresholds import BEYOND, HEAVIEST, NORMAL, groupi
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.links import linked_groups
-from jurors.sketch.moments import covariances, pair_sums
+from jurors.sketch.moments import pair_sums
 from jurors.sketch.panel_moments import pair_moments
 from jurors.tables import Columns, Drawable, Notes, Table, columns_of
 
 _SHOWN = 20
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,13 +48,22 @@ class Dependence(Drawable):
             return np.asarray(self.correlation / self.error)
 
     @property
+    def known(self) -> Flags:
+        """(N, N) the pairs whose own correlation is known.
+
+        Few shared items (a standard error of more than the whole range of a correlation), or shared items unlike all
+        others, leave a number that is no correlation: it takes part in the mean, but says nothing of the pair.
+        """
+        return np.asarray((self.error <= 1) & (np.abs(self.correlation) <= 1 + _ROUNDING))
+
+    @property
     def mean_correlation(self) -> float:
         """ρ̄, the mean over all pairs, weighed by the items they share."""
         return mean_correlation(self.correlation, self.items)
 
     @property
     def effective_jurors(self) -> float:
-        """How many independent jurors the panel is worth."""
+        """How many independent jurors the panel is worth, as far as errors go together."""
         return effective_number(len(self.jurors), self.mean_correlation)
 
     @property
@@ -73,8 +83,8 @@ class Dependence(Drawable):
         return replace(self, correlation=as_heard(self.correlation, hearing), items=shared, error=error)
 
     def pairs(self) -> list[tuple[str, str, float, float]]:
-        """(first, second, ρ, z), the most correlated first."""
-        i, j = np.nonzero(np.triu(np.isfinite(self.correlation), 1))
+        """(first, second, ρ, z) of the pairs whose correlation is known, the most correlated first."""
+        i, j = np.nonzero(np.triu(self.known, 1))
         names, z = self.jurors, self.z
         rows = [(names[a], names[b], float(self.correlation[a, b]), float(z[a, b])) for a, b in zip(i, j, strict=True)]
         return sorted(rows, key=lambda row: -row[2])
@@ -100,14 +110,14 @@ class Dependence(Drawable):
 
         head = (
             f"{len(self.jurors)} jurors are worth {self.effective_jurors:.1f} independent ones"
-            f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+.3f}"
+            f"{about('effective_jurors', 1)}; mean error correlation {self.mean_correlation:+z.3f}"
             f"{about('mean_correlation', 3)}"
         )
         return Notes([head, *(f"move together: {', '.join(group)}" for group in self.groups)]), self.table()
 
     def table(self) -> Table:
         """The most correlated pairs, to read."""
-        shown = tuple((a, b, f"{x:+.3f}", f"{z:+.1f}") for a, b, x, z in self.pairs()[:_SHOWN])
+        shown = tuple((a, b, f"{x:+z.3f}", f"{z:+z.1f}") for a, b, x, z in self.pairs()[:_SHOWN])
         return Table(("first", "second", "error correlation", "z"), shown, right=(2, 3))
 
 
@@ -129,9 +139,11 @@ def mean_correlation(correlation: Floats, items: Floats) -> float:
 
 
 def effective_number(jurors: int, correlation: float) -> float:
-    """N / (1 + (N - 1) ρ̄), as if everybody had met everybody."""
-    below = 1 + (jurors - 1) * correlation
-    return jurors / below if below > 0 else float("inf")
+    """N / (1 + (N - 1) ρ̄), as if everybody had met everybody; N where errors do not go together on the whole.
+
+    Errors that avoid each other (ρ̄ < 0) make no more jurors than there are; ρ̄ itself says that they do.
+    """
+    return jurors / (1 + (jurors - 1) * max(correlation, 0.0))
 
 
 def residual_correlations(covariance: Floats, met: Flags, prevalence: Floats, accuracy: Floats) -> Floats:
@@ -180,22 +192,25 @@ def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -
 
 
 def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
-    """The same numbers from the answer key: what the keyless ones try to find."""
-    size, width = len(keyed.labels), len(keyed.jurors)
+    """The same numbers from the answer key: what the keyless ones try to find.
+
+    Each pair is measured on the items that both answered, its covariance and both spreads alike, so that nothing leaves
+    [-1, 1]. Where one of the two makes no error there, errors do not go together: 0.
+    """
     codes = keyed.sketch.tuples.codes
     voted = (codes >= 0).astype(float)
-    covariance, spread = np.zeros((width, width)), np.zeros(width)
-    share = keyed.by_true_label.sum(axis=0) / keyed.items
-    for label in range(size):
-        weight = keyed.by_true_label[:, label].astype(float)
+    items, covariance, spread = (np.zeros((len(keyed.jurors),) * 2) for _ in range(3))
+    for label in range(len(keyed.labels)):
         right = (codes == label).astype(float)
-        gamma = covariances(*pair_sums(right, voted, weight))
-        covariance += share[label] * np.nan_to_num(gamma)
-        spread += share[label] * np.nan_to_num(np.diag(gamma))
-    items = (voted * keyed.by_true_label.sum(axis=1)[:, None].astype(float)).T @ voted
-    scale = np.sqrt(np.maximum(spread, 1e-12))
-    met = (items > 0) & ~np.eye(width, dtype=bool)
-    correlation = np.where(met, covariance / np.outer(scale, scale), np.nan)
+        both, first, together = pair_sums(right, voted, keyed.by_true_label[:, label].astype(float))
+        each = np.maximum(both, 1.0)
+        items += both
+        covariance += together - first * first.T / each
+        spread += first - first**2 / each  # of the row's juror
+    met = (items > 0) & ~np.eye(len(items), dtype=bool)
+    scale = np.sqrt(spread * spread.T)
+    varied = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > _ROUNDING * items)
+    correlation = np.where(met, varied, np.nan)
     with np.errstate(divide="ignore"):
         error = 1 / np.sqrt(items)
     return Dependence(jurors=keyed.jurors, correlation=correlation, items=np.where(met, items, 0.0), error=error)

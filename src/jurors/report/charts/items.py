@@ -37,7 +37,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
         ),
         x2="to:Q", y2=alt.Y2Datum(0),
         y=alt.Y("wrong:Q", title="probability that the label is wrong").axis(format="%", tickCount=5).scale(
-            domainMin=min(0.0, float(wrong.min())), domainMax=max(0.05, float(wrong.max()) * 1.08)
+            domainMin=0.0, domainMax=max(0.05, float(wrong.max()) * 1.08)
         ),
         tooltip=tips,
     )  # fmt: skip
@@ -50,8 +50,6 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
         layers += _review_mark(cut, total, "half of the expected errors" if review is None else f"review {int(cut):,}")
         share = caught / errors
         about.append(f"The {int(cut):,} least sure items hold {caught:,.1f} of the expected errors ({share:.0%})")
-    if wrong.min() < 0 or wrong.max() > 1:
-        about.append("Probabilities outside 0 – 100% come from grades outside it: see the alarm")
     if unknown:
         about.append(f"{counted(unknown, 'item')} without a probability left out")
     chart = alt.layer(*layers).properties(width=width, height=240 if height is None else height)

@@ -68,20 +68,20 @@ def dependence(
     _check_size(size)
     place = {j: k for k, j in enumerate(found.jurors)}
     groups = [[place[j] for j in group] for group in found.groups]
-    known = found.correlation[np.isfinite(found.correlation)]
-    if not len(known):
-        raise SketchError("no two of these jurors share an item, so their errors cannot be compared")
-    reach = min(1.0, max(0.05, float(np.abs(known).max())))  # few shared items may say more than 1
+    if not found.known.any():
+        raise SketchError("no two of these jurors share enough items, so their errors cannot be compared")
+    correlation = np.where(found.known, found.correlation, np.nan)
+    reach = max(0.05, float(np.nanmax(np.abs(correlation))))
     scale = altair().Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
     about = [
         f"{counted(size, 'juror')} are worth {found.effective_jurors:.1f} independent ones; mean error correlation "
-        f"{found.mean_correlation:+.3f}"
+        f"{found.mean_correlation:+z.3f}"
     ]
     if groups:
         about.append(f"{counted(len(groups), 'group')} framed: jurors who move together beyond what all share")
-    order = _grouped(found.correlation, groups)
+    order = _grouped(correlation, groups)
     legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
-    chart = _heat(found.jurors, order, found.correlation, found.items, groups, scale, legend, "+.3f", (width, height))
+    chart = _heat(found.jurors, order, correlation, found.items, groups, scale, legend, "+.3f", (width, height))
     return finish(chart, "How much the jurors' errors go together", about)
 
 
