@@ -25,7 +25,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jurors import plot
     from jurors.doubt import Bounds, correlation_curve, goodness_of_fit, highest_floor, sensitivities
-    from jurors.errors import DegenerateSketchError, JurorsError, SketchError, VotesError
+    from jurors.errors import (
+        DegenerateSketchError,
+        JurorsError,
+        OptionError,
+        OutputError,
+        SketchError,
+        VotesError,
+    )
     from jurors.evaluate import (
         Alarm,
         Dependence,
@@ -69,7 +76,14 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "jurors.doubt": ("Bounds", "correlation_curve", "goodness_of_fit", "highest_floor", "sensitivities"),
-    "jurors.errors": ("DegenerateSketchError", "JurorsError", "SketchError", "VotesError"),
+    "jurors.errors": (
+        "DegenerateSketchError",
+        "JurorsError",
+        "OptionError",
+        "OutputError",
+        "SketchError",
+        "VotesError",
+    ),
     "jurors.evaluate": (
         "Alarm",
         "Dependence",
@@ -127,6 +141,8 @@ __all__ = [
     "Key",
     "KeyedEvaluation",
     "Labelling",
+    "OptionError",
+    "OutputError",
     "Plan",
     "Simulation",
     "Sketch",

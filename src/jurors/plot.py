@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jurors.errors import SketchError
+from jurors.names import choice
 from jurors.report.charts import (
     FORMATS,
     THEMES,
@@ -73,6 +73,4 @@ _FIRST = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", 
 def draw(result: Any, kind: str | None = None, *arguments: Any, **options: Any) -> Any:
     """The chart of this kind of a result; without a kind, the one that shows the result best."""
     name = _FIRST.get(type(result).__name__, "accuracy") if kind is None else kind
-    if name not in KINDS:
-        raise SketchError(f"there is no chart {name!r}; there are: {', '.join(KINDS)}")
-    return KINDS[name](result, *arguments, **options)
+    return KINDS[choice(name, tuple(KINDS), "chart")](result, *arguments, **options)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from jurors.errors import VotesError
+from jurors.errors import OutputError
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
-        raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
     os.close(handle)
     try:
         yield Path(name)
@@ -28,7 +28,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         os.replace(name, path)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
-        raise VotesError(f"cannot write {path}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -53,4 +53,4 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
                     target.write(piece if isinstance(piece, bytes) else piece.encode())
                 except UnicodeEncodeError as error:
                     found = ascii(error.object[error.start])
-                    raise VotesError(f"cannot write {path}: {found} is no valid character") from None
+                    raise OutputError(f"cannot write {path}: {found} is no valid character") from None

@@ -8,7 +8,7 @@ import click
 
 from jurors.cli.options import Source, votes_options
 from jurors.cli.output import Output, output_options
-from jurors.errors import SketchError
+from jurors.errors import OptionError
 
 
 @click.command()
@@ -25,7 +25,7 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
     import jurors
 
     if curve and any(value for value in asked.values()):
-        raise SketchError("--curve tries every correlation by itself; leave the other bounds options out")
+        raise OptionError("--curve tries every correlation by itself; leave the other bounds options out")
     with output.working("bounding") as bar:
         sketch = source.count(bar)
         bounded = jurors.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **asked)

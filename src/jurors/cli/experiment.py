@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from jurors.cli.output import Output
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
 
 
 @click.group()
@@ -80,7 +80,7 @@ def _share(text: str) -> Any:
     try:
         return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise VotesError(f"--prevalence {text} is no share; write 1/10, 0.1 or 10%") from None
+        raise OptionError(f"--prevalence {text} is no share; write 1/10, 0.1 or 10%") from None
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import Any
 import click
 
 from jurors.errors import JurorsError
+from jurors.names import like
 
 #: Command -> one line of help. Each lives in the module of its name.
 COMMANDS = {
@@ -54,8 +54,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """A mistyped command is told the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = difflib.get_close_matches(args[0], list(COMMANDS), n=1, cutoff=0.5)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
+            close = like(args[0], COMMANDS, cutoff=0.5)
+            hint = f" Did you mean {close!r}?" if close else ""
             ctx.fail(f"there is no command {args[0]!r}.{hint} There are: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
@@ -77,7 +77,9 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             _interrupted(ctx)
         except RuntimeError as error:  # Ctrl-C while DuckDB reads
-            if str(error) != "Query interrupted":
+            from jurors.votes.files.faults import is_interrupt
+
+            if not is_interrupt(error):
                 raise
             _interrupted(ctx)
         except OSError as error:  # a full disk behind `> votes.csv`

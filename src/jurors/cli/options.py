@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from jurors.cli.output import Working
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -59,9 +59,9 @@ class Source:
             with _reading(working) as progress:
                 return read_votes_with_key(self.files, key.path, progress=progress, **self.options)
         except VotesError as error:
-            if "there is no column" not in str(error):
+            if error.code != "unknown_name" or error.about["name"] != key.path:
                 raise
-            raise VotesError(f"--key {key.path}: no such file, and {error}") from None
+            raise error.after(f"--key {key.path}: no such file, and ") from None
 
     def read_with_groups(self, by: str, working: Working | None = None) -> tuple[Any, Any]:
         """The votes of FILE, and which group each item belongs to by one of its columns."""
@@ -69,7 +69,7 @@ class Source:
         from jurors.votes.layout import COUNT_WORDS, guess_column
 
         if self.options["layout"] in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
-            raise VotesError(f"--by {by}: this column counts items; name the column that holds their group")
+            raise OptionError(f"--by {by}: this column counts items; name the column that holds their group")
         with _reading(working) as progress:
             return read_votes_with_key(self.files, by, what="group", progress=progress, **self.options)
 

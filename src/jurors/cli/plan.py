@@ -9,7 +9,7 @@ import click
 
 from jurors.cli.output import Output, output_options
 from jurors.cli.simulate import jury_options, whole_numbers
-from jurors.errors import SketchError
+from jurors.errors import OutputError
 from jurors.whole import write_whole
 
 
@@ -48,7 +48,7 @@ def _ending(chart: str) -> Any:
     ending = Path(chart).suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
-        raise SketchError(f"--chart {chart}: the name of a chart's file ends in one of {endings}")
+        raise OutputError(f"--chart {chart}: the name of a chart's file ends in one of {endings}")
     if not Path(chart).absolute().parent.is_dir():
-        raise SketchError(f"--chart {chart}: there is no folder {Path(chart).parent}")
+        raise OutputError(f"--chart {chart}: there is no folder {Path(chart).parent}")
     return ending

@@ -11,7 +11,8 @@ import click
 
 from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
 from jurors.cli.output import Output, Working
-from jurors.errors import SketchError
+from jurors.errors import OptionError, OutputError
+from jurors.names import choice
 from jurors.whole import write_whole
 
 if TYPE_CHECKING:
@@ -56,14 +57,13 @@ def plot(
     import jurors
 
     kind = kind.replace("-", "_")
-    if kind not in jurors.plot.KINDS:
-        raise SketchError(f"there is no chart {kind!r}; there are: {', '.join(jurors.plot.KINDS)}")
+    choice(kind, tuple(jurors.plot.KINDS), "chart")
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in jurors.plot.FORMATS:
         endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
-        raise SketchError(f"-o {path}: the name of a chart's file ends in one of {endings}")
+        raise OutputError(f"-o {path}: the name of a chart's file ends in one of {endings}")
     if not Path(path).absolute().parent.is_dir():
-        raise SketchError(f"-o {path}: there is no folder {Path(path).parent}")
+        raise OutputError(f"-o {path}: there is no folder {Path(path).parent}")
     options = _options(kind, asked)
     output = Output(ending, path, quiet, None)
     with output.working("drawing") as bar:
@@ -81,7 +81,7 @@ def _options(kind: str, asked: dict[str, Any]) -> dict[str, Any]:
     for name in given:
         kinds = _ONLY_FOR.get(name, (kind,))
         if kind not in kinds:
-            raise SketchError(f"--{name} is for the chart of {' or '.join(kinds)}, not of {kind}")
+            raise OptionError(f"--{name} is for the chart of {' or '.join(kinds)}, not of {kind}")
     if "jurors" in given:
         given["jurors"] = [name.strip() for name in given["jurors"].split(",")]
     return given
@@ -187,7 +187,7 @@ def _against_key(material: _Material, options: dict[str, Any]) -> Any:
 
     evaluation, keyed = material.both()
     if keyed is None:
-        raise SketchError("the chart against_key needs the true labels: add --key TRUTH")
+        raise OptionError("the chart against_key needs the true labels: add --key TRUTH")
     return jurors.plot.against_key(evaluation, keyed, **options)
 
 

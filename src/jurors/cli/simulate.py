@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jurors.errors import SketchError
+from jurors.errors import OptionError, OutputError, SketchError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -47,7 +47,7 @@ def whole_numbers(text: str, option: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise SketchError(f"{option} needs whole numbers such as 3,5,7; got {text!r}") from None
+        raise OptionError(f"{option} needs whole numbers such as 3,5,7; got {text!r}") from None
 
 
 @click.command()
@@ -79,7 +79,7 @@ def simulate(
     from jurors.whole import write_whole
 
     if items is None and not asked["exact"]:
-        raise SketchError("say how many items to simulate with --items, such as --items 1000; or take --exact")
+        raise OptionError("say how many items to simulate with --items, such as --items 1000; or take --exact")
     truth_path = _truth_path(path, truth)
     names = juror_names(int(jurors) if _is_whole(jurors) else jurors.split(","))
     drift = {"prevalence": _list(drift_prevalence), "accuracy": _for_all(_entries(drift_accuracy), len(names))}
@@ -126,9 +126,9 @@ def _groups(texts: tuple[str, ...]) -> dict[Any, str]:
     for text in texts:
         members, found, correlation = text.rpartition("=")
         if not found or not members:
-            raise SketchError(f"--group needs jurors and their error correlation, such as 1,2,3=0.02; got {text!r}")
+            raise OptionError(f"--group needs jurors and their error correlation, such as 1,2,3=0.02; got {text!r}")
         if members in groups:
-            raise SketchError(f"--group names {members} twice")
+            raise OptionError(f"--group names {members} twice")
         groups[members] = correlation
     return groups
 
@@ -166,14 +166,14 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
         truth = str(Path(str(path)).with_name(f"{stem.removesuffix('.sketch')}.truth.csv"))
     found = Path(truth)
     if not found.name.lower().removesuffix(".gz").endswith(".csv"):
-        raise SketchError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
+        raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
     if path is not None and found.resolve() == Path(path).resolve():
-        raise SketchError(f"{path}: the votes and their truth cannot be the same file; name another with --truth")
+        raise OutputError(f"{path}: the votes and their truth cannot be the same file; name another with --truth")
     try:
         with tempfile.TemporaryFile(dir=found.parent):
             return found
     except OSError as error:
-        raise SketchError(f"cannot write {truth}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write {truth}: {error.strerror or error}") from None
 
 
 def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:

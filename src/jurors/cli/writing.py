@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from jurors.cli.output import Output, Working
-from jurors.errors import VotesError
+from jurors.errors import OutputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -42,7 +42,7 @@ class Target:
             return
         for file in files:
             if file != "-" and Path(file).is_file() and Path(file).samefile(self.path):
-                raise VotesError(f"{self.path} is read and would be written over; give OUT another name")
+                raise OutputError(f"{self.path} is read and would be written over; give OUT another name")
 
     def print(self, pieces: Iterator[str]) -> None:
         """Text to standard output, piece by piece."""

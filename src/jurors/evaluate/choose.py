@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from jurors.errors import SketchError
+from jurors.errors import OptionError
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.evaluate.solution import Solution, add_up
+from jurors.names import nearest
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
 from jurors.votes import Label
-from jurors.votes.table import nearest
 
 DEFAULT_RULE = "greatest total label accuracy"
 
@@ -33,7 +33,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         if sum(x is not None for x in (self.trust, self.common, self.gold)) > 1:
-            raise SketchError("give one of: a trusted juror, the common label, gold items")
+            raise OptionError("give one of: a trusted juror, the common label, gold items")
 
 
 def choose_solution(sketch: Sketch, solutions: Sequence[Solution], choice: Choice = Choice()) -> tuple[int, str, bool]:

@@ -20,11 +20,11 @@ from jurors.errors import SketchError
 from jurors.evaluate.key_card import score_tables
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
 from jurors.evaluate.solution import Named, Solution
+from jurors.names import nearest, positions
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
 from jurors.tables import Columns, Drawable, Table
 from jurors.votes import Label
-from jurors.votes.table import nearest, positions
 
 _FEW = 12  # up to so many jurors, to_dict lists the trios too
 

@@ -59,22 +59,30 @@ def votes_and_column(source: Any, column: str, **reading: Any) -> tuple[Votes, N
 def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
     """SketchError unless there are enough jurors and labels to grade anybody."""
     if not votes.total:
-        raise SketchError("there is no item to grade")
+        raise SketchError("there is no item to grade", code="no_items")
     if len(votes.jurors) < fewest:
         raise SketchError(
             f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
-            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number."
+            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number.",
+            code="few_jurors",
+            jurors=votes.jurors,
+            needed=fewest,
+            given=len(votes.jurors),
         )
     if len(votes.labels) < 2:
         shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
-        raise SketchError(f"grading needs at least two labels, {shown}; add the items where somebody disagrees")
+        message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
+        raise SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
     most = max(2, votes.total // 2)
     if len(votes.labels) > most:
         similar = "".join(f" ({alarm.message})" for alarm in label_alarms(votes))
         raise SketchError(
             f"{len(votes.labels):,} labels are more than {votes.total:,} items can support (at most {most:,}): are "
             "these scores or free text? Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)"
-            f"{similar}"
+            f"{similar}",
+            code="many_labels",
+            needed=most,
+            given=len(votes.labels),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.logical import logical_bounds
 from jurors.doubt.bounds.robust import robust_bounds
-from jurors.errors import SketchError
+from jurors.errors import OptionError
 from jurors.jury.accept import as_votes, check_gradable
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch
@@ -52,11 +52,11 @@ def bounds(
     (True, False)
     """
     if correlation is not None and (spec is not None or exact):
-        raise SketchError("give either a correlation or a specification, not both: they are different assumptions")
+        raise OptionError("give either a correlation or a specification, not both: they are different assumptions")
     if exact and spec is None:
-        raise SketchError("exact bounds need a specification: without one logic allows everything")
+        raise OptionError("exact bounds need a specification: without one logic allows everything")
     if correlation is None and tight:
-        raise SketchError("tight bounds need a correlation")
+        raise OptionError("tight bounds need a correlation")
     votes = as_votes(source, by_item=False, **reading)
     check_gradable(votes, fewest=1 if correlation is None else 3)
     sketch = Sketch.from_votes(votes)

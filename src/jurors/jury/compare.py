@@ -15,10 +15,10 @@ from jurors.evaluate.card import percent
 from jurors.jury.accept import as_votes, check_gradable, without_silent
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods.methods import METHODS, default_method
+from jurors.names import choice
 from jurors.sketch import count_votes
 from jurors.tables import Block, Columns, Drawable, Table, columns_of
 from jurors.votes import as_key
-from jurors.votes.table import nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +124,8 @@ def compare(
     sketch, inverse = count_votes(votes)
     if key is not None:
         truth = evaluate_with_key(sketch, count_truth(votes, inverse, codes, sketch))
-    if unknown := [name for name in methods or () if name not in METHODS]:
-        nearest(unknown[0], list(METHODS), "method")
+    for name in methods or ():
+        choice(name, list(METHODS), "method")
     first = default_method(sketch)
     evaluations, refused = [], {}
     for name in [first, *(m for m in METHODS if m != first)] if methods is None else methods:

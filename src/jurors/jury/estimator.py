@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.errors import SketchError, VotesError
+from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.evaluate.partition import partition_by_label
 from jurors.evaluate.posterior import tuple_posterior
@@ -157,7 +157,7 @@ class Jury:
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
-                raise SketchError(f"Jury has no parameter {name!r}; it has {', '.join(known)}")
+                raise OptionError(f"Jury has no parameter {name!r}; it has {', '.join(known)}")
             setattr(self, name, value)
         return self
 

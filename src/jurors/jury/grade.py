@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from jurors.doubt import check_gold
 from jurors.doubt.intervals.trio_intervals import Target
-from jurors.errors import SketchError
+from jurors.errors import OptionError
 from jurors.evaluate import Choice, Evaluation
 from jurors.evaluate.alarm import ranked
 from jurors.jury.accept import as_votes, check_gradable, label_alarms, without_silent
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.jury.methods.request import Request
+from jurors.names import choice, nearest
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes, as_key
-from jurors.votes.table import nearest
 
 
 def grade(
@@ -85,11 +85,13 @@ def grade_votes(
 ) -> tuple[Evaluation, Votes, NDArray[np.int64], NDArray[np.int64] | None]:
     """The evaluation, the votes it is about (labels may have grown by gold ones), each row's tuple, its gold label."""
     if target not in ("test", "population"):
-        raise SketchError(f"target must be 'test' or 'population', got {target!r}")
+        message = f"target must be 'test' or 'population', got {target!r}"
+        raise OptionError(message, code="out_of_range", name="target", value=target)
     if not 0 < level < 1:
-        raise SketchError(f"level must lie between 0 and 1, got {level}")
+        message = f"level must lie between 0 and 1, got {level}"
+        raise OptionError(message, code="out_of_range", name="level", value=level)
     if seed < 0:
-        raise SketchError(f"seed must not be negative, got {seed}")
+        raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
     votes, silent = without_silent(votes)
     check_gradable(votes)
     known = None
@@ -98,8 +100,7 @@ def grade_votes(
     sketch, inverse = count_votes(votes)
     counted = None if known is None else count_truth(votes, inverse, known, sketch)
     name = default_method(sketch) if method == "auto" else method
-    if name not in METHODS:
-        nearest(method, ["auto", *METHODS], "method")
+    choice(name, ["auto", *METHODS], "method")
     request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.jury.accept import as_votes
@@ -42,7 +42,7 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Any) 
     if evaluation is None:
         evaluation, votes, inverse, known = grade_votes(votes, intervals=False, **options)
     elif options:
-        raise SketchError(f"an evaluation is graded already; {', '.join(options)} would change nothing")
+        raise OptionError(f"an evaluation is graded already; {', '.join(options)} would change nothing")
     else:
         inverse = _tuples_of(votes, evaluation)
     if evaluation.partition is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 
-from jurors.errors import VotesError
+from jurors.names import choice
 from jurors.votes import Key, Votes, read_votes_with_key
 
 #: What each example is, by name.
@@ -23,7 +23,6 @@ def load_example(name: str) -> tuple[Votes, Key]:
     >>> votes.total, votes.jurors
     (281, ('Gemini Pro', 'Mistral', 'GPT-4-Turbo'))
     """
-    if name not in EXAMPLES:
-        raise VotesError(f"there is no example {name!r}; there are: {', '.join(EXAMPLES)}")
+    choice(name, tuple(EXAMPLES), "example")
     with as_file(files("jurors") / "data" / f"{name}.csv") as path:
         return read_votes_with_key(path, "truth")

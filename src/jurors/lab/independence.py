@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score
 from jurors.lab.disjoint import DisjointJury
@@ -242,9 +242,9 @@ def _check_target(values: NDArray[Any], records: int, held_out: float, seed: int
     if (found := len(set(values.tolist()))) != 2:
         raise SketchError(f"the search needs two labels, the target has {found}")
     if not 0 < held_out < 1:
-        raise SketchError(f"held_out must lie between 0 and 1, got {held_out}")
+        raise OptionError(f"held_out must lie between 0 and 1, got {held_out}")
     if seed < 0:
-        raise SketchError(f"seed must not be negative, got {seed}")
+        raise OptionError(f"seed must not be negative, got {seed}")
 
 
 def _check_search(columns: int, members: Sequence[Any], each: int, tries: int) -> None:
@@ -256,7 +256,7 @@ def _check_search(columns: int, members: Sequence[Any], each: int, tries: int) -
     if each < 1 or len(members) * each > columns:
         raise SketchError(f"{columns} features are too few for {len(members)} jurors with {max(each, 1)} features each")
     if tries < 1:
-        raise SketchError(f"at least one way must be tried, got {tries}")
+        raise OptionError(f"at least one way must be tried, got {tries}")
 
 
 def _table(X: Any) -> tuple[Any, list[Any]]:

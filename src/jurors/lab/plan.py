@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jurors.doubt.intervals.trio_intervals import Target, interval_around, trio_interval_ends
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.lab.information import ItemErrors, item_errors
 from jurors.lab.jury_model import JuryModel, jury_model, share
@@ -128,11 +128,11 @@ def plan(
     """
     sizes = _sizes(jurors)
     if not 0 < width < 0.5:
-        raise SketchError(f"width must lie between 0 and 0.5, got {width}")
+        raise OptionError(f"width must lie between 0 and 0.5, got {width}")
     if not 0 < level < 1:
-        raise SketchError(f"level must lie between 0 and 1, got {level}")
+        raise OptionError(f"level must lie between 0 and 1, got {level}")
     if target not in ("test", "population"):
-        raise SketchError(f"target must be 'test' or 'population', got {target!r}")
+        raise OptionError(f"target must be 'test' or 'population', got {target!r}")
     hidden = float(share(missing, "missing"))
     if hidden == 1:
         raise SketchError("nobody votes where every vote is missing; give missing below 1")
@@ -204,7 +204,7 @@ class ExpectedWidths:
 def _sizes(jurors: int | Sequence[int]) -> list[int]:
     sizes = [jurors] if isinstance(jurors, int) else list(dict.fromkeys(jurors))
     if not all(isinstance(size, (int, np.integer)) for size in sizes):
-        raise SketchError(f"jurors must be one number of jurors or several, got {jurors!r}")
+        raise OptionError(f"jurors must be one number of jurors or several, got {jurors!r}")
     if not sizes or min(sizes) < 3:
         raise SketchError(f"grading without an answer key needs at least 3 jurors, got {min(sizes, default=0)}")
     return sizes

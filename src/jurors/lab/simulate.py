@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score
 from jurors.lab.jury_model import JuryModel, jury_model, share
@@ -128,20 +128,20 @@ def simulate(
     )
     hidden = _chances(missing, len(model.jurors))
     if not isinstance(items, (int, np.integer, type(None))):
-        raise SketchError(f"items must be a whole number, got {items!r}")
+        raise OptionError(f"items must be a whole number, got {items!r}")
     if exact:
         if end is not None or any(hidden) or votes_per_item is not None:
-            raise SketchError("an exact test has every vote and no drift; leave exact out to simulate those")
+            raise OptionError("an exact test has every vote and no drift; leave exact out to simulate those")
         return exact_test(model, items)
     if items is None or items < 1:
-        raise SketchError(f"say how many items to simulate, at least one; got {'none' if items is None else items}")
+        raise OptionError(f"say how many items to simulate, at least one; got {'none' if items is None else items}")
     if items * len(model.jurors) > _MOST_VOTES:
         raise SketchError(
             f"{items:,} items are too many votes to hold at once (at most {_MOST_VOTES:,}); simulate parts with seeds "
             "of their own, or an exact test"
         )
     if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SketchError(f"seed must be a whole number from 0, got {seed!r}")
+        raise OptionError(f"seed must be a whole number from 0, got {seed!r}")
     rng = np.random.default_rng(seed)
     codes, truth = _draw(model, end or model, items, rng)
     _hide(codes, hidden, votes_per_item, rng)
@@ -191,7 +191,7 @@ def _chances(missing: Any, jurors: int) -> list[float]:
 
 def _checked_drift(drift: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := [name for name in drift if name not in ("prevalence", "accuracy")]:
-        raise SketchError(f"prevalence and accuracy can drift, not {unknown[0]!r}")
+        raise OptionError(f"prevalence and accuracy can drift, not {unknown[0]!r}")
     return dict(drift)
 
 

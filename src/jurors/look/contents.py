@@ -62,9 +62,8 @@ def _file(path: str, name: str, look: Callable[[str], Inspection]) -> Entry:
     try:
         found = look(path)
     except JurorsError as error:
-        fault = str(error).removeprefix(f"{path}: ")
-        if "cut short" in fault or "damaged" in fault:
-            return Entry(name, "damaged", f"cannot be read: {fault[:_FAULT_WIDTH]}", fault=fault)
+        if error.code == "damaged":
+            return Entry(name, "damaged", f"cannot be read: {error.fault[:_FAULT_WIDTH]}", fault=error.fault)
         return Entry(name, "other", "not votes")
     score = tuple(step for step in found.steps if step.command.startswith("jurors score "))
     if found.layout == "key":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,7 +26,6 @@ from jurors.votes.table import Votes
 
 _SHOWN_GROUPS = 8
 _UNLIKE = "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)"
-_FROM = re.compile(r"--from ([\w.-]+:[\w.-]+)")
 
 
 def inspect(source: Any, **reading: Any) -> Inspection:
@@ -53,7 +51,7 @@ def inspect(source: Any, **reading: Any) -> Inspection:
             glimpse = peek(found.paths, found.root)
             if glimpse is None:
                 raise
-            return _unread(files, glimpse, _unnamed(error, where if streams else source))
+            return _unread(files, glimpse, error)
         if opened.fault is not None and (named := _folder(source)) is not None:
             return _listing(named, reading, opened)
         return _inspection(opened, files if not streams else ("-",), reading)
@@ -102,15 +100,15 @@ def _listing(folder: str, reading: Mapping[str, Any], log: Reading | None) -> In
         findings=() if fault else (Finding("several_files", note),),
         fault=fault,
         contents=tuple((entry.name, entry.what) for entry in entries),
-        steps=_chosen([folder], fault) or tuple(folder_steps(folder, entries)),
+        steps=_chosen([folder], log) or tuple(folder_steps(folder, entries)),
     )
 
 
-def _chosen(files: Sequence[str], fault: str | None) -> tuple[Step, ...]:
-    """The command that a fault names: which of a log's questions or tasks to read."""
-    if (named := _FROM.search(fault or "")) is None:
+def _chosen(files: Sequence[str], opened: Reading | None) -> tuple[Step, ...]:
+    """Which of a log's questions or tasks to read, where it has several."""
+    if opened is None or opened.choose is None:
         return ()
-    return (Step(command_line("inspect", files, {"tool": named[1]}), "one of those to choose from"),)
+    return (Step(command_line("inspect", files, {"tool": opened.choose}), "one of those to choose from"),)
 
 
 def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
@@ -119,7 +117,7 @@ def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any
         return Inspection(
             files=tuple(files), format=opened.format, columns=opened.columns, assumed=opened.assumed, labels={},
             items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
-            fault=opened.fault, sample=opened.sample, steps=_chosen(files, opened.fault),
+            fault=opened.fault, sample=opened.sample, steps=_chosen(files, opened),
         )  # fmt: skip
     said = _said(votes)
     options = {**reading, **opened.assumed}
@@ -206,8 +204,9 @@ def _key_steps(files: Sequence[str]) -> tuple[Step, ...]:
     return (Step(command_line("score", [votes], {}, "--key", files[0]), "the true grades of the votes beside it"),)
 
 
-def _unread(files: Sequence[str], glimpse: Glimpse, fault: str) -> Inspection:
+def _unread(files: Sequence[str], glimpse: Glimpse, error: JurorsError) -> Inspection:
     columns = {"columns": glimpse.columns} if glimpse.columns else {}
+    fault = error.fault
     if glimpse.format == "JSON document":
         fault = "this is one JSON document, which no reader knows; records are written one {…} a line, or in an array"
     if glimpse.format == "text":
@@ -220,14 +219,7 @@ def _unread(files: Sequence[str], glimpse: Glimpse, fault: str) -> Inspection:
         labels={},
         fault=fault,
         sample=glimpse.rows,
-        steps=_chosen(files, fault),
     )
-
-
-def _unnamed(error: Exception, source: Any) -> str:
-    """What is wrong, without the name of the file in front."""
-    text = str(error)
-    return text.removeprefix(f"{shown_source(source)}: ")
 
 
 def _names(source: Any) -> tuple[str, ...]:

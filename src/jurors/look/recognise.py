@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,9 +21,6 @@ _FORMATS = {"csv": "CSV", "tsv": "TSV", "json": "JSON array", "jsonl": "JSON lin
 _MOST_TRIES = 6
 _FEW_COLUMNS = 8
 _MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared without reading the cells
-_TWICE = re.compile(r"juror .* votes more than once on item .* \((\d+) repeated votes? in all\)", re.DOTALL)
-_KEY = re.compile(r"column '(.*?)' looks like the answer key")
-_TWO_ITEMS = re.compile(r"columns '(.*?)' and '(.*?)' both look like the item")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +38,7 @@ class Reading:
     sample: tuple[str, ...] = ()
     rows: int | None = None  #: of a table that was not read, since its columns are no jurors
     is_log: bool = False
+    choose: str | None = None  #: `--from NAME:QUESTION` that reads one of a log's several questions
 
 
 @dataclass(frozen=True)
@@ -77,14 +74,14 @@ def _attempt(source: Any, reading: dict[str, Any]) -> Reading | _Remedy:
         try:
             return _log(opened, options) if isinstance(opened, Log) else _table(opened, options)
         except JurorsError as error:
-            names = () if isinstance(opened, Log) else opened.names
-            remedy = _remedy(str(error), names, options, None if isinstance(opened, Log) else opened)
+            remedy = _remedy(error, options, None if isinstance(opened, Log) else opened)
             if remedy is not None:
                 return remedy
+            fault, choose = " ".join(str(error).split()), error.about.get("tool")
             if isinstance(opened, Log):
-                return Reading(format=opened.reader.TITLE, fault=" ".join(str(error).split()), is_log=True)
-            fault = " ".join(str(error).split())
-            return Reading(format=_format(opened), columns={"columns": names}, fault=fault, sample=tuple(_rows(opened)))
+                return Reading(format=opened.reader.TITLE, fault=fault, is_log=True, choose=choose)
+            columns = {"columns": opened.names}
+            return Reading(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
 
 
 def _log(log: Log, options: Options) -> Reading:
@@ -187,19 +184,22 @@ def _is_large(table: Table) -> bool:
 # -- what may help --------------------------------------------------------------------------------------------
 
 
-def _remedy(error: str, names: tuple[str, ...], options: Options, table: Table | None) -> _Remedy | None:
-    if (twice := _TWICE.search(error)) and options.duplicates == "error":
-        found = Finding("duplicates", f"{twice[0]}; the first is kept here (--duplicates first), `last` keeps the last")
-        return _Remedy({"duplicates": "first"}, found, int(twice[1]))
-    if (key := _KEY.search(error)) and key[1] in names:
-        found = Finding("key_column", f"column {key[1]!r} looks like an answer key, not like a juror", (key[1],))
-        return _Remedy({"ignore": (*texts(options.ignore), key[1])}, found)
-    if (two := _TWO_ITEMS.search(error)) and {two[1], two[2]} <= set(names):
-        message = f"columns {two[1]!r} and {two[2]!r} both look like the item; {two[1]!r} is taken, the other left out"
-        return _Remedy({"item": two[1], "ignore": (*texts(options.ignore), two[2])}, Finding("two_items", message))
-    if table is not None and "looks like one vote a row" in error:
-        return _half_long(table, options)
-    return None
+def _remedy(error: JurorsError, options: Options, table: Table | None) -> _Remedy | None:
+    if error.code == "repeated_votes" and options.duplicates == "error":
+        (juror,), item, repeated = error.about["jurors"], error.about["item"], error.about["repeated"]
+        many = f"{repeated} repeated {'vote' if repeated == 1 else 'votes'} in all"
+        kept = "the first is kept here (--duplicates first), `last` keeps the last"
+        message = f"juror {juror!r} votes more than once on item {item!r} ({many}); {kept}"
+        return _Remedy({"duplicates": "first"}, Finding("duplicates", message), repeated)
+    if error.code == "key_column":
+        key = error.about["column"]
+        finding = Finding("key_column", f"column {key!r} looks like an answer key, not like a juror", (key,))
+        return _Remedy({"ignore": (*texts(options.ignore), key)}, finding)
+    if error.code == "two_items":
+        one, two = error.about["columns"]
+        message = f"columns {one!r} and {two!r} both look like the item; {one!r} is taken, the other left out"
+        return _Remedy({"item": one, "ignore": (*texts(options.ignore), two)}, Finding("two_items", message))
+    return _half_long(table, options) if table is not None and error.code == "no_label_column" else None
 
 
 def _no_jurors(table: Table, found: Layout, votes: Votes, options: Options) -> _Remedy | None:

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jurors.errors import JurorsError, VotesError
+from jurors.errors import JurorsError, OutputError
 from jurors.whole import write_whole
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def writable(path: str | os.PathLike[str]) -> Path:
     """The path, if a file can be written there: said before the work, not after it."""
     target = Path(path)
     if target.is_dir():
-        raise VotesError(f"cannot write {target}: it is a folder; name a file in it")
+        raise OutputError(f"cannot write {target}: it is a folder; name a file in it")
     if not target.parent.is_dir():
-        raise VotesError(f"cannot write {target}: there is no folder {target.parent}")
+        raise OutputError(f"cannot write {target}: there is no folder {target.parent}")
     return target
 
 

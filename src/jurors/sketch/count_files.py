@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.votes.cells import LARGEST_COUNT, tidy, whole_counts, wide_votes
-from jurors.votes.files.faults import RowError
 from jurors.votes.files.parts import INTEGERS, Part, family
 from jurors.votes.files.source import Table
 from jurors.votes.layout import Layout, Options
@@ -57,7 +56,7 @@ def _counted_wide(table: Table, layout: Layout, options: Options) -> Votes | Non
     if layout.count is not None:
         try:
             each = whole_counts(cells(kept, layout.count), table.names[layout.count])
-        except RowError:  # the row of the file, not of the counts, must be named
+        except VotesError:  # the row of the file, not of the counts, must be named
             return None
         sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]
         if sum(sums) > LARGEST_COUNT:

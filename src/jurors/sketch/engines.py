@@ -18,7 +18,6 @@ from jurors.sketch.pivot import Pivot, cells_of, dot, integers, position, total,
 from jurors.sketch.sketch import Sketch
 from jurors.votes import Votes
 from jurors.votes.cells import LARGEST_COUNT, in_natural_order, tidy, whole_counts, wide_votes
-from jurors.votes.files.faults import RowError
 from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
 from jurors.votes.layout import Layout, Options
 from jurors.votes.table import factorize, ordered_labels, recode
@@ -118,8 +117,10 @@ def _weighted(times: Integers, cells: Any, name: str) -> Integers:
     """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
     try:
         each = whole_counts(count_cells(cells), name)
-    except RowError as error:
-        raise VotesError(error.what) from None  # the row is one of the groups, not of the frame
+    except VotesError as error:
+        if error.code != "bad_row":
+            raise
+        raise VotesError(error.about["what"]) from None  # the row is one of the groups, not of the frame
     weighted = [one * many for one, many in zip(each.tolist(), times.tolist(), strict=True)]
     if sum(weighted) > LARGEST_COUNT:
         raise VotesError(

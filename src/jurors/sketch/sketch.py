@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jurors.errors import SketchError, VotesError
+from jurors.names import positions
 from jurors.votes import Label, Votes
 from jurors.votes.layout import LayoutName, Options
 from jurors.votes.merge import merge_votes
@@ -25,7 +26,6 @@ from jurors.votes.table import (
     is_missing,
     ordered_labels,
     plain,
-    positions,
 )
 
 if TYPE_CHECKING:
@@ -141,7 +141,8 @@ class Sketch:
         try:
             return cls.from_dict(json.loads(text))
         except json.JSONDecodeError as error:
-            raise VotesError(f"the JSON is broken or cut short in line {error.lineno} ({error.msg})") from None
+            message = f"the JSON is broken or cut short in line {error.lineno} ({error.msg})"
+            raise VotesError(message, code="damaged") from None
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sketch:
@@ -150,11 +151,11 @@ class Sketch:
         from jurors.votes.readers.sketch_file import read
 
         if not (file := Path(path)).is_file():
-            raise VotesError(f"{path}: there is no such file")
+            raise VotesError("there is no such file", code="no_file").in_file(str(path))
         try:
             return cls.from_votes(read(Files((file,), file.parent)))
         except VotesError as error:
-            raise VotesError(f"{path}: {error}") from None
+            raise error.in_file(str(path)) from None
 
     @classmethod
     def merge(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.votes.files.faults import RowError
+from jurors.votes.files.faults import row_fault
 from jurors.votes.layout import Options, one_vote_a_row, shown, texts
 from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
 
@@ -131,7 +131,7 @@ def _named(
         return names, code
     if None in names:
         gaps = np.array([name is None for name in names])[code]
-        raise RowError(int(np.argmax(gaps)) + 1, f"column {column!r}: the {what} is empty; give it a name")
+        raise row_fault(int(np.argmax(gaps)) + 1, f"column {column!r}: the {what} is empty; give it a name")
     distinct, again = factorize(names)
     return distinct, again[code]
 
@@ -145,7 +145,7 @@ def whole_counts(values: Sequence[Any], column: str) -> NDArray[np.int64]:
     counts = []
     for row, value in enumerate(values, 1):
         if (count := _whole(value)) is None:
-            raise RowError(row, f"column {column!r}: {_no_count(value)}")
+            raise row_fault(row, f"column {column!r}: {_no_count(value)}")
         counts.append(count)
     if sum(counts) > LARGEST_COUNT:
         raise VotesError(

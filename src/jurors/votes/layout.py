@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from jurors.errors import VotesError
-from jurors.votes.table import Duplicates, Label, nearest
+from jurors.names import choice, nearest
+from jurors.votes.table import Duplicates, Label
 
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
 
@@ -60,8 +61,8 @@ class Options:
     ignore: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        _one_of(self.layout, ("auto", "long", "wide", "counts"), "layout")
-        _one_of(self.duplicates, ("error", "first", "last"), "rule for duplicates")
+        choice(self.layout, ("auto", "long", "wide", "counts"), "layout")
+        choice(self.duplicates, ("error", "first", "last"), "rule for duplicates")
 
     def without(self, column: str) -> Options:
         """The same options, with one more column left out."""
@@ -185,7 +186,9 @@ def _wide_item(names: Sequence[str], taken: set[int]) -> int | None:
         one, two = names[found[0]], names[found[1]]
         raise VotesError(
             f"columns {one!r} and {two!r} both look like the item; choose with item= (--item {one}) "
-            f"and leave the other out with ignore= (--ignore {two})"
+            f"and leave the other out with ignore= (--ignore {two})",
+            code="two_items",
+            columns=(one, two),
         )
     if not found and 0 not in taken and (not names[0].strip() or _word(names[0]) in ("unnamed0", "index")):
         return 0  # the index a dataframe writes in front
@@ -225,7 +228,9 @@ def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Optio
         return
     raise VotesError(
         f"column {names[votes[worker]]!r} looks like one vote a row, but of item, juror and label not all are found in "
-        f"{shown(names)}; name them with item=, juror= and label= (--item …), or say layout='wide' (--layout wide)"
+        f"{shown(names)}; name them with item=, juror= and label= (--item …), or say layout='wide' (--layout wide)",
+        code="no_label_column",
+        column=names[votes[worker]],
     )
 
 
@@ -235,7 +240,9 @@ def _refuse_key(jurors: Sequence[str], options: Options) -> None:
     if keys and options.layout == "auto":
         raise VotesError(
             f"column {keys[0]!r} looks like the answer key, not like a juror: leave it out with ignore= "
-            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or say layout='wide' if it is a juror"
+            f"(--ignore {keys[0]}), use it with --key {keys[0]}, or say layout='wide' if it is a juror",
+            code="key_column",
+            column=keys[0],
         )
 
 
@@ -260,11 +267,6 @@ def _word(name: str) -> str:
     """
     bare = re.sub(r"[\W_]+", "", name).lower()
     return re.sub(r"(?<=.)(id|name)$", "", bare) or bare
-
-
-def _one_of(value: str, known: Sequence[str], what: str) -> None:
-    if value not in known:
-        nearest(value, known, what)
 
 
 def shown(names: Sequence[str]) -> str:

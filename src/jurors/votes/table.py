@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import VotesError
+from jurors.names import positions
 from jurors.tables import Table, data_frame
 
 Label: TypeAlias = str | int | float | bool
@@ -296,28 +297,6 @@ def ordered_labels(values: Iterable[Any]) -> tuple[Label, ...]:
     return tuple(distinct if any(map(math.isnan, size.values())) else sorted(distinct, key=size.__getitem__))
 
 
-def positions(known: Sequence[Any], wanted: Sequence[Any], what: str) -> list[int]:
-    """Where each wanted name stands among the known ones; VotesError suggests the nearest otherwise."""
-    if repeated := [name for name in dict.fromkeys(wanted) if list(wanted).count(name) > 1]:
-        raise VotesError(f"{what} {repeated[0]!r} is named twice")
-    place = {name: k for k, name in enumerate(known)}
-    return [place[name] if name in place else place[nearest(name, known, what)] for name in wanted]
-
-
-def nearest(name: Any, known: Sequence[Any], what: str) -> Any:
-    """The known name written like `name` (1 for "1"); VotesError with a suggestion if there is none."""
-    import difflib
-
-    by_text = {str(k): k for k in known}
-    if str(name) in by_text:
-        return by_text[str(name)]
-    close = difflib.get_close_matches(str(name), list(by_text), n=1, cutoff=0.4)
-    lower = [k for k in by_text if k.lower() == str(name).lower()]
-    hint = f" Did you mean {(lower or close)[0]!r}?" if lower or close else ""
-    shown = ", ".join(list(by_text)[:12]) + (" …" if len(by_text) > 12 else "")
-    raise VotesError(f"there is no {what} {str(name)!r}.{hint} There are: {shown}")
-
-
 def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
     """Distinct values in order of first appearance, and each value's position among them."""
     array = np.asarray(values) if isinstance(values, np.ndarray) else None
@@ -461,10 +440,15 @@ def _without_duplicates(
         return row, col, code
     if rule == "error":
         at = order[again[np.argmin(order[again])]]
+        juror, item = jurors[int(col[at])], str(items[int(row[at])])
+        repeated = f"{len(again)} repeated {'vote' if len(again) == 1 else 'votes'} in all"
         raise VotesError(
-            f"juror {jurors[int(col[at])]!r} votes more than once on item {str(items[int(row[at])])!r} "
-            f"({len(again)} repeated {'vote' if len(again) == 1 else 'votes'} in all); "
-            "keep one with duplicates 'first' or 'last' (--duplicates first)"
+            f"juror {juror!r} votes more than once on item {item!r} ({repeated}); "
+            "keep one with duplicates 'first' or 'last' (--duplicates first)",
+            code="repeated_votes",
+            jurors=(juror,),
+            item=item,
+            repeated=len(again),
         )
     dropped = order[again] if rule == "first" else order[again - 1]
     kept = np.ones(len(row), dtype=bool)

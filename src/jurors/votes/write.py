@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import VotesError
+from jurors.errors import OutputError, VotesError
+from jurors.names import choice
 from jurors.votes.faithful import check_faithful, header
+from jurors.votes.files.faults import first_line
 from jurors.votes.readers.sketch_file import grouped, to_document, to_text
-from jurors.votes.table import NO_VOTE, Votes, nearest, plain
+from jurors.votes.table import NO_VOTE, Votes, plain
 from jurors.whole import whole_file, write_whole
 
 Target: TypeAlias = Literal["long", "wide", "counts", "sketch"]
@@ -40,6 +42,8 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: Target | 
 
     Raises
     ------
+    OutputError
+        Where the file cannot be written.
     VotesError
         Where something would not read back as it is: a label such as "" or "NaN", which means no vote; a juror called
         "count" as the name of a column.
@@ -88,7 +92,7 @@ def votes_text(votes: Votes, layout: Target, format: str = "csv") -> Iterator[st
 def chosen_layout(votes: Votes, path: Path | None, layout: Target | None = None) -> Target:
     """The layout asked for, or the one that the name and the votes suggest."""
     if layout is not None:
-        return layout if layout in LAYOUTS else nearest(layout, LAYOUTS, "layout")
+        return cast(Target, choice(layout, LAYOUTS, "layout"))
     if path is not None and path.name.lower().removesuffix(".gz").endswith(".sketch.json"):
         return "sketch"
     return "long" if votes.counts is None else "counts"
@@ -107,11 +111,11 @@ def _format_of(path: Path, layout: Target) -> str:
     name = path.name.lower()
     kind = _FORMATS.get(Path(name.removesuffix(".gz")).suffix)
     if kind is None:
-        raise VotesError(f"{path}: the name must end in {', '.join(_FORMATS)} (text also .gz)")
+        raise OutputError(f"{path}: the name must end in {', '.join(_FORMATS)} (text also .gz)")
     if layout == "sketch" and kind != "json":
-        raise VotesError(f"{path}: a sketch file is JSON; call it {path.name.split('.')[0]}.sketch.json")
+        raise OutputError(f"{path}: a sketch file is JSON; call it {path.name.split('.')[0]}.sketch.json")
     if kind == "parquet" and name.endswith(".gz"):
-        raise VotesError(f"{path}: Parquet is packed already; leave .gz out")
+        raise OutputError(f"{path}: Parquet is packed already; leave .gz out")
     return kind
 
 
@@ -228,4 +232,4 @@ def _write_parquet(votes: Votes, layout: Target, path: Path) -> None:
             con.register("votes", arrays)
             con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(str(draft))
     except duckdb.Error as error:
-        raise VotesError(f"cannot write {path}: {str(error).splitlines()[0]}") from None
+        raise OutputError(f"cannot write {path}: {first_line(error)}") from None

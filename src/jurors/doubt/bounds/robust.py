@@ -25,7 +25,7 @@ from jurors.doubt.bounds.robust_panel import ALL, SEED, Place, Together, TrioWor
 from jurors.doubt.bounds.robust_search import Progress
 from jurors.doubt.bounds.robust_trio import complement
 from jurors.doubt.bounds.severity import smallest_correlation
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Alarm, Named
 from jurors.evaluate.card import percent
 from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
@@ -93,7 +93,7 @@ def _check(sketch: Sketch, correlation: float) -> None:
     if len(sketch.jurors) < 3:
         raise SketchError(f"robust bounds need three jurors or more, got {len(sketch.jurors)}")
     if not 0 <= correlation <= 1:
-        raise SketchError(f"an error correlation lies between 0 and 1, got {correlation!r}; try 0.01")
+        raise OptionError(f"an error correlation lies between 0 and 1, got {correlation!r}; try 0.01")
 
 
 def _at_least(correlation: float) -> float:

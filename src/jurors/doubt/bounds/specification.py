@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from jurors.errors import SketchError
+from jurors.errors import OptionError
+from jurors.names import nearest
 from jurors.votes import Label
-from jurors.votes.table import nearest
 
 Share: TypeAlias = Fraction | float | str
 _TERM = re.compile(r"^(?:(?P<name>.*?)\s*(?P<sign>>=|≥|<=|≤|=|:))?\s*(?P<share>[0-9.eE+/-]+\s*%?)$", re.DOTALL)
@@ -75,7 +75,7 @@ prevalence of A at least 10%
                 above, below = (share if sign != "<=" else Fraction(0)), (share if sign != ">=" else Fraction(1))
                 limits[label] = (max(least, above), min(most, below))
             elif sign != ">=":
-                raise SketchError(f"{term!r}: an accuracy can only be asked to be at least something (>=)")
+                raise OptionError(f"{term!r}: an accuracy can only be asked to be at least something (>=)")
             elif juror is not None:
                 row = jurors.setdefault(juror, {})
                 row[label] = max(row.get(label, Fraction(0)), share)
@@ -84,7 +84,7 @@ prevalence of A at least 10%
             else:
                 floor.append(share)
         if not text.strip(" ,\n\t"):
-            raise SketchError(f"an empty specification; write {_FORMS}")
+            raise OptionError(f"an empty specification; write {_FORMS}")
         return cls(max(floor), labels, {j: _plain_row(row) for j, row in jurors.items()}, dict(limits))
 
     @classmethod
@@ -141,7 +141,7 @@ def _parsed(term: str) -> tuple[str | None, str | None, str, Fraction]:
     """(juror, label, sign, share) of one statement."""
     match = _TERM.match(term)
     if match is None:
-        raise SketchError(f"cannot read {term!r} in the specification; write {_FORMS}")
+        raise OptionError(f"cannot read {term!r} in the specification; write {_FORMS}")
     sign = {"≥": ">=", "≤": "<=", ":": ">=", None: ">="}.get(match["sign"], match["sign"])
     if match["name"] is None:
         return None, None, sign, _share(match["share"])
@@ -149,7 +149,7 @@ def _parsed(term: str) -> tuple[str | None, str | None, str, Fraction]:
     if match["sign"] == ":":  # "gpt-4:0.6"
         juror, colon, label = match["name"], ":", ""
     if not (juror or label) or (colon and not juror):
-        raise SketchError(f"{term!r} in the specification names nobody; write {_FORMS}")
+        raise OptionError(f"{term!r} in the specification names nobody; write {_FORMS}")
     return juror.strip() or None, label.strip() or None, sign, _share(match["share"])
 
 
@@ -164,9 +164,9 @@ def _share(value: Any) -> Fraction:
     try:
         found = Fraction(text[:-1].strip()) / 100 if text.endswith("%") else Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise SketchError(f"{text!r} in the specification is not a share; write 0.6, 3/5 or 60%") from None
+        raise OptionError(f"{text!r} in the specification is not a share; write 0.6, 3/5 or 60%") from None
     if not 0 <= found <= 1:
-        raise SketchError(f"a share in a specification lies between 0 and 1, got {text}; write 60% or 0.6")
+        raise OptionError(f"a share in a specification lies between 0 and 1, got {text}; write 60% or 0.6")
     return found
 
 

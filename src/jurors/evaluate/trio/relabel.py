@@ -16,9 +16,9 @@ from jurors.evaluate.choose import DEFAULT_RULE, Choice
 from jurors.evaluate.posterior import tuple_posterior
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio.assignment import best_assignment, second_assignment, total_gain
+from jurors.names import nearest
 from jurors.numbers import Algebraic, Surd, exact_sum
 from jurors.sketch import Sketch
-from jurors.votes.table import nearest
 
 Number = Surd | Algebraic
 _BITS = 64

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, SketchError, VotesError
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import majority_partition
@@ -26,10 +26,11 @@ from jurors.jury.groups.by_group_votes import prepared, said_here, split_votes
 from jurors.jury.label import label
 from jurors.jury.labelling import Labelling, label_rows
 from jurors.jury.score import score
+from jurors.names import nearest
 from jurors.sketch import count_votes
 from jurors.tables import Block, Columns, Result
 from jurors.votes import Key, Label, Votes, as_key
-from jurors.votes.table import nearest, ordered_labels
+from jurors.votes.table import ordered_labels
 
 Graded = TypeVar("Graded", Evaluation, KeyedEvaluation)
 
@@ -131,7 +132,7 @@ def score_by(source: Any, key: Any, by: Any, *, column: str = "group", **reading
     """Grade the jurors against an answer key, apart for each group of items; groups as in `grade_by`."""
     votes, groups, column, rest = prepared(source, by, column, reading)
     if rest:
-        raise SketchError(f"score_by knows no option {next(iter(rest))!r}")
+        raise OptionError(f"score_by knows no option {next(iter(rest))!r}")
     votes, truth = as_key(key).align(votes)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")

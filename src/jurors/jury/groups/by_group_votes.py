@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import SketchError, VotesError
+from jurors.errors import OptionError, VotesError
 from jurors.jury.accept import as_votes, votes_and_column
 from jurors.jury.grade import grade_votes
 from jurors.sketch import Sketch
@@ -78,7 +78,7 @@ def prepared(
     reading = {name: value for name, value in options.items() if name in _READING}
     grading = {name: value for name, value in options.items() if name not in _READING}
     if unknown := [name for name in grading if name not in _GRADING]:
-        raise SketchError(f"there is no option {unknown[0]!r}")
+        raise OptionError(f"there is no option {unknown[0]!r}")
     if isinstance(by, str):
         if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)):
             raise VotesError(

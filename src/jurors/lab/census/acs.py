@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.numbers.arrays import Flags
+from jurors.votes.files.faults import first_line, is_interrupt
 
 Codes: TypeAlias = NDArray[np.int16]
 
@@ -200,9 +201,9 @@ def _read(source: str, where: str) -> dict[str, Any]:
             cells = ", ".join(f'COALESCE(CAST("{name}" AS SMALLINT), -1) AS "{name}"' for name in chosen)
             found: dict[str, Any] = con.execute(f"SELECT {cells} FROM {source}").fetchnumpy()
     except duckdb.Error as error:
-        raise VotesError(f"cannot read {where}: {str(error).splitlines()[0]}") from None
+        raise VotesError(f"cannot read {where}: {first_line(error)}") from None
     except RuntimeError as error:
-        if "interrupted" in str(error).lower():  # DuckDB's word for Ctrl-C
+        if is_interrupt(error):
             raise KeyboardInterrupt from None
         raise
     return found

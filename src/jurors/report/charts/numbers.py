@@ -11,9 +11,9 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
 from jurors.evaluate.card import percent_range
+from jurors.names import positions
 from jurors.numbers.arrays import Floats
 from jurors.votes import Label
-from jurors.votes.table import positions
 
 Ends: TypeAlias = tuple[float, float]
 

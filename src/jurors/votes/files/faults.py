@@ -13,29 +13,32 @@ from jurors.votes.files.fetch import HEAD, Format, not_utf8
 _TOO_DEEP = "the JSON is nested too deeply to hold votes"
 
 
-class RowError(VotesError):
-    """A fault in one row of a table, so that a table of several files can say in which of them it is."""
-
-    def __init__(self, row: int, what: str) -> None:
-        super().__init__(f"row {row}, {what}")
-        self.row = row  #: from 1
-        self.what = what
+def row_fault(row: int, what: str) -> VotesError:
+    """A fault in one row of a table (from 1), which a table of several files can say in which of them it is."""
+    return VotesError(f"row {row}, {what}", code="bad_row", row=row, what=what)
 
 
-def named(name: str, what: object) -> VotesError:
-    """The fault with the name of the file in front, as one line."""
-    return VotesError(f"{name}: {' '.join(str(what).split())}")
+def is_interrupt(error: RuntimeError) -> bool:
+    """Whether DuckDB means Ctrl-C."""
+    return str(error) == "Query interrupted"
 
 
-def one_line(error: Exception, path: Path, format: Format) -> str:
+def first_line(error: Exception) -> str:
+    """What a library says, without what it adds below."""
+    return str(error).split("\n")[0]
+
+
+def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
     """What is wrong with a file, told from the error that reading it raised."""
     text = str(error)
     if type(error).__name__ == "OutOfMemoryException":
-        return "reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)"
-    if format in ("json", "jsonl"):
-        return _json_fault(path, format, text)
+        return VotesError("reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)")
     if format == "parquet":
-        return damaged_parquet(text)
+        return damaged_parquet(error)
+    return VotesError(_json_fault(path, format, text) if format in ("json", "jsonl") else _csv_fault(text))
+
+
+def _csv_fault(text: str) -> str:
     line = found[1] if (found := re.search(r"Error on Line: (\d+)", text)) else "?"
     if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         return f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
@@ -51,14 +54,23 @@ def one_line(error: Exception, path: Path, format: Format) -> str:
     return f"{f'line {line}: ' if found else ''}{_first_line(text)}"
 
 
-def damaged_parquet(text: str) -> str:
+def damaged_parquet(error: Exception) -> VotesError:
     """What to say of a Parquet file that DuckDB cannot read, without the path that it puts in its messages.
 
-    >>> damaged_parquet("Invalid Input Error: No magic bytes found at end of file '/tmp/votes.parquet'")
-    'the Parquet file is damaged (No magic bytes found at end of file); fetch or write it again'
+    >>> damaged_parquet(ValueError("Invalid Input Error: No magic bytes found at end of file '/tmp/votes.parquet'"))
+    VotesError('the Parquet file is damaged (No magic bytes found at end of file); fetch or write it again')
     """
-    reason = re.sub(r"\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"']", "", _first_line(text))
-    return f"the Parquet file is damaged ({reason[:120].rstrip(' :.')}); fetch or write it again"
+    reason = re.sub(r"\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"']", "", _first_line(str(error)))
+    message = f"the Parquet file is damaged ({reason[:120].rstrip(' :.')}); fetch or write it again"
+    return VotesError(message, code="damaged")
+
+
+def matrix_holds(error: Exception) -> str | None:
+    """What NumPy refused to load, from what it says: "objects" of Python, a "pickle"; None for other faults."""
+    reason = str(error)
+    if "Object arrays" in reason or "Python objects" in reason:
+        return "objects"
+    return "pickle" if "pickle" in reason else None
 
 
 def _json_fault(path: Path, format: Format, text: str) -> str:

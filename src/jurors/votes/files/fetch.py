@@ -58,8 +58,14 @@ def _unpacked(path: Path, target: Path) -> Path:
         with gzip.open(path) as packed, target.open("wb") as file:
             shutil.copyfileobj(packed, file, HEAD)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise VotesError(f"the gzip data are cut short or damaged ({error}); fetch or write the file again") from None
+        raise damaged_gzip(error) from None
     return target
+
+
+def damaged_gzip(error: Exception) -> VotesError:
+    """What to say of a file that cannot be unpacked."""
+    message = f"the gzip data are cut short or damaged ({error}); fetch or write the file again"
+    return VotesError(message, code="damaged")
 
 
 def _without_wildcards(path: Path, link: Path) -> Path:
@@ -103,7 +109,7 @@ def _format_of(head: bytes, format: Format | None) -> Format:
         return "parquet"
     text = head.removeprefix(BOM).lstrip()
     if not text:
-        raise VotesError("the file is empty")
+        raise VotesError("the file is empty", code="empty")
     if format == "parquet":
         raise VotesError("this is not a Parquet file (it does not begin with PAR1)")
     _check_text(head)

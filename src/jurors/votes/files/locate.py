@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeAlias
 
 from jurors.errors import VotesError
-from jurors.votes.files.faults import named
+from jurors.names import like
 
 OneSource: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
 Source: TypeAlias = OneSource | Sequence[OneSource]
@@ -67,9 +66,10 @@ def _named_located(source: Any, spool: Path) -> Found:
     try:
         return _located(source, spool)
     except VotesError as error:
-        raise named(shown_source(source), error) from None
+        raise error.in_file(shown_source(source)) from None
     except OSError as error:
-        raise named(shown_source(source), f"cannot be read: {error.strerror or error}") from None
+        fault = VotesError(f"cannot be read: {error.strerror or error}")
+        raise fault.in_file(shown_source(source)) from None
 
 
 def _located(source: Any, spool: Path) -> Found:
@@ -81,7 +81,7 @@ def _located(source: Any, spool: Path) -> Found:
         raise VotesError("the name of the file is empty; name a file, or . for this folder")
     path = Path(source).absolute()
     if "\n" in str(path) or "\0" in str(path):
-        raise VotesError("there is no such file; in Python, io.StringIO(text) reads votes from a text")
+        raise VotesError("there is no such file; in Python, io.StringIO(text) reads votes from a text", code="no_file")
     if path.is_dir():
         return _in_folder(path, os.fspath(source))
     if not path.exists() and glob.has_magic(str(path)):
@@ -118,11 +118,11 @@ def _is_table(path: Path) -> bool:
 def _matching(pattern: str) -> Found:
     matches = sorted(glob.glob(pattern, recursive=True))
     if not matches:
-        raise VotesError("no file matches this pattern")
+        raise VotesError("no file matches this pattern", code="no_file")
     found = [_match(match) for match in matches if "**" not in pattern or not os.path.isdir(match)]
     paths = tuple(path for one in found for path in one.paths)
     if not paths:
-        raise VotesError("no file matches this pattern")
+        raise VotesError("no file matches this pattern", code="no_file")
     fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).absolute().parts)
     searched = "**" in pattern  # the whole tree, as a folder's name does
     named = frozenset() if searched else frozenset().union(*(one.named for one in found))
@@ -140,9 +140,14 @@ def _check_exists(path: Path) -> None:
     if path.exists():
         return
     siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.7)
-    hint = f"; did you mean {str(path.parent / close[0])!r}?" if close else ""
-    raise VotesError(f"there is no such file{hint}")
+    close = like(path.name, siblings, cutoff=0.7)
+    hint = f"; did you mean {str(path.parent / close)!r}?" if close else ""
+    raise VotesError(f"there is no such file{hint}", code="no_file")
+
+
+def no_tables() -> VotesError:
+    """What to say of a folder in which nothing looks like votes."""
+    return VotesError("this folder holds no file of votes (CSV, TSV, JSON lines or Parquet)", code="no_file")
 
 
 def _spooled(stream: Any, target: Path) -> Path:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from jurors.errors import VotesError
-from jurors.votes.files.faults import RowError, named, one_line
+from jurors.errors import JurorsError, OptionError, VotesError
+from jurors.names import choice
+from jurors.votes.files.faults import file_fault, first_line, row_fault
 from jurors.votes.files.fetch import FORMATS, Format, local_copy
-from jurors.votes.files.locate import Found, Source, locate, shown_source
+from jurors.votes.files.locate import Found, Source, locate, no_tables, shown_source
 from jurors.votes.files.parts import INTEGERS, Part, check_same_columns, family, open_part, relation
 from jurors.votes.readers import Reader, Records, find_reader, read_records
 from jurors.votes.table import Votes
@@ -132,7 +133,7 @@ def open_source(
 ) -> Iterator[Table | Log]:
     """The files as one table, or (if `logs`) as the log of another tool; any error about them names the file."""
     if format is not None and format not in FORMATS:
-        raise VotesError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+        choice(format, FORMATS, "format")
     limit = memory_limit(memory)
     name = shown_source(source)
     with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
@@ -144,7 +145,7 @@ def open_source(
                 yield Log(*log, found)
             return
         if not found.tables:
-            raise named(name, "this folder holds no file of votes (CSV, TSV, JSON lines or Parquet)")
+            raise no_tables().in_file(name)
         parts = _local_parts(found, Path(folder), format)
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress)
@@ -162,7 +163,7 @@ def open_table(source: Source, format: Format | None = None, **options: Any) -> 
 
 
 def memory_limit(memory: str | None) -> str | None:
-    """The size as DuckDB writes it; VotesError if it is none.
+    """The size as DuckDB writes it; OptionError if it is none.
 
     >>> memory_limit("2 gb"), memory_limit("1.5GiB")
     ('2.0GB', '1.5GiB')
@@ -171,7 +172,8 @@ def memory_limit(memory: str | None) -> str | None:
         return None
     size = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])(i?)B?\s*", str(memory), re.IGNORECASE)
     if size is None or not float(size[1]):
-        raise VotesError(f"memory must be a size such as 2GB or 500MB, not {memory!r}")
+        message = f"memory must be a size such as 2GB or 500MB, not {memory!r}"
+        raise OptionError(message, code="out_of_range", name="memory", value=memory)
     return f"{float(size[1])}{size[2].upper()}{size[3].lower()}B"
 
 
@@ -214,7 +216,8 @@ def _opened(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Pro
             if part.has_rows(con):
                 return table
     shown = ", ".join(table.names[:12])
-    raise named(parts[0].name, f"there are column names ({shown}) but no rows below them")
+    fault = VotesError(f"there are column names ({shown}) but no rows below them", code="empty", columns=table.names)
+    raise fault.in_file(parts[0].name)
 
 
 def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None) -> Table:
@@ -244,28 +247,26 @@ def _naming(name: str, what: Table | Part | None = None) -> Iterator[None]:
 
     try:
         yield
-    except RowError as fault:
-        raise _traced(name, what, fault) from None
-    except VotesError as error:
-        raise named(name, error) from None
+    except (VotesError, OptionError) as error:
+        raise _traced(name, what, error) from None
     except OSError as error:
-        raise named(name, f"cannot be read: {error.strerror or error}") from None
+        raise VotesError(f"cannot be read: {error.strerror or error}").in_file(name) from None
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise _blamed(name, what, error) from None
 
 
-def _traced(name: str, table: Table | Part | None, fault: RowError) -> VotesError:
-    """The row of a table of several files, as the row of one of them."""
-    row = fault.row
-    if isinstance(table, Table) and len(table.parts) > 1:
+def _traced(name: str, table: Table | Part | None, fault: JurorsError) -> JurorsError:
+    """The fault with its file in front; the row of a table of several files is a row of one of them."""
+    if fault.code == "bad_row" and isinstance(table, Table) and len(table.parts) > 1:
+        row = fault.about["row"]
         for part in table.parts:
             (rows,) = table.con.sql(f"SELECT count(*) FROM {part.sql}").fetchall()[0]
             if row <= rows:
-                return named(part.name, f"row {row}, {fault.what}")
+                return row_fault(row, fault.about["what"]).in_file(part.name)
             row -= rows
-    return named(name, fault)
+    return fault.in_file(name)
 
 
 def _blamed(name: str, what: Table | Part | None, error: duckdb.Error) -> VotesError:
@@ -273,12 +274,12 @@ def _blamed(name: str, what: Table | Part | None, error: duckdb.Error) -> VotesE
     import duckdb
 
     if isinstance(what, Part):
-        return named(what.name, one_line(error, what.path, what.format))
+        return file_fault(error, what.path, what.format).in_file(what.name)
     if what is None:
-        return named(name, str(error).split("\n")[0])
+        return VotesError(first_line(error)).in_file(name)
     for part in what.parts:
         try:
             what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
         except duckdb.Error as alone:
-            return named(part.name, one_line(alone, part.path, part.format))
-    return named(name, one_line(error, what.parts[0].path, what.parts[0].format))
+            return file_fault(alone, part.path, part.format).in_file(part.name)
+    return file_fault(error, what.parts[0].path, what.parts[0].format).in_file(name)

@@ -18,9 +18,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
+from jurors.names import choice
 from jurors.votes.readers.log_files import Files
-from jurors.votes.table import Votes, nearest
+from jurors.votes.table import Votes
 
 #: `--from NAME` -> the module, in the order in which they are asked.
 READERS: dict[str, str] = {
@@ -68,9 +69,8 @@ def find_reader(
     if name is not None:
         tool, _, question = name.partition(":")
         if tool in _TABLES:
-            raise VotesError(f"{tool} keeps its votes in a plain table; leave --from out")
-        if tool not in READERS:
-            nearest(tool, tuple(READERS), "reader")
+            raise OptionError(f"{tool} keeps its votes in a plain table; leave --from out", code="does_not_apply")
+        choice(tool, tuple(READERS), "reader")
         return tool, _asking(_load(tool), question) if question else _load(tool)
     files = Files(tuple(paths), root, named)
     if not files.may_be_a_log:
@@ -105,7 +105,8 @@ class _Asking:
 
 def _asking(reader: Reader, question: str) -> Reader:
     if not getattr(reader, "ASKS", False):
-        raise VotesError(f"a {reader.TITLE} has no questions to choose from; leave ':{question}' out")
+        message = f"a {reader.TITLE} has no questions to choose from; leave ':{question}' out"
+        raise OptionError(message, code="does_not_apply", name="tool", value=question)
     return _Asking(reader.TITLE, reader, question)
 
 

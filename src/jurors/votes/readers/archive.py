@@ -23,7 +23,8 @@ class Archive:
             with zipfile.ZipFile(path) as archive:
                 self._members = {info.filename: info for info in archive.infolist()}  # of two alike, the later counts
         except (zipfile.BadZipFile, OSError, ValueError) as error:
-            raise VotesError(f"{where}the archive is cut short or damaged ({error}); fetch the file again") from None
+            message = f"{where}the archive is cut short or damaged ({error}); fetch the file again"
+            raise VotesError(message, code="damaged") from None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -56,7 +57,8 @@ class Archive:
             return file.read(member.compress_size)
 
     def _damaged(self, member: zipfile.ZipInfo, why: str) -> VotesError:
-        return VotesError(f"{self._where}{member.filename} in the archive is damaged ({why}); fetch the file again")
+        message = f"{self._where}{member.filename} in the archive is damaged ({why}); fetch the file again"
+        return VotesError(message, code="damaged")
 
 
 def _unpacked(packed: bytes, method: int) -> bytes:

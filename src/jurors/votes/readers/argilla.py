@@ -114,7 +114,7 @@ def _parquet_rows(path: str) -> Iterator[dict[str, Any]]:
             while rows := found.fetchmany(1000):
                 yield from (dict(zip(names, row, strict=True)) for row in rows)
     except duckdb.Error as error:
-        raise VotesError(damaged_parquet(str(error))) from None
+        raise damaged_parquet(error) from None
 
 
 def _nested(record: dict[str, Any], where: str) -> Iterator[_Answer]:

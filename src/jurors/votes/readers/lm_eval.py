@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.names import nearest
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.short_names import told_apart
-from jurors.votes.table import nearest
 
 TITLE = "folder of lm-evaluation-harness samples"
 ASKS = True
@@ -154,7 +154,9 @@ def _refuse_mixed_kinds(answers: Mapping[tuple[Path, str], Sequence[_Answer]]) -
     if len(kinds) > 1:
         raise VotesError(
             f"the task {kinds[True]} has choices and {kinds[False]} has texts for answers; choose one task, such as "
-            f"--from lm-eval:{kinds[True]}"
+            f"--from lm-eval:{kinds[True]}",
+            code="several_questions",
+            tool=f"lm-eval:{kinds[True]}",
         )
 
 

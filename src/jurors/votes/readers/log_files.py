@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.votes.files.fetch import damaged_gzip
 
 HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
 _GZIP = b"\x1f\x8b"
@@ -41,8 +42,7 @@ class Files:
                 with _opened(path) as file:
                     self._heads[path] = file.read(HEAD).removeprefix(b"\xef\xbb\xbf")
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                fault = f"the gzip data are cut short or damaged ({error}); fetch or write the file again"
-                raise VotesError(f"{self.name(path)}{fault}") from None
+                raise damaged_gzip(error).after(self.name(path)) from None
             except OSError as error:
                 raise VotesError(f"{self.name(path)}cannot be read: {error.strerror or error}") from None
         return self._heads[path]
@@ -65,7 +65,9 @@ class Files:
         suffixes = {path.suffix for path in ours}
         for path in [path for path in self.paths if path not in set(ours)] if ours else ():
             if path.suffix in suffixes and not self.head(path).strip():
-                raise VotesError(f"{self.name(path)}the file is empty; fetch or write it again, or take it away")
+                raise VotesError(
+                    f"{self.name(path)}the file is empty; fetch or write it again, or take it away", code="empty"
+                )
             if path in self.named or not (tables or not path.name.lower().removesuffix(".gz").endswith(_TABLES)):
                 raise VotesError(f"{self.name(path)}this is no {title}, but others are; {otherwise}")
         return ours
@@ -81,7 +83,8 @@ class Files:
             except json.JSONDecodeError as error:
                 raise VotesError(
                     f"{self.name(path)}the JSON is broken or cut short in line {error.lineno} ({error.msg}); "
-                    "write or fetch the file again"
+                    "write or fetch the file again",
+                    code="damaged",
                 ) from None
             except UnicodeDecodeError:
                 raise VotesError(f"{self.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
@@ -108,7 +111,8 @@ class Files:
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error))
             raise VotesError(
-                f"{self.name(path)}line {number} is broken or cut short ({reason}); write or fetch the file again"
+                f"{self.name(path)}line {number} is broken or cut short ({reason}); write or fetch the file again",
+                code="damaged",
             ) from None
         if not isinstance(record, dict):
             raise VotesError(f"{self.name(path)}line {number} is {str(record)[:30]!r}, not a JSON record")

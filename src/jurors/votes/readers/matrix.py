@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.votes.files.faults import first_line, matrix_holds
 from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Votes
 
@@ -65,18 +66,20 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
             found = np.load(stream, allow_pickle=False)
             return {"votes": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
     except Exception as error:  # a damaged header fails in numpy's, zip's or even Python's own parser, each in its way
-        raise VotesError(_fault(path, str(error))) from None
+        raise _fault(path, error) from None
 
 
-def _fault(path: Path, reason: str) -> str:
-    if "Object arrays" in reason or "Python objects" in reason:
-        return "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
+def _fault(path: Path, error: Exception) -> VotesError:
+    if (holds := matrix_holds(error)) == "objects":
+        return VotesError(
+            "it holds Python objects, which are never loaded; save whole numbers: np.save(path, votes.astype(int))"
+        )
     with path.open("rb") as file:
-        start = file.read(6)
-        if not start.startswith((_NUMPY, _ZIP[:2], _GZIP)) or "pickle" in reason:
-            return f"this is no {TITLE} (.npy or .npz); save one with np.save(path, votes)"
-    reason = reason.partition("\n")[0][:80]
-    return f"the {TITLE} is broken or cut short ({reason}); write or fetch the file again"
+        if not file.read(6).startswith((_NUMPY, _ZIP[:2], _GZIP)) or holds == "pickle":
+            return VotesError(f"this is no {TITLE} (.npy or .npz); save one with np.save(path, votes)")
+    reason = first_line(error)[:80]
+    message = f"the {TITLE} is broken or cut short ({reason}); write or fetch the file again"
+    return VotesError(message, code="damaged")
 
 
 def _matrix(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:

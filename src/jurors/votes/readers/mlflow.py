@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.names import nearest
 from jurors.votes.files.faults import damaged_parquet
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import HEAD, Files
 from jurors.votes.readers.short_names import told_apart
-from jurors.votes.table import nearest
 
 TITLE = "table of MLflow traces"
 ASKS = True
@@ -103,7 +103,7 @@ def _parquet(path: Path, where: str) -> list[tuple[Any, Any]]:
         with duckdb.connect() as con:
             return con.execute("SELECT trace_id, assessments FROM read_parquet(?)", [str(path)]).fetchall()
     except duckdb.Error as error:
-        raise VotesError(f"{where}{damaged_parquet(str(error))}") from None
+        raise damaged_parquet(error).after(where) from None
 
 
 def _records(traces: Iterable[tuple[str, Any, Any]], question: str | None, how: str) -> Records:
@@ -117,7 +117,8 @@ def _records(traces: Iterable[tuple[str, Any, Any]], question: str | None, how: 
     questions = list(dict.fromkeys(voice[0] for _, voice, value in found if value is not None))
     if question is None and 1 < len(questions) < len(voices):
         names_of = ", ".join(sorted(questions)[:12])
-        raise VotesError(f"{len(questions)} assessments are given: {names_of}; choose one with {how}{questions[0]}")
+        message = f"{len(questions)} assessments are given: {names_of}; choose one with {how}{questions[0]}"
+        raise VotesError(message, code="several_questions", known=questions, tool=f"mlflow:{questions[0]}")
     if question is not None:
         chosen = nearest(question, questions, "assessment")
         voices = [voice for voice in voices if voice[0] == chosen]

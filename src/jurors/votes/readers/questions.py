@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.table import nearest
+from jurors.names import nearest
 
 
 def chosen_question(questions: Mapping[str, bool], wanted: str | None, tool: str) -> str | None:
@@ -31,7 +31,9 @@ def chosen_question(questions: Mapping[str, bool], wanted: str | None, tool: str
     names = ", ".join(sorted(labelled or questions)[:12])
     if not labelled:
         raise VotesError(f"no question takes labels; found {names}")
-    raise VotesError(f"{len(labelled)} questions are asked: {names}; choose one with --from {tool}:{labelled[0]}")
+    choose = f"{tool}:{labelled[0]}"
+    message = f"{len(labelled)} questions are asked: {names}; choose one with --from {choose}"
+    raise VotesError(message, code="several_questions", known=labelled, tool=choose)
 
 
 def joined_label(value: Any) -> Any:

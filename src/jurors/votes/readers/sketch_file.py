@@ -58,7 +58,7 @@ def read(files: Files) -> Votes:
         try:
             parts.append((path.name, from_document(document)))
         except VotesError as error:
-            raise VotesError(f"{files.name(path)}{error}") from None
+            raise error.after(files.name(path)) from None
     return parts[0][1] if len(parts) == 1 else merge_votes(parts)
 
 
@@ -220,7 +220,8 @@ def from_document(document: Any) -> Votes:
     bare = Votes(jurors=jurors, labels=labels, rows=len(counts), counts=counts)
     votes = _sparse_votes(document, bare) if "voters" in document else _dense_votes(document, bare)
     if _checksum(document) != document["checksum"]:
-        raise VotesError(f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}")
+        message = f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}"
+        raise VotesError(message, code="damaged")
     return votes
 
 

@@ -1,0 +1,107 @@
+"""Errors say in a word and in fields what they are about, and no code of ours reads their messages."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import pickle
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import jurors
+from jurors.errors import Code, DegenerateSketchError, JurorsError, OptionError, OutputError, SketchError, VotesError
+from jurors.votes.read import read_votes
+
+SOURCES = sorted((Path(jurors.__file__).parent).rglob("*.py"))
+READS_TEXTS = "votes/files/faults.py"  # of DuckDB, Python and NumPy
+SEARCHES = {"search", "match", "findall", "fullmatch", "startswith", "endswith", "removeprefix", "find", "index"}
+
+
+@pytest.mark.parametrize(
+    "kind", [JurorsError, VotesError, SketchError, DegenerateSketchError, OptionError, OutputError]
+)
+def test_every_error_has_a_code_and_survives_a_copy(kind: type[JurorsError]) -> None:
+    error = kind("juror 'ann' is not there", jurors=("ann",), given=2)
+    for again in (error, copy.copy(error), pickle.loads(pickle.dumps(error))):
+        assert isinstance(again, ValueError)
+        assert again.code in get_args(Code)
+        assert again.about == {"jurors": ("ann",), "given": 2}
+        assert str(again) == "juror 'ann' is not there"
+
+
+def test_the_name_of_the_file_comes_in_front_and_the_rest_stays() -> None:
+    error = VotesError("row 2 has\nno item", code="bad_row", row=2).in_file("votes.csv")
+    assert (str(error), error.fault) == ("votes.csv: row 2 has no item", "row 2 has no item")
+    assert (error.code, error.about) == ("bad_row", {"row": 2, "file": "votes.csv"})
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "about"),
+    [
+        ("item,juror,label\n1,ann,a\n1,ann,b\n", "repeated_votes", {"jurors": ("ann",), "item": "1", "repeated": 1}),
+        ("ann,bob,truth\na,a,a\n", "key_column", {"column": "truth"}),
+        ("id,task,ann\n1,2,a\n", "two_items", {"columns": ("id", "task")}),
+        ("item,worker,x\n1,ann,a\n", "no_label_column", {"column": "worker"}),
+        ("ann,bob\n", "empty", {"columns": ("ann", "bob")}),
+        ("item,ann,bob\n1,a,b\n,a,b\n", "bad_row", {"row": 2}),
+    ],
+)
+def test_a_bad_table_is_told_by_a_code(table: str, code: str, about: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(table)
+    with pytest.raises(VotesError) as caught:
+        read_votes(tmp_path / "votes.csv")
+    assert caught.value.code == code
+    assert about.items() <= caught.value.about.items()
+    assert caught.value.about["file"] == str(tmp_path / "votes.csv")
+
+
+def test_a_wrong_option_is_an_option_error() -> None:
+    votes = [["a", "a", "b"], ["b", "b", "b"]] * 20
+    for options in ({"method": "latnt"}, {"level": 95}, {"target": "tset"}, {"seed": -1}):
+        with pytest.raises(OptionError) as caught:
+            jurors.grade(votes, **options)
+        assert caught.value.about["name"] in (*options, *options.values())
+
+
+def test_what_cannot_be_written_is_an_output_error(tmp_path: Path) -> None:
+    votes = jurors.Votes.from_matrix([["a", "b"]])
+    for path in (tmp_path / "votes.xls", tmp_path / "nowhere" / "votes.csv", tmp_path / "nowhere" / "votes.parquet"):
+        with pytest.raises(OutputError):
+            jurors.write_votes(votes, path)
+
+
+def _caught(tree: ast.AST) -> set[str]:
+    """The names under which a module catches errors."""
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
+
+
+def _texts_of(node: ast.AST, names: set[str]) -> list[ast.AST]:
+    """Where the message of an error is taken."""
+    return [
+        call
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "str"
+        and any(isinstance(a, ast.Name) and a.id in names for a in call.args)
+    ]
+
+
+def _decides(node: ast.AST, names: set[str]) -> bool:
+    """Whether this compares the message of an error, or searches it."""
+    if isinstance(node, ast.Compare):
+        return any(_texts_of(part, names) for part in (node.left, *node.comparators))
+    searches = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in SEARCHES
+    return searches and bool(_texts_of(node, names))
+
+
+def test_no_code_reads_a_message_to_decide_anything() -> None:
+    readers = []
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = _caught(tree) | {"error", "fault"}
+        if not path.as_posix().endswith(READS_TEXTS):
+            readers += [f"{path.name}:{node.lineno}" for node in ast.walk(tree) if _decides(node, names)]
+    assert readers == []
