@@ -14,6 +14,7 @@ from panels import simulate
 
 import jurors
 from jurors import Jury, Sketch, SketchError, Votes, VotesError
+from jurors.errors import OptionError
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 
@@ -117,7 +118,7 @@ def test_labels_of_an_evaluation_made_before_are_the_same(sketch: Sketch) -> Non
     assert (again.label == afresh.label).all()
     with pytest.raises(SketchError, match="made from other votes"):
         jurors.label(panel.votes[:700], evaluation=result)
-    with pytest.raises(SketchError, match="graded already"):
+    with pytest.raises(OptionError, match="graded already"):
         jurors.label(panel.votes, evaluation=result, trust="1")
 
 
@@ -152,7 +153,7 @@ def test_score_is_the_papers_definition() -> None:
 def test_the_rule_is_part_of_the_result(sketch: Sketch) -> None:
     assert jurors.grade(sketch).rule == "greatest total label accuracy"
     assert "trusted" in jurors.grade(sketch, trust="k").rule
-    with pytest.raises(SketchError, match="give one of"):
+    with pytest.raises(OptionError, match="give one of"):
         jurors.grade(sketch, trust="k", common="A")
     with pytest.raises(VotesError, match="no juror 'kk'"):
         jurors.grade(sketch, trust="kk")

@@ -6,6 +6,7 @@ from panels import simulate
 import jurors
 from jurors import Sketch, SketchError
 from jurors.doubt.bounds.logical import highest_floor
+from jurors.errors import OptionError
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 
@@ -52,9 +53,9 @@ def test_an_impossible_specification_names_the_jurors_who_contradict_it(sketch: 
 
 
 def test_assumptions_are_not_mixed(sketch: Sketch) -> None:
-    with pytest.raises(SketchError, match="not both"):
+    with pytest.raises(OptionError, match="not both"):
         jurors.bounds(sketch, correlation=0.01, spec="0.6")
-    with pytest.raises(SketchError, match="tight bounds need a correlation"):
+    with pytest.raises(OptionError, match="tight bounds need a correlation"):
         jurors.bounds(sketch, tight=True)
 
 

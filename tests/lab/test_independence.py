@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jurors import score
-from jurors.errors import SketchError
+from jurors.errors import JurorsError, SketchError
 from jurors.lab.independence import _all_partitions, _partitions, count_partitions, find_independent_jury
 
 sklearn = pytest.importorskip("sklearn")
@@ -99,7 +99,7 @@ def test_what_cannot_be_searched_is_said_in_one_line(options: dict[str, Any], me
     from sklearn.naive_bayes import GaussianNB
 
     X, y = data(items=60)
-    with pytest.raises(SketchError, match=message):
+    with pytest.raises(JurorsError, match=message):
         find_independent_jury(X, y, GaussianNB(), **{"jurors": 3, **options})
     with pytest.raises(SketchError, match="two labels, the target has 1"):
         find_independent_jury(X, y * 0, GaussianNB(), jurors=3)
@@ -166,11 +166,11 @@ def test_records_that_do_not_fit_are_refused(change: Any, message: str) -> None:
     from sklearn.naive_bayes import GaussianNB
 
     X, y = change(*data(items=60))
-    with pytest.raises(SketchError, match=message):
+    with pytest.raises(JurorsError, match=message):
         find_independent_jury(X, y, GaussianNB(), jurors=3, tries=2)
 
 
 def test_what_is_no_classifier_is_refused() -> None:
     X, y = data(items=60)
-    with pytest.raises(SketchError, match="not 'tree'"):
+    with pytest.raises(JurorsError, match="not 'tree'"):
         find_independent_jury(X, y, "tree", jurors=3)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jurors import bounds, grade
 from jurors.doubt.intervals.trio_intervals import trio_standard_errors
-from jurors.errors import SketchError
+from jurors.errors import JurorsError
 from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.lab.information import item_errors
 from jurors.lab.jury_model import jury_model
@@ -201,5 +201,5 @@ def test_a_juror_who_guesses_is_bounded_by_nothing() -> None:
     ],
 )
 def test_what_cannot_be_planned_is_said_in_one_line(asked: dict[str, object], message: str) -> None:
-    with pytest.raises(SketchError, match=message):
+    with pytest.raises(JurorsError, match=message):
         plan(**asked)  # type: ignore[arg-type]

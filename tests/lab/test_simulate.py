@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from jurors.errors import SketchError
+from jurors.errors import JurorsError, SketchError
 from jurors.lab.jury_model import JuryModel, jury_model
 from jurors.lab.simulate import Simulation, exact_test, simulate
 
@@ -207,5 +207,5 @@ def test_equal_seeds_give_equal_votes_and_others_do_not() -> None:
     ],
 )
 def test_what_cannot_be_simulated_is_said_in_one_line(asked: dict[str, object], message: str) -> None:
-    with pytest.raises(SketchError, match=message):
+    with pytest.raises(JurorsError, match=message):
         simulate(**{"items": 100, **asked})  # type: ignore[arg-type]

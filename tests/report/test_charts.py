@@ -387,10 +387,10 @@ def test_what_cannot_be_drawn_is_said_in_one_line(
         (lambda: plot.items(jurors.label(panel[0].sketch, method="majority")), "earned no probability"),
         (lambda: plot.information(jurors.grade(panel[0].sketch, method="majority")), "has no standard errors"),
         (lambda: plot.bounds({"a": 1}), "the columns of jurors.correlation_curve"),
-        (lambda: plot.draw(trio(), "pie"), "no chart 'pie'; there are: accuracy, prevalence"),
+        (lambda: plot.draw(trio(), "pie"), "no chart 'pie'. Did you mean"),
     ]
     for draw, line in cases:
-        with pytest.raises(SketchError) as caught:
+        with pytest.raises(JurorsError) as caught:
             draw()
         assert line in str(caught.value)
         assert "\n" not in str(caught.value)

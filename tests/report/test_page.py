@@ -18,7 +18,7 @@ from report_pages import ParsedPage, parse
 
 import jurors
 from jurors.cli.main import main
-from jurors.errors import JurorsError, VotesError
+from jurors.errors import JurorsError, OutputError
 from jurors.evaluate.card import percent, percent_range
 from jurors.report import page as page_module
 from jurors.report.page import report_html, write_report
@@ -357,7 +357,7 @@ def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, panel_csv: Path
 def test_where_no_page_can_be_written_it_is_said_first(
     panel_csv: Path, tmp_path: Path, target: str, message: str
 ) -> None:
-    with pytest.raises(VotesError, match=message):
+    with pytest.raises(OutputError, match=message):
         write_report(panel_csv, tmp_path / target)
 
 

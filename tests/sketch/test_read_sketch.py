@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
 from jurors.sketch import Sketch, count_files, read_sketch
 from jurors.votes import read_votes
 
@@ -216,7 +216,7 @@ def test_too_little_memory_is_told_in_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", ["2", "lots", "0GB", "-1GB", "2GB2", ""])
 def test_a_memory_that_is_no_size_is_refused(size: str) -> None:
     for read in (read_votes, read_sketch):
-        with pytest.raises(VotesError, match="memory must be a size such as 2GB"):
+        with pytest.raises(OptionError, match="memory must be a size such as 2GB"):
             read(io.StringIO("a,b\nx,y\n"), memory=size)
 
 

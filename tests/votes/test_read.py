@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jurors.errors import VotesError
+from jurors.errors import JurorsError, VotesError
 from jurors.votes import Votes, read_votes
 
 FORMATS = ("csv", "tsv", "semicolon.csv", "crlf.csv", "bom.csv", "csv.gz", "jsonl", "jsonl.gz", "json", "parquet")
@@ -58,7 +58,7 @@ def wide_columns(rows: list[list[Any]]) -> dict[str, list[Any]]:
 
 def fails(source: Any, **options: Any) -> str:
     """The message of the VotesError that reading this raises: one line."""
-    with pytest.raises(VotesError) as caught:
+    with pytest.raises(JurorsError) as caught:
         read_votes(source, **options)
     message = str(caught.value)
     assert len(message.splitlines()) == 1

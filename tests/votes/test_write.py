@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jurors import Sketch, Votes, VotesError, read_votes, write_votes
+from jurors.errors import JurorsError
 from jurors.votes.write import LAYOUTS, chosen_layout, losses, votes_text
 
 ENDINGS = [".csv", ".tsv", ".json", ".jsonl", ".parquet", ".csv.gz", ".jsonl.gz"]
@@ -195,7 +196,7 @@ def test_the_name_and_the_votes_choose_the_layout(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_name_is_refused_in_one_line(name: str, layout: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(VotesError, match=message):
+    with pytest.raises(JurorsError, match=message):
         write_votes(Votes.from_matrix([["a", "b"]]), tmp_path / name, layout=layout)
 
 

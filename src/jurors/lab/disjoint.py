@@ -24,6 +24,7 @@ from jurors.jury.labelling import Labelling, label_rows
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import count_votes
 from jurors.votes import Votes
+from jurors.votes.files.faults import INTERRUPTED_FIT, is_interrupt
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -31,8 +32,6 @@ except ImportError:  # pragma: no cover
     raise ImportError("this part of the lab needs scikit-learn: pip install 'jurors[lab]'") from None
 
 Feature: TypeAlias = str | int
-
-_INTERRUPTED = "Training interrupted by user"
 
 
 class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -223,11 +222,11 @@ def disjoint_parts(codes: Integers, parts: int, rng: np.random.Generator, *, bal
 def _interruptible() -> Iterator[None]:
     """Let Ctrl-C end a fit: scikit-learn's networks catch it, warn, and pass for trained."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("error", message=_INTERRUPTED, category=UserWarning)
+        warnings.filterwarnings("error", message=INTERRUPTED_FIT, category=UserWarning)
         try:
             yield
         except UserWarning as warning:
-            if str(warning).startswith(_INTERRUPTED):
+            if is_interrupt(warning):
                 raise KeyboardInterrupt from None
             raise
 

@@ -19,7 +19,7 @@ from jurors.doubt.bounds.robust import correlation_curve, robust_bounds, sensiti
 from jurors.doubt.bounds.robust_panel import MOST_TRIOS
 from jurors.doubt.bounds.robust_trio import ExactTrio
 from jurors.doubt.bounds.severity import _least_correlation
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Named, evaluate_with_key
 from jurors.numbers.arrays import Flags, Integers
 from jurors.sketch.moments import table_moments
@@ -344,7 +344,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
     with pytest.raises(SketchError, match="three jurors or more, got 2"):
         robust_bounds(Sketch.from_counts({"AA": 1, "BB": 1}, jurors="ij"), 0.01)
     for bad in (-0.1, 2.0, float("nan")):
-        with pytest.raises(SketchError, match="between 0 and 1"):
+        with pytest.raises(OptionError, match="between 0 and 1"):
             robust_bounds(sketch_of(CENSUS), bad)
     apart = Sketch.from_counts({("A", "A", None): 1, ("B", None, "B"): 2}, jurors="ijk")
     with pytest.raises(SketchError, match="all three jurors answered"):

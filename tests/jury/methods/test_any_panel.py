@@ -11,6 +11,7 @@ from panels import simulate
 
 import jurors
 from jurors import Sketch, Votes, VotesError
+from jurors.errors import OptionError
 
 
 def scores(result: jurors.Evaluation) -> np.ndarray:
@@ -258,7 +259,7 @@ def test_a_method_that_cannot_be_used_is_refused_with_the_reason() -> None:
     found = jurors.compare(panel.votes)
     assert {"algebraic", "spectral", "agreement"} == set(found.refused)
     assert "3 labels" in found.refused["spectral"]
-    with pytest.raises(VotesError, match="there is no method 'best'"):
+    with pytest.raises(OptionError, match="there is no method 'best'"):
         jurors.grade(panel.votes, method="best")
 
 

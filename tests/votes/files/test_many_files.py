@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import jurors
 from jurors.cli.main import main
-from jurors.errors import VotesError
+from jurors.errors import JurorsError, VotesError
 from jurors.sketch import Sketch, read_sketch
 from jurors.votes import Votes, read_votes, read_votes_with_key, readers
 from jurors.votes.readers import Records
@@ -24,7 +24,7 @@ def fails(source: Any, **options: Any) -> str:
     """The one line that reading this raises, the same for votes and for their sketch."""
     messages = []
     for read in (read_votes, read_sketch):
-        with pytest.raises(VotesError) as caught:
+        with pytest.raises(JurorsError) as caught:
             read(source, **options)
         messages.append(str(caught.value))
         for one in source if isinstance(source, (list, tuple)) else [source]:

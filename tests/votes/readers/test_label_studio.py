@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jurors import Votes, VotesError
+from jurors.errors import OptionError
 from jurors.votes.readers import Records, find_reader, label_studio, read_records
 from jurors.votes.readers.log_files import Files
 
@@ -186,5 +187,5 @@ def test_the_tag_is_chosen_with_the_name_of_the_tool() -> None:
     records = read_records([path], SAMPLES, found[1])
     assert isinstance(records, Records)
     assert votes_of(records) == PEOPLE
-    with pytest.raises(VotesError, match="a DevAI judgment has no questions to choose from; leave ':verdict' out"):
+    with pytest.raises(OptionError, match="a DevAI judgment has no questions to choose from; leave ':verdict' out"):
         find_reader([path], SAMPLES, "devai:verdict")

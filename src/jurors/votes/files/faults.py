@@ -10,6 +10,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.files.fetch import HEAD, Format, not_utf8
 
+INTERRUPTED_FIT = "Training interrupted by user"
 _TOO_DEEP = "the JSON is nested too deeply to hold votes"
 
 
@@ -18,9 +19,9 @@ def row_fault(row: int, what: str) -> VotesError:
     return VotesError(f"row {row}, {what}", code="bad_row", row=row, what=what)
 
 
-def is_interrupt(error: RuntimeError) -> bool:
-    """Whether DuckDB means Ctrl-C."""
-    return str(error) == "Query interrupted"
+def is_interrupt(error: Exception) -> bool:
+    """Whether DuckDB, or a network of scikit-learn, means Ctrl-C."""
+    return str(error) == "Query interrupted" or str(error).startswith(INTERRUPTED_FIT)
 
 
 def first_line(error: Exception) -> str:
