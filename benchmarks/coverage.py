@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.intervals.trio_intervals import Target, interval_around, trio_interval_ends
+from jurors.doubt.intervals.trio_intervals import interval_around, trio_interval_ends
 from jurors.evaluate.trio.trios import evaluate_trios
+from jurors.options import Target
 
 JURIES = {
     "strong": ((0.9, 0.85), (0.85, 0.9), (0.8, 0.95)),

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jurors.errors import JurorsError, OptionError, VotesError
+from jurors.errors import Code, JurorsError, OptionError, VotesError
 
 
 def positions(known: Sequence[Any], wanted: Sequence[Any], what: str) -> list[int]:
@@ -17,7 +17,14 @@ def positions(known: Sequence[Any], wanted: Sequence[Any], what: str) -> list[in
     return [place[name] if name in place else place[nearest(name, known, what)] for name in wanted]
 
 
-def nearest(name: Any, known: Sequence[Any], what: str, *, error: type[JurorsError] = VotesError) -> Any:
+def nearest(
+    name: Any,
+    known: Sequence[Any],
+    what: str,
+    *,
+    error: type[JurorsError] = VotesError,
+    code: Code = "unknown_name",
+) -> Any:
     """The known name written like `name` (1 for "1"); an error with a suggestion if there is none.
 
     >>> nearest("1", [1, 2], "label")
@@ -34,7 +41,7 @@ def nearest(name: Any, known: Sequence[Any], what: str, *, error: type[JurorsErr
     close = like(str(name), by_text)
     hint = "" if close is None else f" Did you mean {close!r}?"
     message = f"there is no {what} {str(name)!r}.{hint} There are: {shown}"
-    raise error(message, code="unknown_name", name=name, what=what, known=tuple(known))
+    raise error(message, code=code, name=name, what=what, known=tuple(known))
 
 
 def like(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str | None:

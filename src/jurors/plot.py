@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jurors.names import choice
+from jurors.errors import OptionError
 from jurors.report.charts import (
     FORMATS,
     THEMES,
@@ -73,4 +73,12 @@ _FIRST = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", 
 def draw(result: Any, kind: str | None = None, *arguments: Any, **options: Any) -> Any:
     """The chart of this kind of a result; without a kind, the one that shows the result best."""
     name = _FIRST.get(type(result).__name__, "accuracy") if kind is None else kind
-    return KINDS[choice(name, tuple(KINDS), "chart")](result, *arguments, **options)
+    check_kind(name)
+    return KINDS[name](result, *arguments, **options)
+
+
+def check_kind(name: str) -> None:
+    """OptionError where there is no chart of this name."""
+    if name not in KINDS:
+        message = f"there is no chart {name!r}; there are: {', '.join(KINDS)}"
+        raise OptionError(message, code="unknown_name", name=name, what="chart", known=tuple(KINDS))

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 import jurors
 import jurors.sketch.engines as frames
 from jurors import Sketch, VotesError
+from jurors.options import Label
 from jurors.sketch.pivot import Pivot
 from jurors.votes import votes_from_frame
-from jurors.votes.table import Label
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of the engines about each other

@@ -70,7 +70,7 @@ def test_what_is_written_reads_back_or_is_refused(votes: Votes, layout: Any, end
         path = Path(folder) / f"votes{ending}"
         try:
             write_votes(votes, path, layout=layout)
-        except VotesError as error:
+        except JurorsError as error:
             assert "\n" not in str(error).replace(repr("\n"), "")  # noqa: PT017
             assert not any(Path(folder).iterdir())
             return

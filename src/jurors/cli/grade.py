@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Source, by_option, grading_options, votes_options
+from jurors.cli.options import Source, by_option, exam_option, grading_options, votes_options
 from jurors.cli.output import Output, output_options
 
 
 @click.command()
 @votes_options
 @grading_options
-@click.option("--exam", is_flag=True, help="Choices mean nothing across questions: report scores only.")
+@exam_option
 @by_option
 @output_options("text", "json", "csv", "md")
 def grade(source: Source, grading: dict[str, Any], exam: bool, by: str | None, output: Output) -> None:

@@ -15,11 +15,9 @@ import click
 
 from jurors.cli.output import Working
 from jurors.errors import OptionError, VotesError
+from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, Spelled, spelled
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-#: the names of the readers, without importing them (a test compares)
-TOOLS = "sketch, inspect, lm-eval, openai-evals, promptfoo, mlflow, label-studio, argilla, devai, matrix, by-true-label"
 
 
 def _reading(working: Working | None) -> AbstractContextManager[Working | None]:
@@ -104,35 +102,44 @@ class Key:
 def votes_options(command: Command) -> Command:
     """FILE... and how to read it; the command gets `source: Source`."""
 
-    @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-    @click.option("--from", "tool", metavar="NAME", help=f"Which tool wrote FILE, where its content does not show it: "
-                  f"{TOOLS}. NAME:QUESTION where it asks several.")  # fmt: skip
-    @click.option("--layout", type=click.Choice(["auto", "long", "wide", "counts"]), default="auto", show_default=True,
-                  help="How FILE is laid out.")  # fmt: skip
-    @click.option("--item", metavar="COLUMN", help="The column that names the item.")
-    @click.option("--juror", metavar="COLUMN", help="The column that names the juror (long layout).")
-    @click.option("--label", "label_column", metavar="COLUMN", help="The column that holds the vote (long layout).")
-    @click.option("--count", metavar="COLUMN", help="The column that counts items (counts layout).")
-    @click.option("--ignore", metavar="COLUMN", multiple=True, help="A column that is no juror; repeatable.")
-    @click.option("--missing", metavar="VALUE", multiple=True, help="A value that means no vote; repeatable.")
-    @click.option("--labels", metavar="A,B", help="The labels, in the order to show them.")
-    @click.option("--duplicates", type=click.Choice(["error", "first", "last"]), default="error", show_default=True,
-                  help="What to do when a juror votes twice on an item.")  # fmt: skip
-    @click.option("--memory", metavar="SIZE", help="How much memory reading may use before it spills to disk: 2GB.")
-    @functools.wraps(command)
-    def wrapped(
-        files: tuple[str, ...], tool: str | None, memory: str | None, layout: str,
-        item: str | None, juror: str | None, label_column: str | None, count: str | None,
-        ignore: tuple[str, ...], missing: tuple[str, ...], labels: str | None, duplicates: str, **rest: Any,
-    ) -> Any:  # fmt: skip
-        options = {
-            "layout": layout, "item": item, "juror": juror, "label": label_column, "count": count, "ignore": ignore,
-            "missing": missing, "labels": labels.split(",") if labels else None, "duplicates": duplicates,
-            "tool": tool, "memory": memory,
-        }  # fmt: skip
-        return command(source=Source(files, options), **rest)
+    def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
+        return command(source=Source(files, reading), **rest)
 
-    return wrapped  # type: ignore[return-value]
+    taking = _taking(functools.wraps(command)(with_source), ReadingOptions, Reading, "reading")
+    return click.argument("files", metavar="FILE...", nargs=-1, required=True)(taking)  # type: ignore[return-value]
+
+
+def _taking(command: Callable[..., Any], options: type, values: type, into: str, *left_out: str) -> Callable[..., Any]:
+    """The command with the flags of these options, whose values it gets as one mapping called `into`."""
+    known = [one for one in spelled(options, values) if one.name not in left_out]
+
+    @functools.wraps(command)
+    def taking(**given: Any) -> Any:
+        values = {one.name: _value(one, given.pop(f"{into}_{one.name}")) for one in known}
+        return command(**{into: values}, **given)
+
+    flagged: Callable[..., Any] = taking
+    for one in reversed(known):
+        flagged = _flag(one, f"{into}_{one.name}")(flagged)
+    return flagged
+
+
+def _flag(one: Spelled, place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An option as click takes it."""
+    numbers = {int: click.IntRange(min=0), float: click.FLOAT}
+    typed = click.Choice(one.choices) if one.choices else numbers.get(one.kind)
+    several = one.option.several == "repeated"
+    shown = one.default not in (None, ())
+    return click.option(
+        one.option.flag, place, type=typed, metavar=one.option.metavar, multiple=several, help=one.option.help,
+        default=one.default if shown else None, show_default=shown,
+    )  # fmt: skip
+
+
+def _value(one: Spelled, given: Any) -> Any:
+    if one.option.several == "commas":
+        return given.split(",") if given else None
+    return one.default if given is None else given
 
 
 def key_options(*, required: bool) -> Callable[[Command], Command]:
@@ -154,29 +161,13 @@ def key_options(*, required: bool) -> Callable[[Command], Command]:
 
 def grading_options(command: Command) -> Command:
     """How to grade; the command gets `grading: dict` for `jurors.grade` and `jurors.label`."""
+    return _taking(command, GradingOptions, Grading, "grading", "exam")  # type: ignore[return-value]
 
-    @click.option("--method", default="auto", show_default=True, help="How to grade; `jurors compare` shows them all.")
-    @click.option("--trust", metavar="JUROR", help="A juror known to be right more often than wrong.")
-    @click.option("--common", metavar="LABEL", help="The label known to be the more common one.")
-    @click.option("--gold", metavar="FILE", help="A few items with their true labels (item,label).")
-    @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
-                  help="What intervals are about: these items, or where they came from.")  # fmt: skip
-    @click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
-    @click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For methods that draw random numbers."
-    )
-    @functools.wraps(command)
-    def wrapped(
-        method: str, trust: str | None, common: str | None, gold: str | None, target: str, level: float, seed: int,
-        **rest: Any,
-    ) -> Any:  # fmt: skip
-        grading = {
-            "method": method, "trust": trust, "common": common, "gold": gold, "target": target, "level": level,
-            "seed": seed,
-        }  # fmt: skip
-        return command(grading=grading, **rest)
 
-    return wrapped  # type: ignore[return-value]
+def exam_option(command: Command) -> Command:
+    """`--exam`, where scores alone can be shown; the command gets `exam: bool`."""
+    (exam,) = (one for one in spelled(GradingOptions, Grading) if one.name == "exam")
+    return click.option(exam.option.flag, is_flag=True, help=exam.option.help)(command)
 
 
 def by_option(command: Command) -> Command:

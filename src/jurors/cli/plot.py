@@ -12,7 +12,6 @@ import click
 from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
 from jurors.cli.output import Output, Working
 from jurors.errors import OptionError, OutputError
-from jurors.names import choice
 from jurors.whole import write_whole
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def plot(
     import jurors
 
     kind = kind.replace("-", "_")
-    choice(kind, tuple(jurors.plot.KINDS), "chart")
+    jurors.plot.check_kind(kind)
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in jurors.plot.FORMATS:
         endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
+from jurors.cli.options import Key, Source, exam_option, grading_options, key_options, votes_options
 from jurors.cli.output import Output
 
 _ARGUMENTS = "jurors.arguments"
@@ -25,7 +25,7 @@ class _Remembering(click.Command):
 @votes_options
 @key_options(required=False)
 @grading_options
-@click.option("--exam", is_flag=True, help="Choices mean nothing across questions: report scores only.")
+@exam_option
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
 @click.option("-o", "--output", "path", metavar="PAGE", required=True, help="The HTML file to write.")
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")

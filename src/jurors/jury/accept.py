@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,44 +12,59 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Alarm
 from jurors.evaluate.panel.islands import FEWEST_VOICES
+from jurors.options import Reading, ReadingOptions, SourceOptions, TableOptions, check_applies, names_of
 from jurors.sketch import Sketch, read_sketch
 from jurors.votes import Key, Label, Votes, read_votes, read_votes_with_key
 from jurors.votes.frame import eager, is_frame
-from jurors.votes.layout import Options, find_column, find_layout
+from jurors.votes.layout import find_column, find_layout
+
+MATRIX_OPTIONS = ("items", "jurors", "labels", "counts")
 
 
-def as_votes(source: Any, *, by_item: bool = True, **reading: Any) -> Votes:
+def as_votes(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Votes:
     """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options.
 
     Where nobody needs to know which item is which, `by_item=False` leaves the counting to the engine that holds them.
     """
+    options: dict[str, Any] = dict(reading)
     if isinstance(source, Sketch):
+        check_applies(reading, (), "a sketch, which is counted already")
         return source.tuples
     if isinstance(source, Votes):
+        check_applies(reading, (), "votes that are read already")
         return source
-    if isinstance(source, (list, tuple)) and source and all(isinstance(one, (str, Path)) for one in source):
-        return read_votes(source, **reading) if by_item else read_sketch(source, **reading).tuples
-    if isinstance(source, (np.ndarray, list, tuple)):
-        return Votes.from_matrix(source, **reading)
-    if not isinstance(source, (str, Path)) and is_frame(source):  # before files: `read` may be one of its columns
-        return Votes.from_frame(source, **reading) if by_item else Sketch.from_frame(source, **reading).tuples
-    if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        return read_votes(source, **reading) if by_item else read_sketch(source, **reading).tuples
+    is_files = isinstance(source, (list, tuple)) and source and all(isinstance(one, (str, Path)) for one in source)
+    if not is_files and isinstance(source, (np.ndarray, list, tuple)):
+        return Votes.from_matrix(source, **_applicable(options, MATRIX_OPTIONS, "a matrix"))
+    if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
+        options = _applicable(options, names_of(TableOptions), "a dataframe")
+        return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options).tuples
+    if is_files or isinstance(source, (str, Path)) or hasattr(source, "read"):
+        options = _applicable(options, names_of(ReadingOptions), "files")
+        return read_votes(source, **options) if by_item else read_sketch(source, **options).tuples
     raise VotesError(
         f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
     )
 
 
-def votes_and_column(source: Any, column: str, **reading: Any) -> tuple[Votes, NDArray[Any]]:
+def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
+    """The options that are for this kind of source; OptionError where another is given."""
+    check_applies(options, known, what)
+    return {name: value for name, value in options.items() if name in known}
+
+
+def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions]) -> tuple[Votes, NDArray[Any]]:
     """Votes, and for each row what another column of the same file or dataframe says of it (a group)."""
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        votes, named = read_votes_with_key(source, column, what="group", **reading)
+        given = _applicable(reading, names_of(ReadingOptions), "files")
+        votes, named = read_votes_with_key(source, column, what="group", **given)
         return votes, named.by_row(votes)
     table = eager(source)
     names = [str(name) for name in table.columns]
     place = find_column(names, column)
-    options = Options(**reading).without(names[place])
-    votes = Votes.from_frame(source, **{**reading, "ignore": options.ignore})
+    given = _applicable(reading, names_of(TableOptions), "a dataframe")
+    options = Reading.of(given, TableOptions).without(names[place])
+    votes = Votes.from_frame(source, **{**given, "ignore": options.ignore})
     layout = find_layout(names, options, lambda k: bool(table[:, k].dtype.is_numeric()))
     values = table[:, place].to_list()
     if layout.item is None or layout.kind == "counts":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from jurors.evaluate.together.agreement_statistics import AgreementStatistics, agreement_statistics
 from jurors.jury.accept import as_votes, check_gradable
+from jurors.options import SourceOptions
 from jurors.sketch import Sketch
 
 
-def agreement(source: Any, **reading: Any) -> AgreementStatistics:
+def agreement(source: Any, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
     """Krippendorff's alpha, Fleiss' kappa, Gwet's AC1, and agreement and Cohen's kappa of every pair.
 
     None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.logical import logical_bounds
@@ -11,6 +10,7 @@ from jurors.doubt.bounds.robust import robust_bounds
 from jurors.errors import OptionError
 from jurors.jury.accept import as_votes, check_gradable
 from jurors.numbers.threads import one_thread
+from jurors.options import AnyFileOptions, Progress
 from jurors.sketch import Sketch
 
 
@@ -21,8 +21,8 @@ def bounds(
     spec: Any = None,
     tight: bool = False,
     exact: bool = False,
-    progress: Callable[[float], None] | None = None,
-    **reading: Any,
+    progress: Progress | None = None,
+    **reading: Unpack[AnyFileOptions],
 ) -> Bounds:
     """Guaranteed intervals for every prevalence and label accuracy.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from jurors.jury.accept import as_votes, check_gradable, without_silent
 from jurors.jury.grade import count_truth, grade_votes
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.names import choice
+from jurors.options import SourceOptions
 from jurors.sketch import count_votes
 from jurors.tables import Block, Columns, Drawable, Table, columns_of
 from jurors.votes import as_key
@@ -103,7 +104,12 @@ class Comparison(Drawable):
 
 
 def compare(
-    source: Any, key: Any = None, *, methods: Sequence[str] | None = None, seed: int = 0, **reading: Any
+    source: Any,
+    key: Any = None,
+    *,
+    methods: Sequence[str] | None = None,
+    seed: int = 0,
+    **reading: Unpack[SourceOptions],
 ) -> Comparison:
     """Grade the same jurors by every method, or by these; with a key, beside the truth.
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt import check_gold
-from jurors.doubt.intervals.trio_intervals import Target
-from jurors.errors import OptionError
 from jurors.evaluate import Choice, Evaluation
 from jurors.evaluate.alarm import ranked
 from jurors.jury.accept import as_votes, check_gradable, label_alarms, without_silent
@@ -19,23 +17,12 @@ from jurors.jury.methods.methods import METHODS, default_method
 from jurors.jury.methods.request import Request
 from jurors.names import choice, nearest
 from jurors.numbers.threads import one_thread
+from jurors.options import GradeOptions, Grading, GradingOptions, apart
 from jurors.sketch import Sketch, count_votes
-from jurors.votes import Label, Votes, as_key
+from jurors.votes import Votes, as_key
 
 
-def grade(
-    source: Any,
-    *,
-    method: str = "auto",
-    trust: str | None = None,
-    common: Label | None = None,
-    gold: Any = None,
-    target: Target = "test",
-    level: float = 0.95,
-    seed: int = 0,
-    exam: bool = False,
-    **reading: Any,
-) -> Evaluation:
+def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     """Grade jurors from how they agreed and disagreed.
 
     Parameters
@@ -64,53 +51,42 @@ def grade(
     >>> [alarm.kind for alarm in result.alarms]
     ['irrational']
     """
-    votes = as_votes(source, by_item=gold is not None, **reading)
-    return grade_votes(
-        votes, method=method, trust=trust, common=common, gold=gold, target=target, level=level, seed=seed, exam=exam
-    )[0]
+    grading, reading = apart(options)
+    votes = as_votes(source, by_item=grading.get("gold") is not None, **reading)
+    return grade_votes(votes, **grading)[0]
 
 
 def grade_votes(
     votes: Votes,
     *,
-    method: str = "auto",
-    trust: str | None = None,
-    common: Label | None = None,
-    gold: Any = None,
-    target: Target = "test",
-    level: float = 0.95,
-    seed: int = 0,
-    exam: bool = False,
     intervals: bool = True,
+    **grading: Unpack[GradingOptions],
 ) -> tuple[Evaluation, Votes, NDArray[np.int64], NDArray[np.int64] | None]:
     """The evaluation, the votes it is about (labels may have grown by gold ones), each row's tuple, its gold label."""
-    if target not in ("test", "population"):
-        message = f"target must be 'test' or 'population', got {target!r}"
-        raise OptionError(message, code="out_of_range", name="target", value=target)
-    if not 0 < level < 1:
-        message = f"level must lie between 0 and 1, got {level}"
-        raise OptionError(message, code="out_of_range", name="level", value=level)
-    if seed < 0:
-        raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
+    asked = Grading.of(grading)
     votes, silent = without_silent(votes)
     check_gradable(votes)
     known = None
-    if gold is not None:
-        votes, known = _align_gold(gold, votes)
+    if asked.gold is not None:
+        votes, known = _align_gold(asked.gold, votes)
     sketch, inverse = count_votes(votes)
     counted = None if known is None else count_truth(votes, inverse, known, sketch)
-    name = default_method(sketch) if method == "auto" else method
+    name = default_method(sketch) if asked.method == "auto" else asked.method
     choice(name, ["auto", *METHODS], "method")
-    request = Request(Choice(trust, common, counted), target, level, seed, counted, intervals)
+    request = Request(
+        Choice(asked.trust, asked.common, counted), asked.target, asked.level, asked.seed, counted, intervals
+    )
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():
-        result = replace(METHODS[name](sketch, request), exam=exam, sketch=sketch)
+        result = replace(METHODS[name](sketch, request), exam=asked.exam, sketch=sketch)
     if about_votes := [*silent, *label_alarms(votes)]:
         result = replace(result, alarms=ranked([*result.alarms, *about_votes]))
     if counted is not None and result.partition is not None:
         # The items that test the grades must not have taken part in them.
         blind = (
-            result if name == "algebraic" else METHODS[name](sketch, Request(level=level, seed=seed, intervals=False))
+            result
+            if name == "algebraic"
+            else METHODS[name](sketch, Request(level=asked.level, seed=asked.seed, intervals=False))
         )
         tested, surprise = check_gold(blind.partition or result.partition, counted)
         alarms = ranked([*surprise, *result.alarms])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,12 @@ from jurors.evaluate.partition import majority_partition
 from jurors.jury.accept import as_votes
 from jurors.jury.grade import grade_votes
 from jurors.jury.labelling import Labelling, label_rows
+from jurors.options import GradeOptions, apart
 from jurors.sketch import count_votes
 from jurors.votes import Votes
 
-_READING = (
-    "layout", "item", "juror", "label", "count", "missing", "labels", "duplicates", "ignore", "format",
-    "items", "jurors", "counts",
-)  # fmt: skip
 
-
-def label(source: Any, *, evaluation: Evaluation | None = None, **options: Any) -> Labelling:
+def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpack[GradeOptions]) -> Labelling:
     """Label every item so that the fewest errors are expected. Options as in `grade`.
 
     With `evaluation`, the result of `grade` on the same votes, nothing is graded again. Where no real evaluation
@@ -37,12 +33,13 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Any) 
     >>> str(found.label[0]), len(found)
     ('yes', 100)
     """
-    reading = {name: options.pop(name) for name in _READING if name in options}
+    grading, reading = apart(options)
     votes, known = as_votes(source, **reading), None
     if evaluation is None:
-        evaluation, votes, inverse, known = grade_votes(votes, intervals=False, **options)
-    elif options:
-        raise OptionError(f"an evaluation is graded already; {', '.join(options)} would change nothing")
+        evaluation, votes, inverse, known = grade_votes(votes, intervals=False, **grading)
+    elif grading:
+        message = f"an evaluation is graded already; {', '.join(grading)} would change nothing"
+        raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
         inverse = _tuples_of(votes, evaluation)
     if evaluation.partition is None:

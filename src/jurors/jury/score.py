@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation, evaluate_with_key
 from jurors.jury.accept import as_votes
 from jurors.jury.grade import count_truth
+from jurors.options import SourceOptions
 from jurors.sketch import count_votes
 from jurors.votes import as_key
 
 
-def score(source: Any, key: Any, **reading: Any) -> KeyedEvaluation:
+def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
     """Grade any number of jurors against the true labels.
 
     Parameters

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.intervals.trio_intervals import Target, interval_around, trio_interval_ends
+from jurors.doubt.intervals.trio_intervals import interval_around, trio_interval_ends
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.lab.information import ItemErrors, item_errors
 from jurors.lab.jury_model import JuryModel, jury_model, share
 from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations
 from jurors.numbers.arrays import Floats
+from jurors.options import Target
 from jurors.tables import Columns, Notes, Result, Table
 from jurors.votes import Label
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from jurors.look.contents import folder_fault, folder_steps, list_folder
 from jurors.look.inspection import Inspection, Spread
 from jurors.look.overlap import Overlap, find_overlap
 from jurors.look.peek import Glimpse, peek
-from jurors.look.recognise import Reading, columns_of, recognise
+from jurors.look.recognise import Opened, columns_of, recognise
 from jurors.look.steps import Step, command_line, next_steps, obstacles, votes_beside
 from jurors.look.suspects import Finding, find_suspects, looks_like_key, odd_columns
+from jurors.options import Reading, ReadingOptions, TableOptions, check_applies
+from jurors.sketch import Sketch
 from jurors.votes.files.locate import locate, shown_source
-from jurors.votes.layout import Options
 from jurors.votes.read import relabelled
 from jurors.votes.table import Votes
 
@@ -28,12 +29,13 @@ _SHOWN_GROUPS = 8
 _UNLIKE = "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)"
 
 
-def inspect(source: Any, **reading: Any) -> Inspection:
+def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
 
     Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
     there is nothing to see. The options are those of `read_votes`; a dataframe, `Votes` or a `Sketch` will do too.
     """
+    Reading.of(reading)
     if (opened := _in_memory(source, reading)) is not None:
         return _inspection(opened, (), reading)
     with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
@@ -57,26 +59,28 @@ def inspect(source: Any, **reading: Any) -> Inspection:
         return _inspection(opened, files if not streams else ("-",), reading)
 
 
-def _in_memory(source: Any, reading: Mapping[str, Any]) -> Reading | None:
+def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
     from jurors.votes.frame import is_frame, open_frame
 
     if isinstance(source, Votes):
-        return Reading(votes=source, layout="votes", format="Votes")
+        check_applies(reading, (), "votes that are read already")
+        return Opened(votes=source, layout="votes", format="Votes")
     if isinstance(source, (str, os.PathLike, list, tuple)) or hasattr(source, "read"):
         return None
-    if isinstance(found := getattr(source, "tuples", None), Votes):  # a Sketch, which this layer does not know
-        return Reading(votes=found, layout="sketch", format=type(source).__name__)
+    if isinstance(source, Sketch):
+        check_applies(reading, (), "a sketch, which is counted already")
+        return Opened(votes=source.tuples, layout="sketch", format="Sketch")
     if not is_frame(source):
         return None
     name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
     votes = Votes.from_frame(source, **reading)
     if not hasattr(type(source), "columns"):  # a stream, which can be read only once
-        return Reading(votes=votes, layout="votes", format=name)
+        return Opened(votes=votes, layout="votes", format=name)
     frame = open_frame(source)
     if {"trace_id", "assessments"} <= set(frame.names):
-        return Reading(votes=votes, layout="log", format=name)
-    layout = frame.layout(Options(**reading))
-    return Reading(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
+        return Opened(votes=votes, layout="log", format=name)
+    layout = frame.layout(Reading.of(reading, TableOptions))
+    return Opened(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
 
 
 def _folder(source: Any) -> str | None:
@@ -85,7 +89,7 @@ def _folder(source: Any) -> str | None:
     return os.fspath(one) if isinstance(one, (str, os.PathLike)) and os.path.isdir(one) else None
 
 
-def _listing(folder: str, reading: Mapping[str, Any], log: Reading | None) -> Inspection:
+def _listing(folder: str, reading: Mapping[str, Any], log: Opened | None) -> Inspection:
     """A folder that is not one table; `log`: the tool's log that its files look like, and what is wrong with it."""
     is_log = log is not None and log.is_log
     entries = list_folder(folder, lambda path: inspect(path, **reading))
@@ -104,14 +108,14 @@ def _listing(folder: str, reading: Mapping[str, Any], log: Reading | None) -> In
     )
 
 
-def _chosen(files: Sequence[str], opened: Reading | None) -> tuple[Step, ...]:
+def _chosen(files: Sequence[str], opened: Opened | None) -> tuple[Step, ...]:
     """Which of a log's questions or tasks to read, where it has several."""
     if opened is None or opened.choose is None:
         return ()
     return (Step(command_line("inspect", files, {"tool": opened.choose}), "one of those to choose from"),)
 
 
-def _inspection(opened: Reading, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
+def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
     votes = opened.votes
     if votes is None:
         return Inspection(
@@ -168,7 +172,7 @@ def _said(votes: Votes) -> NDArray[np.int64]:
     return said[:, : len(votes.labels)]
 
 
-def _findings(votes: Votes, said: NDArray[np.int64], opened: Reading, overlap: Overlap) -> list[Finding]:
+def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Overlap) -> list[Finding]:
     found = list(find_suspects(votes, said))
     if opened.layout in ("wide", "counts"):
         found += odd_columns(votes)

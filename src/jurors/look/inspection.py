@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from jurors.look.overlap import Overlap
 from jurors.look.steps import Step, command_line
 from jurors.look.suspects import Finding
+from jurors.options import Label
 from jurors.tables import Block, Columns, Listing, Notes, Result, Table, row_documents
-from jurors.votes.table import Label
 
 _SHOWN = 8
 _COMMAND_WIDTH = 72

@@ -10,8 +10,9 @@ import numpy as np
 
 from jurors.errors import JurorsError, VotesError
 from jurors.look.suspects import Finding, index_column, key_column, unlike, unlike_columns
+from jurors.options import Reading, texts
 from jurors.votes.files.source import Log, Table, open_source
-from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, Options, guess_column, texts
+from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, guess_column
 from jurors.votes.read import laid_out, votes_of, votes_of_log
 from jurors.votes.readers.by_true_label import experiments
 from jurors.votes.readers.log_files import Files
@@ -24,7 +25,7 @@ _MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared wit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class Opened:
     """Votes and how they were read; or, where they were not, why."""
 
     format: str
@@ -43,21 +44,21 @@ class Reading:
 
 @dataclass(frozen=True)
 class _Remedy:
-    """Options that may help, and what they say about the file."""
+    """Opened that may help, and what they say about the file."""
 
     options: dict[str, Any]
     finding: Finding | None = None
     duplicates: int = 0
 
 
-def recognise(source: Any, reading: Mapping[str, Any]) -> Reading:
+def recognise(source: Any, reading: Mapping[str, Any]) -> Opened:
     """The votes of some files, read with what options it takes; JurorsError where the files cannot even be opened."""
     assumed: dict[str, Any] = {}
     findings: tuple[Finding, ...] = ()
     duplicates = 0
     for _ in range(_MOST_TRIES):
         found = _attempt(source, {**reading, **assumed})
-        if isinstance(found, Reading):
+        if isinstance(found, Opened):
             break
         assumed |= found.options
         findings += () if found.finding is None else (found.finding,)
@@ -67,10 +68,9 @@ def recognise(source: Any, reading: Mapping[str, Any]) -> Reading:
     return replace(found, assumed=assumed, findings=(*findings, *found.findings), duplicates=duplicates)
 
 
-def _attempt(source: Any, reading: dict[str, Any]) -> Reading | _Remedy:
-    how = {name: reading.pop(name) for name in ("format", "tool", "memory", "progress") if name in reading}
-    options = Options(**reading)
-    with open_source(source, how.pop("format", None), **how) as opened:
+def _attempt(source: Any, reading: dict[str, Any]) -> Opened | _Remedy:
+    options = Reading.of(reading)
+    with open_source(source, options) as opened:
         try:
             return _log(opened, options) if isinstance(opened, Log) else _table(opened, options)
         except JurorsError as error:
@@ -79,14 +79,14 @@ def _attempt(source: Any, reading: dict[str, Any]) -> Reading | _Remedy:
                 return remedy
             fault, choose = " ".join(str(error).split()), error.about.get("tool")
             if isinstance(opened, Log):
-                return Reading(format=opened.reader.TITLE, fault=fault, is_log=True, choose=choose)
+                return Opened(format=opened.reader.TITLE, fault=fault, is_log=True, choose=choose)
             columns = {"columns": opened.names}
-            return Reading(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
+            return Opened(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
 
 
-def _log(log: Log, options: Options) -> Reading:
+def _log(log: Log, options: Reading) -> Opened:
     votes = votes_of_log(log, options)
-    return Reading(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(_about(log)), is_log=True)
+    return Opened(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(_about(log)), is_log=True)
 
 
 def _about(log: Log) -> Iterator[Finding]:
@@ -100,10 +100,10 @@ def _about(log: Log) -> Iterator[Finding]:
         yield Finding("true_labels", "the true labels are in the file; the counts are summed over them, as if unknown")
 
 
-def _table(table: Table, options: Options) -> Reading | _Remedy:
+def _table(table: Table, options: Reading) -> Opened | _Remedy:
     if _is_prose(table, options):
         fault = "this does not look like a table: there is one column, whose name is a sentence or a headline"
-        return Reading(format="text", fault=fault, sample=tuple(_rows(table)))
+        return Opened(format="text", fault=fault, sample=tuple(_rows(table)))
     table, found = laid_out(table, options)
     jurors = [table.names[k] for k in found.votes]
     if options.layout == "auto" and len(jurors) > 1 and (key := key_column(jurors, sure=True)) is not None:
@@ -121,7 +121,7 @@ def _table(table: Table, options: Options) -> Reading | _Remedy:
     left = [name for name in columns.get("ignored", ()) if name not in texts(options.ignore)]
     key = key_column(left)
     findings = () if key is None else (Finding("key_column", f"column {key!r} looks like an answer key", (key,)),)
-    return Reading(format=_format(table), layout=found.kind, votes=votes, columns=columns, findings=findings)
+    return Opened(format=_format(table), layout=found.kind, votes=votes, columns=columns, findings=findings)
 
 
 def columns_of(names: Sequence[str], found: Layout) -> dict[str, tuple[str, ...]]:
@@ -149,13 +149,13 @@ def _rows(table: Table) -> Iterator[str]:
 # -- tables that are none of votes ------------------------------------------------------------------------------
 
 
-def _is_prose(table: Table, options: Options) -> bool:
+def _is_prose(table: Table, options: Reading) -> bool:
     """Whether a file of text has one column, called by a sentence or a headline."""
     name = table.names[0]
     return table.types == ("CSV",) and options.layout == "auto" and (name.startswith("#") or len(name.split()) > 3)
 
 
-def _features(table: Table, found: Layout, options: Options) -> Reading | None:
+def _features(table: Table, found: Layout, options: Reading) -> Opened | None:
     """A large wide table whose columns hold different values, told before its cells are read."""
     if found.kind == "long" or options.layout != "auto" or len(found.votes) < 2 or not _is_large(table):
         return None
@@ -171,7 +171,7 @@ def _features(table: Table, found: Layout, options: Options) -> Reading | None:
     finding = unlike_columns([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
     columns = {"columns": table.names}
     sample = tuple(_rows(table))
-    return Reading(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
+    return Opened(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
 
 
 def _is_large(table: Table) -> bool:
@@ -184,7 +184,7 @@ def _is_large(table: Table) -> bool:
 # -- what may help --------------------------------------------------------------------------------------------
 
 
-def _remedy(error: JurorsError, options: Options, table: Table | None) -> _Remedy | None:
+def _remedy(error: JurorsError, options: Reading, table: Table | None) -> _Remedy | None:
     if error.code == "repeated_votes" and options.duplicates == "error":
         (juror,), item, repeated = error.about["jurors"], error.about["item"], error.about["repeated"]
         many = f"{repeated} repeated {'vote' if repeated == 1 else 'votes'} in all"
@@ -202,8 +202,8 @@ def _remedy(error: JurorsError, options: Options, table: Table | None) -> _Remed
     return _half_long(table, options) if table is not None and error.code == "no_label_column" else None
 
 
-def _no_jurors(table: Table, found: Layout, votes: Votes, options: Options) -> _Remedy | None:
-    """Options for a wide table with a column of names or texts among its jurors."""
+def _no_jurors(table: Table, found: Layout, votes: Votes, options: Reading) -> _Remedy | None:
+    """Opened for a wide table with a column of names or texts among its jurors."""
     if found.kind != "wide" or options.layout != "auto":
         return None
     if _holds_names(votes):
@@ -217,7 +217,7 @@ def _no_jurors(table: Table, found: Layout, votes: Votes, options: Options) -> _
     return _Remedy({"ignore": ignore}, Finding("index_column", f"{what}; it is left out", (index,)))
 
 
-def _unknown_juror(table: Table, found: Layout, options: Options) -> _Remedy | None:
+def _unknown_juror(table: Table, found: Layout, options: Reading) -> _Remedy | None:
     """Items that come again, a column of labels and one more: one vote a row, and that one is the juror."""
     if found.kind != "wide" or options.layout != "auto" or found.item is None or len(found.votes) != 2:
         return None
@@ -241,7 +241,7 @@ def _holds_names(votes: Votes) -> bool:
     return not np.isin(votes.codes[:, juror], others).any()
 
 
-def _half_long(table: Table, options: Options) -> _Remedy | None:
+def _half_long(table: Table, options: Reading) -> _Remedy | None:
     """A column of jurors without a column of labels that we know: of the others, the one that varies least."""
     juror = guess_column(table.names, JUROR_WORDS)
     others = [k for k, name in enumerate(table.names) if k != juror and name not in texts(options.ignore)]

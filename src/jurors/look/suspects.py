@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.options import Label
 from jurors.votes.layout import LABEL_WORDS, TRUTH_WORDS, guess_column
-from jurors.votes.table import Label, Votes
+from jurors.votes.table import Votes
 
 _MISSING_WORDS = {
     *(

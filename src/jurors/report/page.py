@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jurors.errors import JurorsError, OutputError
+from jurors.options import GradingOptions, names_of
 from jurors.whole import write_whole
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from jurors.report.vega import Runtime, RuntimeMaker
     from jurors.votes import Key, Votes
 
-_GRADING = ("method", "trust", "common", "gold", "target", "level", "seed", "exam")
 _MOST_RANKED = 12  # above, the first screen shows the first and the last
 _ENDS = 6
 _PLAIN = 250_000  # characters of numbers: above, the page carries them compressed
@@ -97,7 +97,7 @@ def report_html(
     """
     from jurors.report import findings
 
-    grading = {name: options.pop(name) for name in _GRADING if name in options}
+    grading = {name: options.pop(name) for name in names_of(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not findings.is_file(key)
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold"))]
     asked = {**options, **({"key": f"column {key}"} if is_named else {})}

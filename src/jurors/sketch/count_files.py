@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.options import Label, Reading
 from jurors.votes.cells import LARGEST_COUNT, tidy, whole_counts, wide_votes
 from jurors.votes.files.parts import INTEGERS, Part, family
 from jurors.votes.files.source import Table
-from jurors.votes.layout import Layout, Options
+from jurors.votes.layout import Layout
 from jurors.votes.read import cells, fetched, grid
-from jurors.votes.table import Label, Votes, code_type, fits_dense, ordered_labels, recode
+from jurors.votes.table import Votes, code_type, fits_dense, ordered_labels, recode
 
 if TYPE_CHECKING:
     from jurors.numbers.arrays import Integers
@@ -37,7 +38,7 @@ _BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  # what str
 _NAMELESS = "('', 'nan', 'NaN', '-0')"
 
 
-def counted(table: Table, layout: Layout, options: Options) -> Votes | None:
+def counted(table: Table, layout: Layout, options: Reading) -> Votes | None:
     """The decision tuples of a table with their counts; None where only the votes themselves can tell."""
     return _counted_long(table, layout, options) if layout.kind == "long" else _counted_wide(table, layout, options)
 
@@ -45,7 +46,7 @@ def counted(table: Table, layout: Layout, options: Options) -> Votes | None:
 # -- wide and counts ------------------------------------------------------------------------------------------
 
 
-def _counted_wide(table: Table, layout: Layout, options: Options) -> Votes | None:
+def _counted_wide(table: Table, layout: Layout, options: Reading) -> Votes | None:
     columns = layout.votes if layout.count is None else (*layout.votes, layout.count)
     shown = ", ".join(f"{table.cell(k)} AS c{k}" for k in columns)
     if layout.item is not None and not _items_are_fine(table, layout.item, repeated=layout.count is not None):
@@ -167,7 +168,7 @@ class _Panel:
         return codes
 
 
-def _counted_long(table: Table, layout: Layout, options: Options) -> Votes | None:
+def _counted_long(table: Table, layout: Layout, options: Reading) -> Votes | None:
     item, juror, label = layout.used
     names = _item_names(table, item)
     if names is None:
@@ -212,7 +213,7 @@ def _tail(part: Part) -> list[list[str]]:
     return rows if all(len(row) == len(part.names) for row in rows if row) else []
 
 
-def _panel(table: Table, pairs: str, juror: int, label: int, options: Options) -> _Panel | None:
+def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -> _Panel | None:
     """Who votes what; the table `pairs` in DuckDB has the bits of each. None where somebody has no name."""
     con = table.con
     numbered = f"SELECT row_number() OVER () - 1 AS id, * FROM ({pairs} LIMIT {_MOST_PAIRS + 1})"

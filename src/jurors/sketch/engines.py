@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.options import Reading
 from jurors.sketch.pivot import Pivot, cells_of, dot, integers, position, total, where, whole_number
 from jurors.sketch.sketch import Sketch
 from jurors.votes import Votes
 from jurors.votes.cells import LARGEST_COUNT, in_natural_order, tidy, whole_counts, wide_votes
 from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
-from jurors.votes.layout import Layout, Options
+from jurors.votes.layout import Layout
 from jurors.votes.table import factorize, ordered_labels, recode
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, 0x1680, *
 _NO_NAME = ("", "nan", "NaN")
 
 
-def count_frame(frame: Any, options: Options) -> Sketch:
+def count_frame(frame: Any, options: Reading) -> Sketch:
     """The sketch of a frame's votes; the same, to the count, from every engine."""
     import narwhals as nw
 
@@ -59,7 +60,7 @@ def count_frame(frame: Any, options: Options) -> Sketch:
 # -- wide -------------------------------------------------------------------------------------------------
 
 
-def _count_wide(frame: Frame, kept: Any, found: Layout, options: Options) -> Sketch:
+def _count_wide(frame: Frame, kept: Any, found: Layout, options: Reading) -> Sketch:
     import narwhals as nw
 
     names, keys = frame.names, [f"c{k}" for k in found.votes]
@@ -132,7 +133,7 @@ def _weighted(times: Integers, cells: Any, name: str) -> Integers:
 # -- long -------------------------------------------------------------------------------------------------
 
 
-def _count_long(frame: Frame, kept: Any, found: Layout, options: Options) -> Sketch:
+def _count_long(frame: Frame, kept: Any, found: Layout, options: Reading) -> Sketch:
     import narwhals as nw
 
     item, juror, label = found.used

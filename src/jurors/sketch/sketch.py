@@ -9,24 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from jurors.errors import SketchError, VotesError
 from jurors.names import positions
+from jurors.options import Reading, TableOptions
 from jurors.votes import Label, Votes
-from jurors.votes.layout import LayoutName, Options
 from jurors.votes.merge import merge_votes
-from jurors.votes.table import (
-    Codes,
-    Duplicates,
-    checked_counts,
-    code_type,
-    is_missing,
-    ordered_labels,
-    plain,
-)
+from jurors.votes.table import Codes, checked_counts, code_type, is_missing, ordered_labels, plain
 
 if TYPE_CHECKING:
     from jurors.numbers.arrays import Integers
@@ -86,20 +78,7 @@ class Sketch:
         return cls.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=sizes))
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        layout: LayoutName = "auto",
-        item: str | None = None,
-        juror: str | None = None,
-        label: str | None = None,
-        count: str | None = None,
-        missing: Sequence[Any] = (),
-        labels: Sequence[Label] | None = None,
-        duplicates: Duplicates = "error",
-        ignore: Sequence[str] = (),
-    ) -> Sketch:
+    def from_frame(cls, frame: Any, **table: Unpack[TableOptions]) -> Sketch:
         """Count the votes of a dataframe in the engine that holds them; options as in `read_votes`.
 
         pandas, polars (also lazy), pyarrow, DuckDB, Dask, Spark, Ibis, Arrow streams: only counts come back.
@@ -111,11 +90,7 @@ class Sketch:
         """
         from jurors.sketch.engines import count_frame
 
-        options = Options(
-            layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
-            duplicates=duplicates, ignore=ignore,
-        )  # fmt: skip
-        return count_frame(frame, options)
+        return count_frame(frame, Reading.of(table, TableOptions))
 
     @classmethod
     def from_table(cls, table: Any, *, jurors: Sequence[str] | None = None, labels: Sequence[Label]) -> Sketch:

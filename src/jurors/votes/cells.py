@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.options import Reading, texts
 from jurors.votes.files.faults import row_fault
-from jurors.votes.layout import Options, one_vote_a_row, shown, texts
+from jurors.votes.layout import one_vote_a_row, shown
 from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
@@ -46,7 +47,7 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
     return cells if len(kinds) < 2 else [None if v is None else str(v) for v in cells]
 
 
-def long_votes(columns: Sequence[Column], names: Sequence[str], options: Options) -> Votes:
+def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading) -> Votes:
     """Votes from the item, the juror and the label column, each as (distinct values, code of each row)."""
     items, item = _named(*columns[0], names[0], "item")
     jurors, juror = _named(*columns[1], names[1], "juror")
@@ -73,7 +74,7 @@ def wide_votes(
     jurors: Sequence[str],
     items: tuple[str, Column] | None,
     counts: NDArray[np.int64] | None,
-    options: Options,
+    options: Reading,
 ) -> Votes:
     """Votes from rows x jurors codes (-1: no vote) of `values`; an item on two rows must not hold two votes of one."""
     _refuse_nested(values, grid, jurors)

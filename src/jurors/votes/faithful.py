@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.options import Reading
 from jurors.votes.cells import tidy
-from jurors.votes.layout import Options, find_layout
+from jurors.votes.layout import find_layout
 from jurors.votes.table import Votes
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]")  # a reader drops carriage returns and takes control characters for binary
@@ -64,7 +65,7 @@ def _check_header(votes: Votes, layout: str, format: str) -> None:
     numeric = any(_is_number(label) for label in votes.labels)
     try:
         found = find_layout(
-            [name.strip() for name in names], Options(), lambda k: numeric or (k == jurors and names[k] == "count")
+            [name.strip() for name in names], Reading(), lambda k: numeric or (k == jurors and names[k] == "count")
         )
     except VotesError as error:
         raise VotesError(f"the {layout} layout would not read back: {error}; {way_out}") from None

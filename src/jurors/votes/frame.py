@@ -6,31 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Number
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from jurors.errors import VotesError
+from jurors.options import Reading, TableOptions
 from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
-from jurors.votes.layout import Layout, LayoutName, Options, find_layout
-from jurors.votes.table import Duplicates, Label, Votes, factorize
+from jurors.votes.layout import Layout, find_layout
+from jurors.votes.table import Votes, factorize
 
 _IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")
 
 
-def votes_from_frame(
-    frame: Any,
-    *,
-    layout: LayoutName = "auto",
-    item: str | None = None,
-    juror: str | None = None,
-    label: str | None = None,
-    count: str | None = None,
-    missing: Sequence[Any] = (),
-    labels: Sequence[Label] | None = None,
-    duplicates: Duplicates = "error",
-    ignore: Sequence[str] = (),
-) -> Votes:
+def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
     """Votes from a dataframe, long, wide or counts; the options are those of `read_votes`.
 
     The columns that are needed are collected if the frame is lazy; `Sketch.from_frame` brings only counts back.
@@ -42,10 +31,7 @@ def votes_from_frame(
     Votes(2 items, 2 jurors, 3 votes, labels no, yes)
 
     """
-    options = Options(
-        layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
-        duplicates=duplicates, ignore=ignore,
-    )  # fmt: skip
+    options = Reading.of(table, TableOptions)
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return votes
@@ -53,7 +39,7 @@ def votes_from_frame(
     return kept_votes(opened, opened.keep(found), found, options)
 
 
-def traces_votes(frame: Frame, options: Options) -> Votes | None:
+def traces_votes(frame: Frame, options: Reading) -> Votes | None:
     """The votes in what `mlflow.search_traces()` returned (`label` names the assessment); None for other frames."""
     if not {"trace_id", "assessments"} <= set(frame.names):
         return None
@@ -88,7 +74,7 @@ class Frame:
         """The engine's name, as narwhals gives it."""
         return str(self.table.implementation)
 
-    def layout(self, options: Options) -> Layout:
+    def layout(self, options: Reading) -> Layout:
         """What each column is; VotesError where rows would be needed that are not there, or have no order."""
         if self.is_eager and not len(self.table):
             raise self.no_rows()
@@ -175,7 +161,7 @@ def collected(table: Any) -> Any:
         raise VotesError(f"this frame ({table.implementation}) needs {missing}: pip install {missing}") from None
 
 
-def kept_votes(frame: Frame, kept: Any, found: Layout, options: Options) -> Votes:
+def kept_votes(frame: Frame, kept: Any, found: Layout, options: Reading) -> Votes:
     """The votes in the columns that were kept of a frame, collected."""
     table, names = collected(kept), frame.names
     if not len(table):

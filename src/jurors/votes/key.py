@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.options import Format, Label, Reading, ReadingOptions
 from jurors.tables import Table
 from jurors.votes.cells import item_array, tidy
-from jurors.votes.files.fetch import Format
 from jurors.votes.files.locate import Source
-from jurors.votes.files.source import Progress, open_table
-from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, Options, find_column, guess_column, shown
+from jurors.votes.files.source import open_table
+from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, shown
 from jurors.votes.read import cells, laid_out, relabelled, votes_of
-from jurors.votes.table import NO_VOTE, Label, Votes, ordered_labels, recode
+from jurors.votes.table import NO_VOTE, Votes, ordered_labels, recode
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ def read_key(
     ['yes', 'no']
 
     """
-    with open_table(source, format, logs=False) as table:
+    with open_table(source, Reading(format=format), logs=False) as table:
         columns = key_columns(table.names, item, label)
         kept = table.keep(columns)
         return Key.from_columns(*(cells(kept, k) for k in columns), missing=missing)
@@ -188,15 +188,7 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
 
 
 def read_votes_with_key(
-    source: Source,
-    column: str,
-    *,
-    format: Format | None = None,
-    tool: str | None = None,
-    memory: str | None = None,
-    progress: Progress | None = None,
-    what: str = "true label",
-    **options: Any,
+    source: Source, column: str, *, what: str = "true label", **reading: Unpack[ReadingOptions]
 ) -> tuple[Votes, Key]:
     r"""Read votes and, from the same file (or files), the column that holds the true label (or `what`) of each row.
 
@@ -208,9 +200,10 @@ def read_votes_with_key(
     (('ann', 'bob'), [1, 0])
 
     """
-    with open_table(source, format, tool=tool, memory=memory, progress=progress) as table:
+    options = Reading.of(reading)
+    with open_table(source, options) as table:
         truth = find_column(table.names, column)
-        chosen = Options(**options).without(table.names[truth])
+        chosen = options.without(table.names[truth])
         table, layout = laid_out(table, chosen)
         truth = find_column(table.names, column)
         table = table.keep((*layout.used, truth))

@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 from jurors.errors import VotesError
-from jurors.names import choice, nearest
-from jurors.votes.table import Duplicates, Label
-
-LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
+from jurors.names import nearest
+from jurors.options import Reading, texts
 
 # The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
 ITEM_WORDS = ("item", "task", "question", "sample", "example", "record", "document", "instance", "id")
@@ -46,40 +44,6 @@ class Layout:
         return (*named, *self.votes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What the caller said about the columns and cells of a table of votes (see `read_votes`)."""
-
-    layout: LayoutName = "auto"
-    item: str | None = None
-    juror: str | None = None
-    label: str | None = None
-    count: str | None = None
-    missing: Sequence[Any] = ()
-    labels: Sequence[Label] | None = None
-    duplicates: Duplicates = "error"
-    ignore: Sequence[str] = ()
-
-    def __post_init__(self) -> None:
-        choice(self.layout, ("auto", "long", "wide", "counts"), "layout")
-        choice(self.duplicates, ("error", "first", "last"), "rule for duplicates")
-
-    def without(self, column: str) -> Options:
-        """The same options, with one more column left out."""
-        from dataclasses import replace
-
-        return replace(self, ignore=(*texts(self.ignore), column))
-
-
-def texts(values: Any) -> tuple[str, ...]:
-    """One value or several, as a tuple of text.
-
-    >>> texts("NA"), texts(["NA", -1])
-    (('NA',), ('NA', '-1'))
-    """
-    return (values,) if isinstance(values, str) else tuple(str(value) for value in values)
-
-
 def find_column(names: Sequence[str], name: str) -> int:
     """The position of a column the caller named; VotesError suggests the nearest."""
     return list(names).index(name if name in names else nearest(name, names, "column"))
@@ -95,12 +59,12 @@ def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int
     return next((free[word] for word in words if word in free), None)
 
 
-def find_layout(names: Sequence[str], options: Options, is_number: Callable[[int], bool]) -> Layout:
+def find_layout(names: Sequence[str], options: Reading, is_number: Callable[[int], bool]) -> Layout:
     """The layout of a table with these columns; `is_number` tells whether a column holds numbers.
 
-    >>> find_layout(["task", "worker", "label"], Options(), bool)
+    >>> find_layout(["task", "worker", "label"], Reading(), bool)
     Layout(kind='long', item=0, juror=1, label=2, count=None, votes=())
-    >>> find_layout(["id", "ann", "bob", "cy"], Options(), bool).votes
+    >>> find_layout(["id", "ann", "bob", "cy"], Reading(), bool).votes
     (1, 2, 3)
     """
     _check_names(names)
@@ -117,7 +81,7 @@ def find_layout(names: Sequence[str], options: Options, is_number: Callable[[int
     return _wide(names, given, count, ignored, options, is_number)
 
 
-def _is_long(options: Options, long: dict[str, int | None], given: dict[str, int], count: int | None) -> bool:
+def _is_long(options: Reading, long: dict[str, int | None], given: dict[str, int], count: int | None) -> bool:
     if options.layout != "auto":
         return options.layout == "long"
     if "juror" in given or "label" in given:
@@ -135,7 +99,7 @@ def _long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -> dic
 
 
 def _checked_long(
-    names: Sequence[str], long: dict[str, int | None], count: int | None, ignored: set[int], options: Options
+    names: Sequence[str], long: dict[str, int | None], count: int | None, ignored: set[int], options: Reading
 ) -> Layout:
     for role in ("item", "juror", "label"):
         if long[role] is None:
@@ -160,7 +124,7 @@ def _wide(
     given: dict[str, int],
     count: int | None,
     ignored: set[int],
-    options: Options,
+    options: Reading,
     is_number: Callable[[int], bool],
 ) -> Layout:
     if count is None and options.layout != "wide":
@@ -195,7 +159,7 @@ def _wide_item(names: Sequence[str], taken: set[int]) -> int | None:
     return found[0] if found else None
 
 
-def _refuse_blanks(names: Sequence[str], options: Options) -> None:
+def _refuse_blanks(names: Sequence[str], options: Reading) -> None:
     """A single column called "ann bob cy" is three, set apart in a way that names and labels are not."""
     if len(names) == 1 and len(names[0].split()) > 1 and options.layout == "auto":
         raise VotesError(
@@ -221,7 +185,7 @@ def one_vote_a_row(item: str, jurors: Sequence[str]) -> str | None:
     )
 
 
-def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Options) -> None:
+def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Reading) -> None:
     """Two columns, one of them called "worker": more likely one vote a row whose label we do not know."""
     worker = guess_column([names[k] for k in votes], JUROR_WORDS)
     if options.layout != "auto" or len(votes) > 2 or worker is None:
@@ -234,7 +198,7 @@ def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Optio
     )
 
 
-def _refuse_key(jurors: Sequence[str], options: Options) -> None:
+def _refuse_key(jurors: Sequence[str], options: Reading) -> None:
     """An answer key graded as a juror would spoil everything, and look perfect."""
     keys = [name for name in jurors if _word(name) in _KEY_WORDS]
     if keys and options.layout == "auto":

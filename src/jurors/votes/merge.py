@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
+from jurors.options import Label
 from jurors.votes.read import relabelled
-from jurors.votes.table import Label, Votes, ordered_labels
+from jurors.votes.table import Votes, ordered_labels
 
 
 def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = False) -> Votes:

@@ -4,37 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.options import Label, Reading, ReadingOptions
 from jurors.votes.cells import Column, long_votes, tidy, whole_counts, wide_votes
-from jurors.votes.files.fetch import Format
 from jurors.votes.files.locate import Source
-from jurors.votes.files.source import Log, Progress, Table, open_source
-from jurors.votes.layout import Layout, LayoutName, Options, find_layout
-from jurors.votes.table import Duplicates, Label, Votes, code_type, factorize, ordered_labels, recode
+from jurors.votes.files.source import Log, Table, open_source
+from jurors.votes.layout import Layout, find_layout
+from jurors.votes.table import Votes, code_type, factorize, ordered_labels, recode
 
 
-def read_votes(
-    source: Source,
-    *,
-    layout: LayoutName = "auto",
-    item: str | None = None,
-    juror: str | None = None,
-    label: str | None = None,
-    count: str | None = None,
-    missing: Sequence[Any] = (),
-    labels: Sequence[Label] | None = None,
-    duplicates: Duplicates = "error",
-    ignore: Sequence[str] = (),
-    format: Format | None = None,
-    tool: str | None = None,
-    memory: str | None = None,
-    progress: Progress | None = None,
-) -> Votes:
+def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     r"""Read the votes in a file, or in several.
 
     Parameters
@@ -81,18 +65,15 @@ def read_votes(
     Votes(1 items, 1 jurors, 1 votes, labels True)
 
     """
-    options = Options(
-        layout=layout, item=item, juror=juror, label=label, count=count, missing=missing, labels=labels,
-        duplicates=duplicates, ignore=ignore,
-    )  # fmt: skip
-    with open_source(source, format, tool=tool, memory=memory, progress=progress) as opened:
+    options = Reading.of(reading)
+    with open_source(source, options) as opened:
         if isinstance(opened, Log):
             return votes_of_log(opened, options)
         table, found = laid_out(opened, options)
         return votes_of(table.keep(found.used), found, options)
 
 
-def votes_of_log(log: Log, options: Options) -> Votes:
+def votes_of_log(log: Log, options: Reading) -> Votes:
     """The votes that another tool wrote; it knows its columns, so that only cells can be spoken of."""
     spoken = [role for role in ("item", "juror", "label", "count", "ignore") if getattr(options, role)]
     if spoken or options.layout != "auto":
@@ -105,7 +86,7 @@ def votes_of_log(log: Log, options: Options) -> Votes:
     return long_votes(columns, ("item", "juror", "label"), options)
 
 
-def _with_cells(votes: Votes, options: Options) -> Votes:
+def _with_cells(votes: Votes, options: Reading) -> Votes:
     """Votes with the missing marks and the labels that the caller named; a tool that counts ordered its labels."""
     if votes.n_votes and not options.missing and options.labels is None:
         return votes
@@ -126,7 +107,7 @@ def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label |
     return replace(votes, labels=labels, _sparse=(row[kept], col[kept], found[kept]))
 
 
-def laid_out(table: Table, options: Options) -> tuple[Table, Layout]:
+def laid_out(table: Table, options: Reading) -> tuple[Table, Layout]:
     """The table, with all its columns, and what each of them is."""
     layout = find_layout(table.names, options, table.is_number)
     if layout.kind == "long":
@@ -135,7 +116,7 @@ def laid_out(table: Table, options: Options) -> tuple[Table, Layout]:
     return table, find_layout(table.names, options, table.is_number)
 
 
-def votes_of(table: Table, layout: Layout, options: Options) -> Votes:
+def votes_of(table: Table, layout: Layout, options: Reading) -> Votes:
     """The votes of a table that keeps the columns of the layout."""
     if layout.kind == "long":
         return long_votes(factorized(table, layout.used), [table.names[k] for k in layout.used], options)

@@ -9,18 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import VotesError
 from jurors.names import positions
+from jurors.options import Duplicates, Label, TableOptions
 from jurors.tables import Table, data_frame
 
-Label: TypeAlias = str | int | float | bool
 Codes: TypeAlias = NDArray[np.signedinteger[Any]]
-Duplicates: TypeAlias = Literal["error", "first", "last"]
 
 NO_VOTE = -1
 _DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
@@ -135,7 +134,7 @@ class Votes:
         return cls(jurors=names, labels=kinds, rows=len(ids), items=ids)._with_triples(row, col, code)
 
     @classmethod
-    def from_frame(cls, frame: Any, **options: Any) -> Votes:
+    def from_frame(cls, frame: Any, **options: Unpack[TableOptions]) -> Votes:
         """Votes from any dataframe (pandas, polars, pyarrow …), long, wide or counts; options as in `read_votes`."""
         from jurors.votes.frame import votes_from_frame
 

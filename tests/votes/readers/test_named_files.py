@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jurors import VotesError, read_votes
-from jurors.cli.options import TOOLS
+from jurors.options import TOOLS
 from jurors.votes.readers import READERS
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -85,7 +85,7 @@ def test_a_tool_that_writes_plain_tables_needs_no_reader(extra: Path) -> None:
 
 
 def test_the_help_of_from_names_every_reader() -> None:
-    assert TOOLS.split(", ") == list(READERS)
+    assert list(TOOLS) == list(READERS)
 
 
 def test_json_nested_too_deeply_is_one_line(tmp_path: Path) -> None:

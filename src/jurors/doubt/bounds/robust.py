@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.robust_panel import ALL, SEED, Place, Together, TrioWork, chosen_trios, part, trio_counts
-from jurors.doubt.bounds.robust_search import Progress
 from jurors.doubt.bounds.robust_trio import complement
 from jurors.doubt.bounds.severity import smallest_correlation
 from jurors.errors import OptionError, SketchError
@@ -30,6 +29,7 @@ from jurors.evaluate import Alarm, Named
 from jurors.evaluate.card import percent
 from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
 from jurors.numbers.arrays import Floats
+from jurors.options import Progress
 from jurors.sketch import Sketch
 from jurors.tables import Columns, Result, Table, columns_of
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from jurors.doubt.bounds.robust_search import Hull, Progress, Separated, Unseparated, search
+from jurors.doubt.bounds.robust_search import Hull, Separated, Unseparated, search
 from jurors.doubt.bounds.robust_trio import (
     Branch,
     ExactTrio,
@@ -29,6 +29,7 @@ from jurors.doubt.bounds.robust_trio import (
 )
 from jurors.errors import SketchError
 from jurors.numbers.arrays import Floats
+from jurors.options import Progress
 from jurors.sketch import Sketch
 from jurors.sketch.links import linked
 from jurors.votes.table import Codes

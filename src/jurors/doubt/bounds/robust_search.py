@@ -11,7 +11,7 @@ compared, so 1e-13 covers the few dozen roundings of 2⁻⁵³.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from jurors.doubt.bounds.robust_trio import LESS, MORE, ClosedBox, ExactTrio, FlippedTrio, Interval, ratio
 from jurors.numbers.arrays import Flags, Floats
+from jurors.options import Progress
 from jurors.sketch.moments import product_of_others
 
 Ends: TypeAlias = tuple[Floats, Floats]
-Progress: TypeAlias = Callable[[float], None]
 
 MOST_BOXES = 250_000  #: after so many boxes of one trio the search stops; its answer stays guaranteed
 _TOLERANCE = 0.01  # of the width the search starts from

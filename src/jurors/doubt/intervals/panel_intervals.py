@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.intervals.trio_intervals import Target, interval_around
+from jurors.doubt.intervals.trio_intervals import interval_around
 from jurors.evaluate.panel.coupled import climb_coupled
 from jurors.evaluate.panel.latent import Parameters, climb, expect, pose
 from jurors.evaluate.panel.panel import PanelFit
 from jurors.numbers.arrays import Floats
+from jurors.options import Target
 from jurors.sketch.incidence import Incidence
 
 REPLICATES = 60

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 from jurors.doubt.intervals.inversion import TrioEquations
 from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
 from jurors.numbers.arrays import Floats
+from jurors.options import Target
 
-Target: TypeAlias = Literal["test", "population"]
 _EXACT = 1e-6  # a standard error below this on the border is none
 _SMALL = 1e-5  # below this the plain interval is the same, and the roots would be lost in rounding
 

@@ -9,24 +9,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, OptionError, SketchError, VotesError
+from jurors.errors import JurorsError, SketchError, VotesError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.solution import Named
 from jurors.jury.accept import without_silent
-from jurors.jury.grade import grade
+from jurors.jury.grade import grade_votes
 from jurors.jury.groups.by_group_card import group_blocks, group_columns
 from jurors.jury.groups.by_group_votes import prepared, said_here, split_votes
 from jurors.jury.label import label
 from jurors.jury.labelling import Labelling, label_rows
 from jurors.jury.score import score
 from jurors.names import nearest
+from jurors.options import GradeOptions, GradingOptions, SourceOptions, apart, check_known, names_of
 from jurors.sketch import count_votes
 from jurors.tables import Block, Columns, Result
 from jurors.votes import Key, Label, Votes, as_key
@@ -102,7 +103,7 @@ class ByGroup(Result, Generic[Graded]):
         return group_blocks(self)
 
 
-def grade_by(source: Any, by: Any, *, column: str = "group", **options: Any) -> ByGroup[Evaluation]:
+def grade_by(source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]) -> ByGroup[Evaluation]:
     """Grade the jurors apart for each group of items.
 
     Parameters
@@ -124,15 +125,17 @@ def grade_by(source: Any, by: Any, *, column: str = "group", **options: Any) -> 
     >>> list(found.sizes.items()), found["old"].jurors
     ([('old', 200), ('young', 200)], ('1', '2', '3'))
     """
-    votes, groups, column, grading = prepared(source, by, column, options)
+    grading, reading = apart(options)
+    votes, groups, column = prepared(source, by, column, reading)
     return _apart(votes, groups, column, _grader(votes, grading))
 
 
-def score_by(source: Any, key: Any, by: Any, *, column: str = "group", **reading: Any) -> ByGroup[KeyedEvaluation]:
+def score_by(
+    source: Any, key: Any, by: Any, *, column: str = "group", **reading: Unpack[SourceOptions]
+) -> ByGroup[KeyedEvaluation]:
     """Grade the jurors against an answer key, apart for each group of items; groups as in `grade_by`."""
-    votes, groups, column, rest = prepared(source, by, column, reading)
-    if rest:
-        raise OptionError(f"score_by knows no option {next(iter(rest))!r}")
+    check_known(reading, names_of(SourceOptions))
+    votes, groups, column = prepared(source, by, column, reading)
     votes, truth = as_key(key).align(votes)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
@@ -147,14 +150,15 @@ def score_by(source: Any, key: Any, by: Any, *, column: str = "group", **reading
 
 
 def label_by(
-    source: Any, by: Any, *, column: str = "group", **options: Any
+    source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]
 ) -> tuple[Labelling, NDArray[Any], ByGroup[Evaluation]]:
     """Label every item by the rule of its own group; also each item's group, and the groups' evaluations.
 
     The items of a group that cannot be graded, or that name no group, get the labels that all items together give them;
     an alarm says so.
     """
-    votes, groups, column, grading = prepared(source, by, column, options)
+    grading, reading = apart(options)
+    votes, groups, column = prepared(source, by, column, reading)
     graded = _apart(votes, groups, column, _grader(votes, grading), fate=_LABELLED_BY_ALL)
     found, known = _label_all(votes, grading), _gold(votes, grading)
     codes, probability = found.codes.copy(), found.probability.copy()
@@ -175,7 +179,7 @@ def label_by(
     return labelled, groups, graded
 
 
-def _label_all(votes: Votes, grading: Mapping[str, Any]) -> Labelling:
+def _label_all(votes: Votes, grading: GradingOptions) -> Labelling:
     """The labels that all items together give; majority votes, without probabilities, where they give none."""
     try:
         return label(votes, **grading)
@@ -186,19 +190,20 @@ def _label_all(votes: Votes, grading: Mapping[str, Any]) -> Labelling:
         return label_rows(votes, inverse, majority_partition(sketch), method="majority", alarms=alarms)
 
 
-def _grader(votes: Votes, grading: Mapping[str, Any]) -> Callable[[Votes, NDArray[np.int64]], Evaluation]:
+def _grader(votes: Votes, grading: GradingOptions) -> Callable[[Votes, NDArray[np.int64]], Evaluation]:
     """Grades the votes of one group, with the gold items that are in it."""
     known = _gold(votes, grading)
 
     def grade_group(rows: Votes, which: NDArray[np.int64]) -> Evaluation:
         gold = None if known is None else known[which]
         key = None if gold is None else _key(votes.labels, gold)
-        return grade(said_here(rows, gold), **{**grading, "gold": key})
+        own: GradingOptions = {**grading, "gold": key}
+        return grade_votes(said_here(rows, gold), **own)[0]
 
     return grade_group
 
 
-def _gold(votes: Votes, grading: Mapping[str, Any]) -> NDArray[np.int64] | None:
+def _gold(votes: Votes, grading: GradingOptions) -> NDArray[np.int64] | None:
     """The gold label of each row, -1 where none is known; None without gold."""
     if grading.get("gold") is None:
         return None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import OptionError, VotesError
+from jurors.errors import VotesError
 from jurors.jury.accept import as_votes, votes_and_column
-from jurors.jury.grade import grade_votes
+from jurors.options import SourceOptions
 from jurors.sketch import Sketch
 from jurors.votes import Key, Votes
 from jurors.votes.cells import tidy
@@ -64,21 +63,8 @@ def _kept(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
     }
 
 
-_READING = (
-    "layout", "item", "juror", "label", "count", "missing", "labels", "duplicates", "ignore", "format", "tool",
-    "memory", "jurors", "items", "counts",
-)  # fmt: skip
-_GRADING = tuple(signature(grade_votes).parameters)
-
-
-def prepared(
-    source: Any, by: Any, column: str, options: Mapping[str, Any]
-) -> tuple[Votes, NDArray[Any], str, dict[str, Any]]:
-    """The votes, each row's group, what to call the column, and the options that are not about reading."""
-    reading = {name: value for name, value in options.items() if name in _READING}
-    grading = {name: value for name, value in options.items() if name not in _READING}
-    if unknown := [name for name in grading if name not in _GRADING]:
-        raise OptionError(f"there is no option {unknown[0]!r}")
+def prepared(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple[Votes, NDArray[Any], str]:
+    """The votes, each row's group, and what to call the column."""
     if isinstance(by, str):
         if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)):
             raise VotesError(
@@ -87,18 +73,18 @@ def prepared(
         if reading.get("layout", "auto") in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
             raise VotesError(f"column {by!r} counts items; name the column that holds their group")
         votes, found = votes_and_column(source, by, **reading)
-        return votes, _array(found), by, grading
+        return votes, _array(found), by
     votes = as_votes(source, **reading)
     if isinstance(by, Mapping):
         by = Key.from_mapping(by)
     if isinstance(by, Key):
-        return votes, _array(by.by_row(votes)), column, grading
+        return votes, _array(by.by_row(votes)), column
     if not hasattr(by, "__iter__"):
         raise VotesError(f"groups are a column's name, one group a row or a mapping by item, not {type(by).__name__}")
     listed = list(by)
     if len(listed) != votes.rows:
         raise VotesError(f"the votes have {votes.rows:,} rows, but {len(listed):,} groups were given")
-    return votes, _array(listed), column, grading
+    return votes, _array(listed), column
 
 
 def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

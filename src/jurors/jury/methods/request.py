@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.doubt.intervals.trio_intervals import Target
 from jurors.errors import SketchError
 from jurors.evaluate import Choice, Evaluation, Fit, Named, Solution, choose_solution
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import partition_by_label
+from jurors.options import Target
 from jurors.sketch import Sketch
 
 

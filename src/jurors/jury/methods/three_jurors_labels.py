@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from jurors.doubt import goodness_alarms, interval_around, outcome_alarms, panel_intervals
-from jurors.doubt.intervals.trio_intervals import Target
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Choice, Solution, evaluate_panel
 from jurors.evaluate.trio.multilabel import MultilabelDecode, evaluate_trio_labels
+from jurors.options import Target
 from jurors.sketch import Sketch
 
 _MOST_LISTED = 24  # relabelings shown as solutions: all of them up to four labels

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.files.fetch import HEAD, Format, not_utf8
+from jurors.options import Format
+from jurors.votes.files.fetch import HEAD, not_utf8
 
 INTERRUPTED_FIT = "Training interrupted by user"
 _TOO_DEEP = "the JSON is nested too deeply to hold votes"

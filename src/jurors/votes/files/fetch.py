@@ -11,11 +11,9 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from jurors.errors import VotesError
-
-Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet"]
+from jurors.options import Format
 
 _EXTENSIONS: dict[str, Format] = {
     ".csv": "csv",
@@ -27,7 +25,6 @@ _EXTENSIONS: dict[str, Format] = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
 _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 HEAD = 1 << 20  # enough for a header of ten thousand jurors
 

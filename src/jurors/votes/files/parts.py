@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jurors.errors import VotesError
+from jurors.options import Format
 from jurors.votes.files.faults import first_byte
-from jurors.votes.files.fetch import BOM, HEAD, Format
+from jurors.votes.files.fetch import BOM, HEAD
 from jurors.votes.layout import shown
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from jurors.errors import JurorsError, OptionError, VotesError
-from jurors.names import choice
+from jurors.options import Format, Progress, Reading
 from jurors.votes.files.faults import file_fault, first_line, row_fault
-from jurors.votes.files.fetch import FORMATS, Format, local_copy
+from jurors.votes.files.fetch import local_copy
 from jurors.votes.files.locate import Found, Source, locate, no_tables, shown_source
 from jurors.votes.files.parts import INTEGERS, Part, check_same_columns, family, open_part, relation
 from jurors.votes.readers import Reader, Records, find_reader, read_records
@@ -25,8 +25,6 @@ from jurors.votes.table import Votes
 
 if TYPE_CHECKING:
     import duckdb
-
-Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, from 0 to 1
 
 _POLL_SECONDS = 0.1
 
@@ -122,31 +120,26 @@ class Log:
 
 
 @contextmanager
-def open_source(
-    source: Source,
-    format: Format | None = None,
-    *,
-    tool: str | None = None,
-    memory: str | None = None,
-    progress: Progress | None = None,
-    logs: bool = True,
-) -> Iterator[Table | Log]:
+def open_source(source: Source, options: Reading, *, logs: bool = True) -> Iterator[Table | Log]:
     """The files as one table, or (if `logs`) as the log of another tool; any error about them names the file."""
-    if format is not None and format not in FORMATS:
-        choice(format, FORMATS, "format")
-    limit = memory_limit(memory)
+    tool, progress = options.tool, options.progress
+    limit = memory_limit(options.memory)
     name = shown_source(source)
     with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
         found = locate(source, Path(folder))
         with _naming(name):
-            log = find_reader(found.paths, found.root, tool, found.named) if logs and (tool or not format) else None
+            log = (
+                find_reader(found.paths, found.root, tool, found.named)
+                if logs and (tool or not options.format)
+                else None
+            )
         if log is not None:
             with _naming(name):
                 yield Log(*log, found)
             return
         if not found.tables:
             raise no_tables().in_file(name)
-        parts = _local_parts(found, Path(folder), format)
+        parts = _local_parts(found, Path(folder), options.format)
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress)
             with _naming(name if len(parts) > 1 else parts[0].name, table):
@@ -154,9 +147,9 @@ def open_source(
 
 
 @contextmanager
-def open_table(source: Source, format: Format | None = None, **options: Any) -> Iterator[Table]:
+def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterator[Table]:
     """The files as one table, which the log of another tool is not."""
-    with open_source(source, format, **options) as opened:
+    with open_source(source, options, logs=logs) as opened:
         if isinstance(opened, Log):
             raise VotesError(f"this is a log ({opened.reader.TITLE}), not a table with columns to choose from")
         yield opened

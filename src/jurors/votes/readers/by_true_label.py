@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import VotesError
+from jurors.options import Label
 from jurors.votes.readers.log_files import Files
-from jurors.votes.table import Label, Votes, ordered_labels
+from jurors.votes.table import Votes, ordered_labels
 
 TITLE = "file of decision counts (by true label, where it is known)"
 _NAMED = re.compile(rb'"(?:by_true_label|observed)"\s*:\s*[{\[]')

@@ -1,0 +1,247 @@
+"""What the user may say, each option once: its name, type and default, how the command line spells it, and its help.
+
+The `TypedDict`s are the signatures (`**options: Unpack[ReadingOptions]`); `Reading` and `Grading` hold the values, with
+the defaults. `read_votes`, `grade` and their like, the commands and a test of the docs all take them from here.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
+
+from jurors.errors import OptionError
+from jurors.names import choice, nearest
+
+Label: TypeAlias = str | int | float | bool
+LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
+Duplicates: TypeAlias = Literal["error", "first", "last"]
+Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet"]
+Target: TypeAlias = Literal["test", "population"]
+Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, from 0 to 1
+
+#: the tools whose logs are read, in the order in which their readers are asked
+TOOLS = (
+    "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "label-studio", "argilla", "devai", "matrix",
+    "by-true-label",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Option:
+    """How the command line spells an option; without a flag, it is for Python only."""
+
+    help: str
+    flag: str = ""
+    metavar: str | None = None
+    several: Literal["", "repeated", "commas"] = ""  #: how several values are given
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+class TableOptions(TypedDict, total=False):
+    """How to read a table of votes, be it a file or a dataframe."""
+
+    layout: Annotated[LayoutName, Option("How FILE is laid out.", "--layout")]
+    item: Annotated[str | None, Option("The column that names the item.", "--item", "COLUMN")]
+    juror: Annotated[str | None, Option("The column that names the juror (long layout).", "--juror", "COLUMN")]
+    label: Annotated[str | None, Option("The column that holds the vote (long layout).", "--label", "COLUMN")]
+    count: Annotated[str | None, Option("The column that counts items (counts layout).", "--count", "COLUMN")]
+    ignore: Annotated[Sequence[str], Option("A column that is no juror; repeatable.", "--ignore", "COLUMN", "repeated")]
+    missing: Annotated[
+        Sequence[Any], Option("A value that means no vote; repeatable.", "--missing", "VALUE", "repeated")
+    ]
+    labels: Annotated[
+        Sequence[Label] | None, Option("The labels, in the order to show them.", "--labels", "A,B", "commas")
+    ]
+    duplicates: Annotated[Duplicates, Option("What to do when a juror votes twice on an item.", "--duplicates")]
+
+
+class FileOptions(TableOptions, total=False):
+    """How to read files of votes."""
+
+    format: Annotated[Format | None, Option("The format, where name and content do not show it.")]
+    tool: Annotated[
+        str | None,
+        Option(
+            "Which tool wrote FILE, where its content does not show it: "
+            f"{', '.join(TOOLS)}. NAME:QUESTION where it asks several.",
+            "--from",
+            "NAME",
+        ),
+    ]
+    memory: Annotated[
+        str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "--memory", "SIZE")
+    ]
+
+
+class ReadingOptions(FileOptions, total=False):
+    """How to read files of votes, and whom to tell how far it is."""
+
+    progress: Annotated[Progress | None, Option("Called with the share that is read, from 0 to 1.")]
+
+
+class AnyFileOptions(FileOptions, total=False):
+    """How to read whatever holds votes: those of files and tables, and those of a matrix (with `labels`)."""
+
+    items: Annotated[Sequence[Any] | None, Option("The items' names, one for each row of a matrix.")]
+    jurors: Annotated[Sequence[Any] | None, Option("The jurors' names, one for each column of a matrix.")]
+    counts: Annotated[Any, Option("How many items each row of a matrix stands for.")]
+
+
+class SourceOptions(AnyFileOptions, total=False):
+    """How to read whatever holds votes, and whom to tell how far it is."""
+
+    progress: Annotated[Progress | None, Option("Called with the share that is read, from 0 to 1.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What the caller said about reading (see `read_votes`)."""
+
+    layout: LayoutName = "auto"
+    item: str | None = None
+    juror: str | None = None
+    label: str | None = None
+    count: str | None = None
+    ignore: Sequence[str] = ()
+    missing: Sequence[Any] = ()
+    labels: Sequence[Label] | None = None
+    duplicates: Duplicates = "error"
+    format: Format | None = None
+    tool: str | None = None
+    memory: str | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        choice(self.layout, get_args(LayoutName), "layout")
+        choice(self.duplicates, get_args(Duplicates), "rule for duplicates")
+        if self.format is not None:
+            choice(self.format, get_args(Format), "format")
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], known: type = ReadingOptions) -> Self:
+        """The options that were given; OptionError names the nearest where there is no such option."""
+        check_known(given, names_of(known))
+        return cls(**given)
+
+    def without(self, column: str) -> Self:
+        """The same options, with one more column left out."""
+        return replace(self, ignore=(*texts(self.ignore), column))
+
+
+def texts(values: Any) -> tuple[str, ...]:
+    """One value or several, as a tuple of text.
+
+    >>> texts("NA"), texts(["NA", -1])
+    (('NA',), ('NA', '-1'))
+    """
+    return (values,) if isinstance(values, str) else tuple(str(value) for value in values)
+
+
+# -- grading ------------------------------------------------------------------------------------------------------
+
+
+class GradingOptions(TypedDict, total=False):
+    """How to grade."""
+
+    method: Annotated[str, Option("How to grade; `jurors compare` shows them all.", "--method")]
+    trust: Annotated[str | None, Option("A juror known to be right more often than wrong.", "--trust", "JUROR")]
+    common: Annotated[Label | None, Option("The label known to be the more common one.", "--common", "LABEL")]
+    gold: Annotated[Any, Option("A few items with their true labels (item,label).", "--gold", "FILE")]
+    target: Annotated[Target, Option("What intervals are about: these items, or where they came from.", "--target")]
+    level: Annotated[float, Option("How sure the intervals are.", "--level")]
+    seed: Annotated[int, Option("For methods that draw random numbers.", "--seed")]
+    exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.", "--exam")]
+
+
+class GradeOptions(GradingOptions, SourceOptions, total=False):
+    """How to grade, and how to read what is graded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grading:
+    """What the caller said about grading (see `grade`)."""
+
+    method: str = "auto"
+    trust: str | None = None
+    common: Label | None = None
+    gold: Any = None
+    target: Target = "test"
+    level: float = 0.95
+    seed: int = 0
+    exam: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The options that were given; OptionError names the nearest where there is no such option."""
+        check_known(given, names_of(GradingOptions))
+        return cls(**given)
+
+    def __post_init__(self) -> None:
+        _in_range(self.target in get_args(Target), "target", self.target, "must be 'test' or 'population'")
+        _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
+        _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
+
+
+def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:
+    if not holds:
+        raise OptionError(f"{name} {rule}, got {value!r}", code="out_of_range", name=name, value=value)
+
+
+# -- which option is which ----------------------------------------------------------------------------------------
+
+
+def names_of(options: type) -> tuple[str, ...]:
+    """The names of the options of a `TypedDict`."""
+    return tuple(options.__annotations__)
+
+
+def check_known(given: Iterable[str], known: Sequence[str]) -> None:
+    """OptionError, with the nearest name, where something is given that is no option."""
+    for name in given:
+        if name not in known:
+            nearest(name, known, "option", error=OptionError, code="unknown_option")
+
+
+def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    """OptionError where an option is given that is not for this kind of source; None says nothing."""
+    check_known(given, names_of(GradeOptions))
+    for name, value in given.items():
+        if value is not None and name not in known:
+            takes = f"known are {', '.join(known)}" if known else "nothing is read"
+            message = f"{name}= does not apply to {what}: {takes}"
+            raise OptionError(message, code="does_not_apply", name=name, known=tuple(known))
+
+
+def apart(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptions]:
+    """What is about grading and what is about reading; OptionError where something is about neither.
+
+    >>> apart({"method": "latent", "layout": "wide"})
+    ({'method': 'latent'}, {'layout': 'wide'})
+    """
+    check_known(given, names_of(GradeOptions))
+    grading = {name: value for name, value in given.items() if name in names_of(GradingOptions)}
+    reading = {name: value for name, value in given.items() if name not in grading}
+    return cast(GradingOptions, grading), cast(SourceOptions, reading)
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """An option as the command line takes it."""
+
+    name: str
+    option: Option
+    default: Any
+    kind: Any  #: its type in Python
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values it can have, where they are few."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+
+def spelled(options: type, values: type) -> list[Spelled]:
+    """The options of a `TypedDict` that have a flag, with the defaults of a dataclass."""
+    defaults = {field.name: field.default for field in fields(values)}
+    hints = {name: get_args(kind)[:2] for name, kind in options.__annotations__.items()}
+    return [Spelled(name, about, defaults[name], kind) for name, (kind, about) in hints.items() if about.flag]

@@ -1,0 +1,118 @@
+"""Options are defined once, and one that does not exist is refused with the nearest name, for every kind of source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+import pytest
+
+import jurors
+from jurors.cli.main import COMMANDS, main
+from jurors.errors import OptionError
+from jurors.jury.estimator import Jury
+from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, names_of, spelled
+
+ROOT = Path(__file__).resolve().parents[1]
+ROWS = [["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["b", "b", "a"]] * 10
+NAMES = ("ann", "bob", "cy")
+
+
+def _path(folder: Path) -> Path:
+    path = folder / "votes.csv"
+    path.write_text("\n".join(",".join(row) for row in [list(NAMES), *ROWS]))
+    return path
+
+
+SOURCES: dict[str, Callable[[Path], Any]] = {
+    "path": _path,
+    "frame": lambda _: pd.DataFrame(ROWS, columns=list(NAMES)),
+    "matrix": lambda _: ROWS,
+    "votes": lambda _: jurors.Votes.from_matrix(ROWS),
+    "sketch": lambda _: jurors.Sketch.from_votes(jurors.Votes.from_matrix(ROWS)),
+}
+CALLS: dict[str, Callable[..., Any]] = {
+    "grade": jurors.grade,
+    "label": jurors.label,
+    "score": lambda source, **options: jurors.score(source, ["a", "b"] * 20, **options),
+    "compare": jurors.compare,
+    "bounds": jurors.bounds,
+    "agreement": jurors.agreement,
+    "grade_by": lambda source, **options: jurors.grade_by(source, ["old", "new"] * 20, **options),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_an_unknown_option_is_refused_with_the_nearest_name(call: str, source: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"there is no option 'layot'\. Did you mean 'layout'") as caught:
+        CALLS[call](SOURCES[source](tmp_path), layot="wide")
+    assert (caught.value.code, caught.value.about["name"]) == ("unknown_option", "layot")
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_misspelt_method_option_is_refused_for_every_source(source: str, tmp_path: Path) -> None:
+    for call in (CALLS["grade"], CALLS["label"]):
+        with pytest.raises(OptionError, match=r"there is no option 'methd'\. Did you mean 'method'"):
+            call(SOURCES[source](tmp_path), methd="latent")
+
+
+@pytest.mark.parametrize("read", [jurors.read_votes, jurors.read_sketch, jurors.inspect])
+def test_a_reader_refuses_what_is_no_option(read: Callable[..., Any], tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"no option 'mising'\. Did you mean 'missing'"):
+        read(_path(tmp_path), mising=("a",))
+
+
+@pytest.mark.parametrize("read", [jurors.Votes.from_frame, jurors.Sketch.from_frame])
+def test_a_frame_takes_the_options_of_a_table(read: Callable[..., Any]) -> None:
+    with pytest.raises(OptionError, match=r"no option 'ignor'\. Did you mean 'ignore'"):
+        read(pd.DataFrame(ROWS, columns=list(NAMES)), ignor="ann")
+
+
+@pytest.mark.parametrize(
+    ("source", "option"), [("votes", "layout"), ("sketch", "missing"), ("matrix", "item"), ("frame", "memory")]
+)
+def test_an_option_that_does_not_apply_is_refused(source: str, option: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=f"{option}= does not apply") as caught:
+        CALLS["grade"](SOURCES[source](tmp_path), **{option: "wide"})
+    assert caught.value.code == "does_not_apply"
+
+
+def test_label_takes_every_option_of_reading(tmp_path: Path) -> None:
+    told: list[float] = []
+    assert len(jurors.label(_path(tmp_path), memory="1GB", progress=told.append, layout="wide")) == 40
+    with pytest.raises(OptionError, match="no reader 'inspct'"):
+        jurors.label(_path(tmp_path), tool="inspct")
+
+
+def test_signatures_and_values_name_the_same_options() -> None:
+    assert {field.name for field in fields(Reading)} == set(names_of(ReadingOptions))
+    assert {field.name for field in fields(Grading)} == set(names_of(GradingOptions))
+    ours = {name: value for name, value in Jury().get_params().items() if name in names_of(GradingOptions)}
+    assert ours == {name: getattr(Grading(), name) for name in ours}
+
+
+@pytest.mark.parametrize("title", ["Votes", "How to grade"])
+def test_the_page_lists_the_options_that_are_defined(title: str) -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    known = spelled(GradingOptions, Grading) if title == "How to grade" else spelled(ReadingOptions, Reading)
+    flags = {one.option.flag for one in known} - {"--exam"}
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)
+    listed = [set(re.findall(r"^\| `(--[\w-]+)` \|", section, flags=re.MULTILINE)) for section in sections]
+    assert flags in listed
+
+
+def test_commands_take_the_flags_and_defaults_that_are_defined() -> None:
+    command = main.get_command(click.Context(main), "grade")
+    assert command is not None
+    assert "grade" in COMMANDS
+    options = {option.opts[0]: option for option in command.params if isinstance(option, click.Option)}
+    for one in (*spelled(ReadingOptions, Reading), *spelled(GradingOptions, Grading)):
+        option = options[one.option.flag]
+        assert option.help == one.option.help
+        assert option.get_default(click.Context(command)) in (one.default, None)
