@@ -68,7 +68,7 @@ def test_pairs_that_avoid_each_other_are_not_said_to_err_together() -> None:
     result = jurors.grade(_votes([0.8] * 6), jurors=list("abcdef"))
     pairs = (AlarmPair("a", "b", -9.0), AlarmPair("c", "d", 8.0))
     alarm = Alarm("correlated_errors", "warning", "errors go together", 0.2, tuple("abcd"), pairs=pairs)
-    changed = replace(result, alarms=(alarm,), details={})
+    changed = replace(result, alarms=(alarm,), dependence=None)
     assert pairs_apart(alarm) == [("a", "b")]
     assert groups_together(changed) == [("c", "d")]
     marked = {row.juror for row in ranking(changed) if any("errs together" in one for one in row.remarks)}
@@ -91,8 +91,9 @@ def test_a_pair_is_named_by_who_it_is_and_not_by_what_a_sentence_looks_like() ->
 def test_a_group_that_is_most_of_the_panel_is_told_as_such() -> None:
     result = jurors.grade(_votes([0.8] * 5), jurors=list("abcde"))
     alarm = Alarm("correlated_errors", "warning", "errors go together", 0.2, tuple("abcd"))
-    dependence = replace(result.details["dependence"], groups=(tuple("abcd"),))
-    changed = replace(result, alarms=(alarm,), details={**result.details, "dependence": dependence})
+    assert result.dependence is not None
+    dependence = replace(result.dependence, groups=(tuple("abcd"),))
+    changed = replace(result, alarms=(alarm,), dependence=dependence)
     text = _plain(actions(changed, None, "v.csv")[0].text)
     assert "Most of the panel shares errors (4 of 5: a, b, c and d), so the grades lean on the rest (e)" in text
     assert not any("errs together" in one for row in ranking(changed) for one in row.remarks)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from jurors.evaluate import Alarm, Partition
+from jurors.evaluate.beside import GoldTest
 from jurors.numbers.arrays import Integers
 
 _SURPRISE = 3.0  # standard errors below the promise
 
 
-def check_gold(partition: Partition, gold: Integers) -> tuple[dict[str, Any], list[Alarm]]:
+def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Alarm]]:
     """How many gold items the votes alone would have labelled right, how many that labelling promised, and an alarm.
 
     Parameters
@@ -27,10 +27,10 @@ def check_gold(partition: Partition, gold: Integers) -> tuple[dict[str, Any], li
     right = int(gold[np.arange(len(gold)), partition.chosen].sum())
     promised, each = partition.probability[each > 0], each[each > 0]
     if np.isnan(promised).any():  # majority votes, and shares outside [0, 1], promise nothing
-        return {"items": int(each.sum()), "right": right, "expected": None}, []
+        return GoldTest(int(each.sum()), right, None), []
     expected = float(promised @ each)
     spread = math.sqrt(max(float((promised * (1 - promised)) @ each), 1e-12))
-    found = {"items": int(each.sum()), "right": right, "expected": expected}
+    found = GoldTest(int(each.sum()), right, expected)
     if (right - expected) / max(spread, 0.5) > -_SURPRISE:
         return found, []
     message = (

@@ -88,7 +88,7 @@ def footnotes(e: Evaluation) -> list[str]:
     if e.interval is not None:
         what = "this test" if e.target == "test" else "the population the items were drawn from"
         lines.append(f"Intervals are about {what}.")
-    lines += [str(line) for line in e.details.get("notes", ())]
+    lines += e.notes
     if any(alarm.kind == "correlated_errors" for alarm in e.alarms):
         lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if e.solution is not None and len(e.solutions) > 1:

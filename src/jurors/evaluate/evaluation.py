@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.beside import GoldTest, Island, WeakestPair
 from jurors.evaluate.card import card_blocks, card_columns
 from jurors.evaluate.choose import DEFAULT_RULE
 from jurors.evaluate.majority import evaluate_majority
@@ -18,6 +20,9 @@ from jurors.evaluate.solution import Named, Solution
 from jurors.sketch import Sketch
 from jurors.tables import Block, Columns, Drawable
 from jurors.votes import Label
+
+if TYPE_CHECKING:
+    from jurors.evaluate.together.dependence import Dependence
 
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
 
@@ -44,7 +49,16 @@ class Evaluation(Drawable):
     level: float = 0.95  #: how sure the intervals are
     partition: Partition | None = None
     alarms: tuple[Alarm, ...] = ()
-    details: dict[str, Any] = field(default_factory=dict)  #: what the method adds: iterations, the model chosen, …
+    notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
+    dependence: Dependence | None = None  #: how errors go together, where that can be known
+    gold: GoldTest | None = None  #: how the gold items test the grades
+    weakest_pair: WeakestPair | None = None  #: of a trio
+    smallest_correlation: float | None = None  #: the least error correlation that explains a trio's counts
+    islands: tuple[Island, ...] = ()  #: groups of jurors that were graded apart
+    model: str | None = None  #: the panel model that was chosen
+    iterations: int | None = None
+    converged: bool | None = None  #: None for a method that does not iterate
+    measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
     sketch: Sketch | None = None  #: what was graded
     exam: bool = False  #: labels mean nothing across items: only the scores do
 
@@ -86,6 +100,21 @@ class Evaluation(Drawable):
         if self.sketch is None:
             raise SketchError("this evaluation was not made from a sketch, so it has no trios")
         return evaluate_all_trios(self.sketch).to_frame()
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What stands beside the grades, by the names of the JSON; what the method does not know is left out."""
+        known: dict[str, Any] = {
+            "model": self.model,
+            "notes": list(self.notes) or None,
+            "dependence": self.dependence,
+            "gold": self.gold and asdict(self.gold),
+            "weakest_pair": self.weakest_pair and asdict(self.weakest_pair),
+            "smallest_correlation": self.smallest_correlation,
+            "groups": [asdict(island) for island in self.islands] or None,
+        }
+        ended = {} if self.converged is None else {"iterations": self.iterations, "converged": self.converged}
+        return {**self.measured, **{name: value for name, value in known.items() if value is not None}, **ended}
 
     # -- out ----------------------------------------------------------------------------------------------
 

@@ -22,7 +22,9 @@ class Fit:
     posterior: Floats | None  #: tuples x labels; None where the method grades but does not label
     iterations: int | None = None
     converged: bool = True
-    details: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)  #: what only this method measures
+    notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
+    model: str | None = None  #: the model chosen, where there is a choice
     alarms: tuple[Alarm, ...] = ()
 
 

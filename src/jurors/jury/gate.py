@@ -31,7 +31,7 @@ def gate(
     """
     found: list[Alarm] = []
     if max_correlation is not None or min_effective is not None:
-        dependence = evaluation.details.get("dependence")
+        dependence = evaluation.dependence
         if dependence is None and (unknown := _unknown(evaluation)):
             if max_correlation is not None:
                 found.append(Alarm("correlation_limit", "alarm", f"the mean error correlation is unknown: {unknown}"))

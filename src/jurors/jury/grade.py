@@ -90,7 +90,7 @@ def grade_votes(
         )
         tested, surprise = check_gold(blind.partition or result.partition, counted)
         alarms = ranked([*surprise, *result.alarms])
-        result = replace(result, details={**result.details, "gold": tested}, alarms=alarms)
+        result = replace(result, gold=tested, alarms=alarms)
     return result, votes, inverse, known
 
 

@@ -46,7 +46,7 @@ def actions(
     untrusted = e.solution is None or any(a.level == "alarm" for a in loud)
     if keyed is not None or not (untrusted or any(a.kind == "correlated_errors" for a in loud)):
         found += _swapped(e, keyed) + _weaker(e, keyed)
-    if not (has_key or keyed) and "gold" not in e.details and (loud or len(e.jurors) == 3):
+    if not (has_key or keyed) and e.gold is None and (loud or len(e.jurors) == 3):
         test = "Test the grades: let a person label a few dozen random items, then grade again with them"
         found = [*found[: _MOST - 1], Action(test, f"jurors grade {file} --gold gold.csv")]
     if not untrusted and labelling is not None and not (check and check.is_alarming):

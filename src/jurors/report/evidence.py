@@ -155,7 +155,7 @@ def _prevalence(findings: Findings) -> Exhibit:
 
 def _dependence(findings: Findings) -> Exhibit:
     e = findings.evaluation
-    found = _needs(e.details.get("dependence"), "dependence")
+    found = _needs(e.dependence, "dependence")
     chart = charts.dependence(e)
     finding = (
         f"As far as errors go together, {len(e.jurors)} jurors are worth at most {found.effective_jurors:.1f} "

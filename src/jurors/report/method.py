@@ -207,7 +207,7 @@ def _confusions(findings: Findings) -> PageTable | None:
 
 
 def _pairs(findings: Findings) -> PageTable | None:
-    dependence = findings.evaluation.details.get("dependence")
+    dependence = findings.evaluation.dependence
     if dependence is None:
         return None
     pairs = dependence.pairs()

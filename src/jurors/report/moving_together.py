@@ -28,7 +28,7 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
     elif not (alarms := [a for a in e.alarms if a.kind == "correlated_errors"]):
         found = []
     else:
-        found = list(getattr(e.details.get("dependence"), "groups", ()))
+        found = [] if e.dependence is None else list(e.dependence.groups)
         found = found or [pair for alarm in alarms for pair in pairs_together(alarm)]
     return sorted(found, key=len)
 

@@ -84,6 +84,8 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         iterations=found.iterations,
         converged=found.converged,
         details=_details(sketch, choice, hearing, coupling),
+        notes=(_model_note(sketch, choice, coupling),),
+        model=choice.chosen if coupling is None else "coupled",
         alarms=(
             *([] if found.converged else [convergence_alarm("the panel model", found.iterations)]),
             *_copy_alarms(sketch, copies),
@@ -119,7 +121,7 @@ def _silenced(sketch: Sketch, copies: dict[int, int]) -> Sketch:
 
 
 def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: Coupling | None) -> dict[str, Any]:
-    """Which model was chosen, by how much, and every model's grades."""
+    """By how much the model was chosen, every model's grades, and who was heard as one."""
     models = {}
     for name, fit in choice.fits.items():
         solution = float_solution(sketch, fit.prevalence, fit.confusion[hearing], fit.score[hearing])
@@ -139,18 +141,20 @@ def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: C
         }
         for name, value in choice.hidden_log_likelihood.items()
     }
+    together = {} if coupling is None else {"heard_as_one": _heard_as_one(sketch, coupling)}
+    return {**together, "choice": rows, "models": models}
+
+
+def _heard_as_one(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
+    return [[sketch.jurors[k] for k in members] for members in coupling.groups]
+
+
+def _model_note(sketch: Sketch, choice: ModelChoice, coupling: Coupling | None) -> str:
     if coupling is not None:
-        together = [[sketch.jurors[k] for k in members] for members in coupling.groups]
-        note = "Model: a confusion matrix a juror, jurors who err together heard as one: "
-        note += ", ".join(" + ".join(members) for members in together) + "."
-        return {"model": "coupled", "heard_as_one": together, "choice": rows, "models": models, "notes": [note]}
+        groups = ", ".join(" + ".join(members) for members in _heard_as_one(sketch, coupling))
+        return f"Model: a confusion matrix a juror, jurors who err together heard as one: {groups}."
     weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
-    return {
-        "model": choice.chosen,
-        "choice": rows,
-        "models": models,
-        "notes": [f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights})."],
-    }
+    return f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights})."
 
 
 _PLAIN = {

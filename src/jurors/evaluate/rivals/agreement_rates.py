@@ -77,10 +77,8 @@ def evaluate_agreement(sketch: Sketch) -> Fit:
         posterior=posterior,
         iterations=factor.iterations,
         converged=factor.converged,
-        details={
-            "error_rate": dict(zip(sketch.jurors, named, strict=True)),
-            "notes": ["this method cannot tell labels apart: one error rate a juror, the same on both labels"],
-        },
+        details={"error_rate": dict(zip(sketch.jurors, named, strict=True))},
+        notes=("this method cannot tell labels apart: one error rate a juror, the same on both labels",),
         alarms=(
             *_sign_alarms(sketch, pairs, values, factor),
             *rank_one_alarms(sketch, factor, accuracy, "the agreement method"),

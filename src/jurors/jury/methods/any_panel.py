@@ -44,9 +44,8 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     if few := voice_alarms(sketch):
         kept = [alarm for alarm in found if alarm.kind != "twin_jurors"]  # said already
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
-        details = {**result.details, "notes": [*result.details.get("notes", ()), note]}
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
-        return replace(result, alarms=ranked([*few, *kept]), details=details, partition=by_majority)
+        return replace(result, alarms=ranked([*few, *kept]), notes=(*result.notes, note), partition=by_majority)
     result = replace(result, alarms=ranked(found))
     spread = _dependence(panel, result)
     if request.intervals and result.rule == FIT_RULE:
@@ -74,7 +73,7 @@ def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
     if size == FEWEST_JURORS and any(a.kind == "correlated_errors" for a in result.alarms):
         # Nobody can tell which of four share an error, so what is left over of the pairs is not theirs to count.
         note = "How many independent jurors these 4 are worth is unknown: their errors go together, nobody knows whose."
-        return replace(result, details={**result.details, "notes": [*result.details.get("notes", ()), note]})
+        return replace(result, notes=(*result.notes, note))
     ends = found.interval["effective_jurors"] if found.interval else None
     sure = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
     worth = f"{found.effective_jurors:.1f}{sure}"
@@ -83,11 +82,10 @@ def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
         note = (
             f"No mean error correlation is seen; how many independent jurors these {size} are worth was not measured."
         )
-    notes = [*result.details.get("notes", ()), note]
     alarms = result.alarms
     if found.groups and not any(alarm.kind == "correlated_errors" for alarm in alarms):
         who = "; ".join(" + ".join(group) for group in found.groups)
         message = f"errors go together beyond chance in groups: {who}"
         together = tuple(name for group in found.groups for name in group)
         alarms = ranked([*alarms, Alarm("correlated_errors", "warning", message, found.mean_correlation, together)])
-    return replace(result, alarms=alarms, details={**result.details, "notes": notes, "dependence": found})
+    return replace(result, alarms=alarms, notes=(*result.notes, note), dependence=found)

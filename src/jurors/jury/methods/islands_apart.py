@@ -11,6 +11,7 @@ import numpy as np
 from jurors.doubt import interval_around
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, Named, Solution
+from jurors.evaluate.beside import Island
 from jurors.evaluate.panel.islands import juror_groups, part_of
 from jurors.evaluate.partition import Partition, partition_by_label
 from jurors.sketch import Sketch
@@ -54,7 +55,8 @@ def _join(sketch: Sketch, parts: list[Any], cards: list[Evaluation], alarm: Alar
         solutions=(solution,), interval=None, standard_error=None,
         partition=_partition(sketch, parts, cards, solution),
         alarms=(alarm, *(_of_island(a, card) for card in cards for a in card.alarms)),
-        details={"groups": [_summary(card) for card in cards]},
+        islands=tuple(Island(card.jurors, card.items, card.prevalence, card.model) for card in cards),
+        notes=(), dependence=None, model=None, iterations=None, converged=None, measured={},
     )  # fmt: skip
     if all(card.standard_error is None for card in cards):
         return result
@@ -87,15 +89,6 @@ def _of_island(alarm: Alarm, card: Evaluation) -> Alarm:
 
 def _of(cards: list[Evaluation], juror: str) -> Any:
     return next(card.solution for card in cards if juror in card.jurors)
-
-
-def _summary(card: Evaluation) -> dict[str, Any]:
-    return {
-        "jurors": list(card.jurors),
-        "items": card.items,
-        "prevalence": card.prevalence,
-        "model": card.details.get("model"),
-    }
 
 
 def _none(card: Evaluation, nothing: Any) -> Named:

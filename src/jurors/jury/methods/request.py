@@ -47,7 +47,7 @@ def oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluatio
         solutions=solutions, rule=rule,
         partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
         alarms=ranked(fit.alarms), target=request.target, level=request.level,
-        details={**fit.details, "iterations": fit.iterations, "converged": fit.converged},
+        iterations=fit.iterations, converged=fit.converged, model=fit.model, notes=fit.notes, measured=fit.details,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from jurors.doubt.trio_alarms import WEAK_PAIR
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_trio
 from jurors.evaluate.alarm import ranked
+from jurors.evaluate.beside import WeakestPair
 from jurors.evaluate.partition import majority_partition, partition_by_label
 from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
 from jurors.jury.methods.request import Request, named_statistics
@@ -42,18 +43,18 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         alarm = contradiction_alarm(error)
         if alarm is None:
             raise
-        details = _trio_details(whole, evaluate_trios(whole.table()))
-        alarms = _with_severity([alarm, *found], details)
-        return result(solution=None, alarms=alarms, details=details, rule="none: there is no solution")
+        beside = _beside(whole, evaluate_trios(whole.table()))
+        alarms = _with_severity([alarm, *found], beside["smallest_correlation"])
+        return result(solution=None, alarms=alarms, rule="none: there is no solution", **beside)
     chosen, rule, tied = choose_solution(sketch, solutions, request.choice)
     exact = solutions[chosen]
     table = whole.table()
     decoded = evaluate_trios(table)
     found += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
-    details = _trio_details(whole, decoded)
+    beside = _beside(whole, decoded)
     result = partial(
         result, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule,
-        alarms=_with_severity(found, details), details=details,
+        alarms=_with_severity(found, beside["smallest_correlation"]), **beside,
     )  # fmt: skip
     if not exact.is_real:
         return result(solution=None)
@@ -86,25 +87,25 @@ def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
         alarms=ranked([*few, *found.alarms]), target=request.target, level=request.level,
         interval=None if ends is None else named_statistics(sketch, ends),
         standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
-        details={"relabelings": found.decode.relabelings, "gap": found.decode.gap},
+        measured={"relabelings": found.decode.relabelings, "gap": found.decode.gap},
     )  # fmt: skip
 
 
-def _with_severity(alarms: list[Alarm], details: dict[str, Any]) -> tuple[Alarm, ...]:
+def _with_severity(alarms: list[Alarm], least: float) -> tuple[Alarm, ...]:
     """Alarms without a number of their own get ε*: how correlated the errors must be, at the least."""
-    least = details["smallest_correlation"]
     return tuple(replace(a, value=least) if a.level == "alarm" and a.value is None else a for a in alarms)
 
 
-def _trio_details(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
+def _beside(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:
     """The two numbers to read beside a trio's grades: its weakest pair, and the least correlation that explains it."""
     z = decoded.moments.pair_z
     weakest = int(np.argmin(np.abs(z)))
-    pair = [name for c, name in enumerate(sketch.jurors) if c != weakest]
+    first, second = (name for c, name in enumerate(sketch.jurors) if c != weakest)
     least = smallest_correlation(sketch, decoded=decoded)
-    notes = [
-        f"Weakest pair: {pair[0]} and {pair[1]}, z = {z[weakest]:.2f} "
+    notes = (
+        f"Weakest pair: {first} and {second}, z = {z[weakest]:.2f} "
         f"(below {WEAK_PAIR:g} the counts hardly fix the grades).",
         f"Smallest error correlation that explains the counts: {least:.2g}.",
-    ]
-    return {"weakest_pair": {"jurors": pair, "z": float(z[weakest])}, "smallest_correlation": least, "notes": notes}
+    )
+    pair = WeakestPair((first, second), float(z[weakest]))
+    return {"weakest_pair": pair, "smallest_correlation": least, "notes": notes}

@@ -90,9 +90,8 @@ def _dependence(result: Evaluation | Dependence | KeyedEvaluation) -> Dependence
         return result
     if isinstance(result, KeyedEvaluation):
         return dependence_with_key(result)
-    found = result.details.get("dependence")
-    if isinstance(found, Dependence):
-        return found
+    if result.dependence is not None:
+        return result.dependence
     if len(result.jurors) == 3 and len(result.labels) == 2:
         raise SketchError(
             "three jurors leave no residual: their grades explain every pair exactly. Error correlations need four "
