@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import jurors
+from jurors import Sketch
 from jurors.errors import VotesError
+from jurors.jury.groups.by_group_votes import prepared
 from jurors.votes import Votes, data_frame, votes_from_frame
 
 ENGINES: list[Callable[[dict[str, Any]], Any]] = [
@@ -99,3 +102,55 @@ def test_without_any_engine_the_message_says_what_to_install(monkeypatch: pytest
     monkeypatch.setattr("jurors.tables.find_spec", lambda name: None)
     with pytest.raises(VotesError, match="pip install"):
         data_frame({"a": [1]})
+
+
+def _shuffled() -> tuple[pd.DataFrame, pd.Series]:
+    """Votes and true labels of 60 items, the votes in another order."""
+    truth = pd.Series(["a", "b", "a", "b", "b", "a"] * 10)
+    wrong = truth.map({"a": "b", "b": "a"})
+    frame = pd.DataFrame({"ann": truth, "bob": truth.where(truth.index % 7 > 0, wrong), "cy": truth})
+    return frame.sample(frac=1, random_state=1), truth
+
+
+def test_the_index_of_a_pandas_frame_names_the_items() -> None:
+    frame, truth = _shuffled()
+    votes = votes_from_frame(frame)
+    assert votes.item_names().tolist() == frame.index.tolist()
+    named = frame.set_axis([f"q{k}" for k in frame.index]).rename_axis("question")
+    assert votes_from_frame(named).item_names().tolist() == named.index.tolist()
+    assert Sketch.from_frame(frame) == Sketch.from_votes(votes)
+    keys = (
+        truth,
+        truth[frame.index],
+        truth.to_dict(),
+        truth[frame.index].to_frame("truth"),
+        truth[frame.index].tolist(),
+    )
+    for key in keys:
+        assert jurors.score(frame, key).score["ann"] == 1
+    assert jurors.score(named, truth.set_axis([f"q{k}" for k in truth.index])).score["ann"] == 1
+
+
+def test_a_pivoted_frame_is_labelled_by_the_names_of_its_items() -> None:
+    long = pd.DataFrame([(f"q{9 - k}", j, "ab"[k % 2]) for k in range(9) for j in "ijk"], columns=["q", "who", "said"])
+    pivot = long.pivot(index="q", columns="who", values="said")
+    assert jurors.label(pivot, method="majority").items.tolist() == sorted(set(long["q"]))
+
+
+def test_groups_in_a_series_are_found_by_the_index() -> None:
+    frame, truth = _shuffled()
+    _, groups, _ = prepared(frame, truth, "group", {})
+    assert groups.tolist() == truth[frame.index].tolist()
+
+
+@pytest.mark.parametrize("index", [[0, 0, 1], [0, 1, 2], [1.0, float("nan"), 2.0]])
+def test_an_index_that_names_no_items_numbers_them(index: list[Any]) -> None:
+    frame = pd.DataFrame({"ann": list("aba"), "bob": list("aab")}, index=index)
+    assert votes_from_frame(frame).items is None
+
+
+def test_an_item_column_goes_before_the_index_and_long_rows_have_none() -> None:
+    wide = pd.DataFrame({"item": ["x", "y"], "ann": ["a", "b"]}, index=[7, 3])
+    assert votes_from_frame(wide).item_names().tolist() == ["x", "y"]
+    long = pd.DataFrame({"item": ["x", "y"], "juror": ["ann"] * 2, "label": ["a", "b"]}, index=[7, 3])
+    assert votes_from_frame(long).item_names().tolist() == ["x", "y"]

@@ -14,7 +14,7 @@ from jurors.errors import VotesError
 from jurors.options import Reading, TableOptions
 from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
 from jurors.votes.layout import Layout, find_layout
-from jurors.votes.table import Votes, factorize
+from jurors.votes.table import Votes, factorize, is_missing
 
 _IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")
 
@@ -58,6 +58,7 @@ class Frame:
     names: tuple[str, ...]
     kinds: tuple[Any, ...]  #: narwhals' type of each column
     stream: Any = None  #: the DuckDB connection that reads an Arrow stream, which can be read only once
+    index: Sequence[Any] | None = None  #: the rows' names, where pandas' index gives some
 
     @property
     def is_eager(self) -> bool:
@@ -133,7 +134,29 @@ def open_frame(frame: Any) -> Frame:
         schema = table.collect_schema()
         return Frame(table, tuple(map(str, schema)), tuple(schema.values()), stream)
     kinds = tuple(table[:, k].dtype for k in range(table.shape[1]))  # by position: pandas' names may be numbers
-    return Frame(table, tuple(map(str, table.columns)), kinds)
+    return Frame(table, tuple(map(str, table.columns)), kinds, index=index_names(nw.maybe_get_index(table)))
+
+
+def index_names(index: Any) -> list[Any] | None:
+    """The rows' names by the index of a pandas frame or series; None where it only numbers them, or names two alike.
+
+    >>> import pandas
+    >>> index_names(pandas.Index(["q7", "q3"])), index_names(pandas.RangeIndex(2)), index_names(pandas.Index([5, 5]))
+    (['q7', 'q3'], None, None)
+    """
+    if index is None or not index.is_unique:
+        return None
+    if type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1):
+        return None
+    names = index.tolist()
+    if names == list(range(len(names))) or any(map(is_missing, names)):
+        return None
+    return [name if isinstance(name, (int, str)) else _joined(name) for name in names]
+
+
+def _joined(name: Any) -> str:
+    """A date, or the parts of an index of several levels, as text."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def is_frame(source: Any) -> bool:
@@ -171,11 +194,14 @@ def kept_votes(frame: Frame, kept: Any, found: Layout, options: Reading) -> Vote
         return long_votes([columns[k] for k in found.used], [names[k] for k in found.used], options)
     grid, values = grid_of([columns[k] for k in found.votes])
     counts = None if found.count is None else whole_counts(count_cells(table[f"c{found.count}"]), names[found.count])
+    items = None if found.item is None else (names[found.item], columns[found.item])
+    if found.kind == "wide" and items is None and frame.index is not None:
+        items = ("the index", (frame.index, np.arange(len(table))))
     return wide_votes(
         grid,
         values,
         jurors=[names[k] for k in found.votes],
-        items=None if found.item is None else (names[found.item], columns[found.item]),
+        items=items,
         counts=counts,
         options=options,
     )

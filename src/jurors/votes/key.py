@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -36,6 +36,7 @@ class Key:
 
     labels: NDArray[Any]  #: the true labels, None where unknown
     items: NDArray[Any] | None = None  #: whose they are; None: one for each row of the votes
+    is_numbered: bool = False  #: without items: whether items that are called by number from 0 are meant by it
 
     def _repr_html_(self) -> str:
         names = np.arange(len(self.labels)) if self.items is None else self.items
@@ -115,7 +116,7 @@ class Key:
                 raise VotesError(
                     f"the answer key has {len(self.labels):,} labels, but the votes have {votes.rows:,} rows"
                 )
-            return np.arange(votes.rows)
+            return _numbered_rows(votes) if self.is_numbered else np.arange(votes.rows)
         if votes.counts is not None and votes.items is None:
             raise VotesError(
                 "these votes are counts of decision tuples and name no items, so a key by item cannot be used; "
@@ -133,6 +134,14 @@ class Key:
                 f"{len(names):,} items voted on (such as {names[0]!r})"
             )
         return np.array(rows, dtype=np.int64)
+
+
+def _numbered_rows(votes: Votes) -> NDArray[np.int64]:
+    """The row of item 0, of item 1 …; where the items have other names, the rows in their order."""
+    names, order = votes.item_names(), np.arange(votes.rows)
+    if names.dtype.kind not in "iu" or not np.array_equal(np.sort(names), order):
+        return order
+    return np.argsort(names)
 
 
 def _with_labels(votes: Votes, truths: NDArray[Any]) -> tuple[Votes, NDArray[Any]]:
@@ -214,6 +223,16 @@ def read_votes_with_key(
         return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing, what=what)
 
 
+def series_key(series: Any, what: str = "true label") -> Key:
+    """What a pandas series says of the items that its index names, or of those of its numbers from 0."""
+    from jurors.votes.frame import index_names
+
+    values = series.tolist()
+    if (items := index_names(series.index)) is not None:
+        return Key.from_columns(items, values, what=what)
+    return replace(Key._checked(None, values, what), is_numbered=series.index.is_unique)
+
+
 def as_key(key: Any) -> Key:
     """A Key from a Key, a mapping, a path, a dataframe with item and label columns, or one label for each row."""
     if isinstance(key, Key):
@@ -223,11 +242,18 @@ def as_key(key: Any) -> Key:
     if isinstance(key, (str, os.PathLike)):
         return read_key(key)
     if hasattr(type(key), "columns") or hasattr(type(key), "column_names"):  # of the type: asking a lazy one costs
-        from jurors.votes.frame import eager
+        from jurors.votes.frame import eager, index_names
 
         table = eager(key)
-        item, label = key_columns([str(name) for name in table.columns], None, None)
-        return Key.from_columns(table[:, item].to_list(), table[:, label].to_list())
+        names = [str(name) for name in table.columns]
+        index = None if guess_column(names, ITEM_WORDS) is not None else index_names(getattr(key, "index", None))
+        if index is None:
+            item, label = key_columns(names, None, None)
+            return Key.from_columns(table[:, item].to_list(), table[:, label].to_list())
+        _, label = key_columns(["item", *names], "item", None)
+        return Key.from_columns(index, table[:, label - 1].to_list())
+    if hasattr(getattr(key, "index", None), "is_unique"):  # a pandas series
+        return series_key(key)
     if hasattr(key, "__iter__"):
         return Key.from_array(key if isinstance(key, np.ndarray) else list(key))
     raise VotesError(f"an answer key is a mapping, a path, a dataframe or a list of labels, not {type(key).__name__}")

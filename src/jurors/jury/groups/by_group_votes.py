@@ -15,6 +15,7 @@ from jurors.options import SourceOptions
 from jurors.sketch import Sketch
 from jurors.votes import Key, Votes
 from jurors.votes.cells import tidy
+from jurors.votes.key import series_key
 from jurors.votes.layout import COUNT_WORDS, guess_column
 from jurors.votes.read import relabelled
 from jurors.votes.table import NO_VOTE
@@ -77,6 +78,8 @@ def prepared(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple
     votes = as_votes(source, **reading)
     if isinstance(by, Mapping):
         by = Key.from_mapping(by)
+    if hasattr(getattr(by, "index", None), "is_unique"):  # a pandas series
+        by = series_key(by, what="group")
     if isinstance(by, Key):
         return votes, _array(by.by_row(votes)), column
     if not hasattr(by, "__iter__"):
