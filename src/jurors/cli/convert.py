@@ -32,4 +32,4 @@ def convert(source: Source, to: Any, target: Target) -> None:
             write_votes(votes, path, layout=chosen)
     if path is None:
         target.print(votes_text(votes, chosen))
-    target.warn(losses(votes, chosen))
+    target.say(losses(votes, chosen))

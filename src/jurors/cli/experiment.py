@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,15 +45,18 @@ def acs(
     from jurors.lab.census.experiment import PREVALENCES, experiment_acs
 
     chosen = tuple(_share(text) for text in prevalences) or PREVALENCES
-    with _ending_at_once(), _progress(quiet) as progress:
-        found = experiment_acs(data, folder=folder, progress=progress, prevalences=chosen, **settings)
+    output = Output(format_, quiet=quiet)
+    with _ending_at_once(), output.working("starting") as bar:
+        found = experiment_acs(
+            data, folder=folder, progress=None if bar is None else bar.at, prevalences=chosen, **settings
+        )
         started = perf_counter()
         if folder is not None:
             _keep(Path(folder) / found.settings.draw, found, quiet)
         if sketches is not None:
             _write_sketches(Path(sketches), found)
         summed_up = perf_counter() - started
-    Output(format_, None, quiet, None).show(found)
+    output.show(found)
     if not quiet:
         took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in found.seconds.items())
         click.echo(f"{took}, summing up {summed_up:.1f} s", err=True)
@@ -81,21 +83,6 @@ def _share(text: str) -> Any:
         return Fraction(text[:-1]) / 100 if text.endswith("%") else Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise OptionError(f"--prevalence {text} is no share; write 1/10, 0.1 or 10%") from None
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Any]:
-    """A bar on stderr, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=1.0)
-        yield lambda what, share: bar.update(task, description=what, completed=share)
 
 
 def _keep(folder: Path, found: Any, quiet: bool) -> None:

@@ -23,7 +23,7 @@ def merge(source: Source, union_labels: bool, target: Target) -> None:
         files = _each(source.files)
         counted = [Source((file,), source.options).count() for file in files]
         merged = Sketch.merge(counted, names=files, union_labels=union_labels)
-        target.warn(_same(files, counted))
+        target.say(_same(files, counted))
         if target.path is not None:
             merged.to_file(target.path)
             return

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from jurors.errors import OutputError
 from jurors.tables import FORMS, Result
 from jurors.whole import write_whole
 
@@ -31,6 +32,10 @@ class Working:
         """Move the bar to this share, from 0 to 1."""
         self.bar.update(self.bar.task_ids[0], total=1.0, completed=share)
 
+    def at(self, what: str, share: float) -> None:
+        """The same, and what is being done now."""
+        self.bar.update(self.bar.task_ids[0], description=what, total=1.0, completed=share)
+
     @contextmanager
     def on(self, what: str) -> Iterator[Working]:
         """Name something else for as long as the block takes."""
@@ -45,10 +50,10 @@ class Working:
 class Output:
     """Where the result goes, in which format, and what the exit status means."""
 
-    format: str
-    path: str | None
-    quiet: bool
-    fail_on: str | None
+    format: str = "text"
+    path: str | None = None
+    quiet: bool = False
+    fail_on: str | None = None
 
     def show(self, result: Result) -> None:
         """Write the result in the format asked for, tell its alarms, and exit by the very same alarms."""
@@ -130,3 +135,16 @@ def output_options(*formats: str, fail_on: str | None = None, alarms: bool = Tru
         return wrapped  # type: ignore[return-value]
 
     return decorate
+
+
+def chart_format(path: str, option: str) -> Any:
+    """The format that a chart's name asks for; what cannot be written is told before the work."""
+    from jurors.plot import FORMATS
+
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        endings = ", ".join(f".{name}" for name in FORMATS)
+        raise OutputError(f"{option} {path}: the name of a chart's file ends in one of {endings}")
+    if not Path(path).absolute().parent.is_dir():
+        raise OutputError(f"{option} {path}: there is no folder {Path(path).parent}")
+    return ending

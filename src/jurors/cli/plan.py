@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from jurors.cli.output import Output, output_options
+from jurors.cli.output import Output, chart_format, output_options
 from jurors.cli.simulate import jury_options, whole_numbers
-from jurors.errors import OutputError
 from jurors.whole import write_whole
 
 
@@ -30,7 +29,7 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     """
     from jurors.lab.plan import plan as make_plan
 
-    ending: Any = None if chart is None else _ending(chart)
+    ending: Any = None if chart is None else chart_format(chart, "--chart")
     with output.working("planning"):
         planned = make_plan(jurors=whole_numbers(jurors, "--jurors"), **jury, **asked)
     if chart is not None:
@@ -39,16 +38,3 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
 
         write_whole(Path(chart), render(draw(planned), ending))
     output.show(planned)
-
-
-def _ending(chart: str) -> Any:
-    """The format that a chart's name asks for; what cannot be written is told before the work."""
-    from jurors.plot import FORMATS
-
-    ending = Path(chart).suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
-        endings = ", ".join(f".{name}" for name in FORMATS)
-        raise OutputError(f"--chart {chart}: the name of a chart's file ends in one of {endings}")
-    if not Path(chart).absolute().parent.is_dir():
-        raise OutputError(f"--chart {chart}: there is no folder {Path(chart).parent}")
-    return ending

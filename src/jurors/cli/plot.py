@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
-from jurors.cli.output import Output, Working
-from jurors.errors import OptionError, OutputError
+from jurors.cli.output import Output, Working, chart_format
+from jurors.errors import OptionError
 from jurors.whole import write_whole
 
 if TYPE_CHECKING:
@@ -57,12 +57,7 @@ def plot(
 
     kind = kind.replace("-", "_")
     jurors.plot.check_kind(kind)
-    ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in jurors.plot.FORMATS:
-        endings = ", ".join(f".{name}" for name in jurors.plot.FORMATS)
-        raise OutputError(f"-o {path}: the name of a chart's file ends in one of {endings}")
-    if not Path(path).absolute().parent.is_dir():
-        raise OutputError(f"-o {path}: there is no folder {Path(path).parent}")
+    ending = chart_format(path, "-o")
     options = _options(kind, asked)
     output = Output(ending, path, quiet, None)
     with output.working("drawing") as bar:

@@ -5,33 +5,23 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from jurors.cli.output import Output, Working
+from jurors.cli.output import Output
 from jurors.errors import OutputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(Output):
     """OUT, or standard output where none is named."""
 
-    path: str | None
-    quiet: bool
-
-    @contextmanager
-    def working(self, what: str) -> Iterator[Working | None]:
-        """A moving bar on a terminal, for as long as the block takes."""
-        with Output("text", self.path, self.quiet, None).working(what) as bar:
-            yield bar
-
-    def warn(self, messages: Sequence[str]) -> None:
+    def say(self, messages: Sequence[str]) -> None:
         """Say something on stderr, unless it shall be quiet."""
         for message in messages if not self.quiet else ():
             click.echo(f"jurors: {message}", err=True)
@@ -58,6 +48,6 @@ def target_options(command: Command) -> Command:
     @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
     @functools.wraps(command)
     def wrapped(path: str | None, quiet: bool, **rest: Any) -> Any:
-        return command(target=Target(path, quiet), **rest)
+        return command(target=Target(path=path, quiet=quiet), **rest)
 
     return wrapped  # type: ignore[return-value]

@@ -152,11 +152,10 @@ class Evaluation(Drawable):
     def _exact_dict(self) -> dict[str, Any] | None:
         if self.exact is None:
             return None
-        texts = {j: {str(a): str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()}
         return {
             "rational": self.exact.is_rational,
-            "prevalence": {str(a): str(x) for a, x in self.exact.prevalence.items()},
-            "accuracy": texts,
+            "prevalence": {a: str(x) for a, x in self.exact.prevalence.items()},
+            "accuracy": {j: {a: str(x) for a, x in row.items()} for j, row in self.exact.accuracy.items()},
         }
 
     def _solution_dicts(self) -> list[dict[str, Any]]:

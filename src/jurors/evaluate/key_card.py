@@ -41,7 +41,7 @@ def score_tables(keyed: KeyedEvaluation) -> list[Table]:
 
 
 def _correlation_table(keyed: KeyedEvaluation) -> Table:
-    _, rows = correlation_rows(keyed)
+    rows = _correlation_rows(keyed)
     rows.sort(key=lambda row: -max((abs(x) for x in row[1:] if x is not None), default=0.0))
     shown = tuple((who, *(None if x is None else f"{x:+z.6f}" for x in values)) for who, *values in rows[:_MOST_PAIRS])
     more = f" (the {_MOST_PAIRS} largest of {len(rows)})" if len(rows) > _MOST_PAIRS else ""
@@ -49,12 +49,12 @@ def _correlation_table(keyed: KeyedEvaluation) -> Table:
     return Table(heads, shown, title=f"error correlations{more}", right=tuple(range(1, len(heads))))
 
 
-def correlation_rows(keyed: KeyedEvaluation) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-    """One row a pair or trio: its error correlation on each label."""
+def _correlation_rows(keyed: KeyedEvaluation) -> list[tuple[Any, ...]]:
+    """One row per pair or trio: its error correlation on each label."""
     rows: list[tuple[Any, ...]] = []
     for size in (2, 3) if len(keyed.jurors) <= 12 else (2,):
         by_label = keyed.correlations(size)
         for group in by_label[keyed.labels[0]]:
-            found = [by_label[a][group] for a in keyed.labels]
-            rows.append((" + ".join(group), *(None if x is None else float(x) for x in found)))
-    return ("jurors", *(str(a) for a in keyed.labels)), rows
+            values = [by_label[a][group] for a in keyed.labels]
+            rows.append((" + ".join(group), *(None if x is None else float(x) for x in values)))
+    return rows
