@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 OPTIONS = "tests --collect-only -q -n 0 --assert=plain -p no:cacheprovider -o addopts=--import-mode=importlib"
 COLLECT = """
@@ -19,6 +21,7 @@ sys.exit(pytest.main(sys.argv[2:]))
 A_YEAR = 31_557_600
 
 
+@pytest.mark.slow
 def test_a_year_later_another_process_collects_the_same_names() -> None:
     now, then = _collection(seed=1, later=0), _collection(seed=2, later=A_YEAR)
     assert _names(now) == _names(then)

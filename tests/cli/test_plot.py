@@ -68,6 +68,7 @@ def test_a_chart_becomes_an_svg_with_its_names(kind: str, counts: Path, tmp_path
     assert ">ann<" in text
 
 
+@pytest.mark.slow
 def test_scale_multiplies_the_pixels_and_width_the_axes(counts: Path, tmp_path: Path) -> None:
     def pixels(*options: object) -> tuple[int, int]:
         path = tmp_path / "chart.png"

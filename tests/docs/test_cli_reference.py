@@ -112,6 +112,7 @@ def test_the_page_explains_every_exit_status() -> None:
     assert re.findall(r"^\| (\d) \|", _sections(PAGE)["exit-status"], flags=re.MULTILINE) == ["0", "1", "2", "3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", CONSOLE_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_shown_prints_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

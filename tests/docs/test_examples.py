@@ -26,6 +26,7 @@ def test_the_guide_shows_three_runs() -> None:
     assert [command.partition(" ")[2] for command in SHOWN] == ["", "--repeat 40", "--data ../shared/data"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [command for command in SHOWN if "--data" not in command])
 def test_the_made_up_judges_are_graded_as_the_guide_says(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -33,6 +34,7 @@ def test_the_made_up_judges_are_graded_as_the_guide_says(
     assert _printed(command, monkeypatch, capsys).rstrip() == SHOWN[command].rstrip()
 
 
+@pytest.mark.slow
 def test_the_real_judges_are_graded_as_the_guide_says(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -28,6 +28,7 @@ def test_counts_of_an_exactly_independent_jury_fit_perfectly() -> None:
     assert found.p_value > 0.999
 
 
+@pytest.mark.slow
 def test_the_statistic_has_mean_dof_and_size_near_five_percent_under_independence() -> None:
     found = sampled(INDEPENDENT, 3000, 150, seed=1)
     assert all(f.dof == 6 and f.converged for f in found)

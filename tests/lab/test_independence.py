@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors import score
 from jurors.errors import JurorsError, SketchError
@@ -17,7 +18,7 @@ from jurors.lab.independence import _all_partitions, _partitions, count_partitio
 sklearn = pytest.importorskip("sklearn")
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(1, 3), st.integers(1, 3), st.integers(0, 2), st.booleans())
 def test_all_ways_are_listed_once(jurors: int, each: int, spare: int, ordered: bool) -> None:
     columns = jurors * each + spare

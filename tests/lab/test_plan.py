@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors import bounds, grade
 from jurors.doubt.intervals.trio_intervals import trio_standard_errors
@@ -21,7 +22,7 @@ from jurors.lab.simulate import simulate
 accuracies = st.floats(0.6, 0.95)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.tuples(accuracies, accuracies), min_size=3, max_size=3), st.floats(0.2, 0.8))
 def test_the_information_of_a_trio_is_the_delta_method_of_the_theorem(
     jury: list[tuple[float, float]], prevalence: float
@@ -154,7 +155,7 @@ def test_a_safe_correlation_is_below_the_useless_one_and_wider_margins_stand_mor
     assert narrow.breaking_point == wide.breaking_point
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(st.integers(12, 18), min_size=3, max_size=4), st.integers(4, 16), st.sampled_from([0.03, 0.1]))
 def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
     twentieths: list[int], prevalence: int, width: float

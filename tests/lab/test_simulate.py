@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors.errors import JurorsError, SketchError
 from jurors.lab.jury_model import JuryModel, jury_model
@@ -38,7 +39,7 @@ def correlated_juries(draw: st.DrawFn) -> JuryModel:
         reject()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(correlated_juries())
 def test_an_exact_test_has_exactly_the_statistics_and_correlations_of_its_jury(model: JuryModel) -> None:
     measured = exact_test(model).score
@@ -52,7 +53,7 @@ def test_an_exact_test_has_exactly_the_statistics_and_correlations_of_its_jury(m
                 assert measured.correlation(label, names) == model.correlation(label, names)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(correlated_juries(), st.integers(0, 2**31))
 def test_a_drawn_test_has_them_within_sampling_error(model: JuryModel, seed: int) -> None:
     drawn = _drawn(model, 40_000, seed)
@@ -73,7 +74,7 @@ def _drawn(model: JuryModel, items: int, seed: int) -> Simulation:
 
 
 @given(st.lists(fifths, min_size=2, max_size=3), st.integers(2, 3))
-@settings(max_examples=15)
+@examples(15)
 def test_exact_tests_without_correlation_are_error_independent_with_many_labels(
     accuracy: list[Fraction], size: int
 ) -> None:

@@ -16,9 +16,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from other_tools import SAMPLES
+from strategies import examples
 
 import jurors
 from jurors import Inspection, Sketch, Votes, VotesError, inspect
@@ -315,7 +316,7 @@ def test_every_command_suggested_for_a_sample_works(path: Path) -> None:
     run_steps(found, none=True)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.integers(1, 5).flatmap(
         lambda width: st.lists(

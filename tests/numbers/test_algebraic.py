@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from flint import fmpq_poly
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors.numbers import Algebraic, Surd, exact_sum
 from jurors.numbers.exact import number_at
@@ -178,7 +179,7 @@ def test_surds_and_algebraic_numbers_mix(x: Fraction, y: Fraction, d: int, p: li
 
 
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=6))
-@settings(max_examples=60)
+@examples(60)
 def test_every_root_is_found_as_often_as_it_is_one(coefficients: list[int]) -> None:
     while coefficients and not coefficients[-1]:
         coefficients.pop()

@@ -13,8 +13,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import jurors
 import jurors.sketch.engines as frames
@@ -261,7 +262,7 @@ def outcome(work: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         return ("refused", re.findall(r"\d+ repeated|is missing|is empty", str(error)))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cells=st.sampled_from([texts, numbers]), data=st.data())
 def test_random_wide_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=8))
@@ -275,7 +276,7 @@ def test_random_wide_tables_give_one_sketch(cells: st.SearchStrategy[Any], data:
         assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(cells=st.sampled_from([texts, numbers]), data=st.data())
 def test_random_long_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
     vote = st.tuples(st.sampled_from(["p", "q", " q", "r"]), st.sampled_from(["a", "b", "c "]), cells)

@@ -12,15 +12,16 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors.errors import OptionError, VotesError
 from jurors.sketch import Sketch, count_files, read_sketch
 from jurors.votes import read_votes
 
 FORMATS = ("csv", "jsonl", "json", "parquet")
-slow = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+slow = examples(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 item = st.one_of(st.integers(-3, 40), st.sampled_from(["q1", " q1", "q2\u3000", "é", "007", "7"]))
 vote = st.sampled_from([None, "yes", "no", " yes", "NA", "1", "nan"])

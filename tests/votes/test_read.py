@@ -12,8 +12,9 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors.errors import JurorsError, VotesError
 from jurors.votes import Votes, read_votes
@@ -25,7 +26,7 @@ word = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "Zs"), in
 name = word.map(str.strip).filter(bool)
 record = st.lists(st.one_of(st.none(), st.sampled_from(["yes", "no", "01", "1", 'a "b"', "x,y;z", "é\nü"])), min_size=3)
 tables = st.lists(record.map(lambda r: r[:3]), min_size=1, max_size=6).filter(lambda t: any(c for r in t for c in r))
-slow = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+slow = examples(12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def write(path: Path, columns: dict[str, list[Any]]) -> Path:
@@ -295,7 +296,7 @@ def test_a_bad_file_is_named_with_what_is_wrong(file: str, data: bytes, parts: l
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "parquet", "csv.gz", "jsonl.gz", "txt", "dat"])
 @given(noise=st.binary(min_size=40, max_size=400).map(lambda b: b"\x00\x9c" + b))
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_binary_noise_is_refused_under_any_name(kind: str, noise: bytes, tmp_path: Path) -> None:
     (tmp_path / f"noise.{kind}").write_bytes(noise)
     assert f"noise.{kind}" in fails(tmp_path / f"noise.{kind}")
@@ -307,7 +308,7 @@ def test_binary_noise_is_refused_under_any_name(kind: str, noise: bytes, tmp_pat
         st.binary(max_size=80), st.text(st.sampled_from('{}[]",:;\n\r\t ab1é\x1f'), max_size=40).map(str.encode)
     )
 )
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_the_bytes_only_votes_or_a_votes_error_come_out(kind: str, noise: bytes, tmp_path: Path) -> None:
     (tmp_path / f"noise.{kind}").write_bytes(noise)
     with contextlib.suppress(VotesError):

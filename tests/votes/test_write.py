@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors import Sketch, Votes, VotesError, read_votes, write_votes
 from jurors.errors import JurorsError
@@ -63,7 +64,7 @@ def any_votes(draw: st.DrawFn) -> Votes:
 
 @pytest.mark.parametrize("layout", ["long", "wide", "counts", "sketch"])
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@examples(25, suppress_health_check=[HealthCheck.too_slow])
 @given(votes=any_votes())
 def test_what_is_written_reads_back_or_is_refused(votes: Votes, layout: Any, ending: str) -> None:
     with TemporaryDirectory() as folder:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from strategies import examples
 
 from jurors import Sketch, SketchError
 from jurors.doubt.bounds.answer_keys import AnswerKeys
@@ -86,7 +87,7 @@ def numbers(bounds: Bounds) -> np.ndarray[Any, Any]:
 # -- against all answer keys ----------------------------------------------------------------------------
 
 
-@settings(max_examples=45)
+@examples(45)
 @given(cases())
 def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -98,7 +99,7 @@ def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specifica
         np.testing.assert_allclose(numbers(found), np.array(flat, dtype=float), atol=TIES)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(cases())
 def test_linear_bounds_contain_the_exact_ones(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -122,7 +123,7 @@ def test_a_real_size_test_loses_less_than_an_item_to_splitting() -> None:
         assert np.abs(np.subtract(loose.prevalence[a], exact.prevalence[a])).max() <= 1 / sketch.items
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(cases())
 def test_a_higher_floor_never_widens_the_bounds(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -170,6 +171,7 @@ def accuracy_at(size: Fraction, votes: int, others: int, unseen: int) -> tuple[f
     return low, float(most / (most + wrong_least)) if votes else 0.0
 
 
+@pytest.mark.slow
 def test_the_single_juror_alarm_is_its_closed_form_on_1000_random_cases() -> None:
     rng = np.random.default_rng(0)
     alarms = 0
@@ -197,7 +199,7 @@ def least_of_label_a(keys: AnswerKeys, sign: int) -> float:
     return keys.minimum(cost).bound
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(cases())
 def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -211,7 +213,8 @@ def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case
             assert ends == pytest.approx(tuple(map(float, exact)), abs=1e-9)
 
 
-@settings(max_examples=12)
+@pytest.mark.slow
+@examples(12)
 @given(small_tests(missing=True), st.data())
 def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObject) -> None:
     label = data.draw(st.sampled_from(sketch.labels))
@@ -226,7 +229,7 @@ def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObjec
         assert found.accuracy[juror][label] == pytest.approx(closed, abs=TIES, nan_ok=True)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(small_tests(missing=True))
 def test_without_a_specification_every_answer_key_is_possible(sketch: Sketch) -> None:
     found = logical_bounds(sketch)
@@ -270,7 +273,7 @@ def check_certificate(document: dict[str, Any], sketch: Sketch) -> None:
         assert gain * share + loss * (1 - share) == pytest.approx(0, abs=1e-9 * abs(gain - loss))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(cases())
 def test_a_certificate_adds_up_and_is_itself_impossible(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
@@ -319,7 +322,7 @@ def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
 # -- the highest floor --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(small_tests(missing=True))
 def test_the_highest_floor_is_possible_and_nothing_above_it(sketch: Sketch) -> None:
     best = highest_floor(sketch)
@@ -344,7 +347,7 @@ def test_the_alarm_of_one_floor_for_everybody_says_how_high_it_may_be() -> None:
 # -- names -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(cases())
 def test_renaming_commutes_with_bounding(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case

@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import juries, sketches
+from strategies import examples, juries, sketches
 
 from jurors import Sketch, Solution, encode
 from jurors.doubt.bounds.guaranteed import Bounds
@@ -143,6 +143,7 @@ def outcomes(bounds: Bounds) -> list[str]:
 # -- the guarantee -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_truth_is_inside_in_every_one_of_a_thousand_correlated_trios() -> None:
     found = [(keyed, robust_bounds(keyed.sketch, keyed.epsilon)) for keyed in thousand()]
     assert all(keyed.holds(bounds) for keyed, bounds in found)
@@ -153,6 +154,7 @@ def test_half_of_them_lie_on_the_border() -> None:
     assert sum(len(set(keyed.correlations)) == 1 for keyed in thousand()) >= 500
 
 
+@pytest.mark.slow
 def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
     narrower = []
     for keyed in thousand()[:14]:
@@ -212,7 +214,7 @@ def test_a_smaller_correlation_than_the_real_one_may_lose_the_truth() -> None:
 
 
 @given(juries())
-@settings(max_examples=80)
+@examples(80)
 def test_without_correlation_the_bounds_are_the_exact_solution(truth: Solution) -> None:
     """As narrow as rounding allows, and still the exact ratios lie inside: the sharpest test of outward rounding."""
     sum_d = sum(Fraction(row[a]) for row in truth.accuracy.values() for a in "AB") - 3
@@ -230,7 +232,7 @@ epsilons = st.one_of(st.just(0.0), st.floats(1e-6, 0.3))
 
 
 @given(sketches(), epsilons, epsilons)
-@settings(max_examples=200)
+@examples(200)
 def test_more_correlation_never_narrows_the_bounds(sketch: Sketch, first: float, second: float) -> None:
     assume(sketch.items > 0)
     with patch(
@@ -382,6 +384,7 @@ def test_trios_that_contradict_each_other_are_not_explainable() -> None:
     assert len(bounds.alarms[0].jurors) == 5
 
 
+@pytest.mark.slow
 def test_tight_panels_report_progress_and_stay_inside() -> None:
     keyed = panel(3)
     shares: list[float] = []

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from strategies import juries
+from hypothesis import given
+from strategies import examples, juries
 
 from jurors import Sketch, Solution, encode
 from jurors.doubt.bounds.severity import smallest_correlation
@@ -11,7 +11,7 @@ from jurors.sketch.moments import table_moments
 
 
 @given(juries())
-@settings(max_examples=25)
+@examples(25)
 def test_independent_jurors_need_no_correlation(truth: Solution) -> None:
     assert smallest_correlation(encode(truth)) == 0
 

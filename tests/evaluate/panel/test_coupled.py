@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from strategies import examples
 
 from jurors import Votes
 from jurors.evaluate.panel.coupled import climb_coupled, couple, fit_coupled
@@ -40,7 +41,7 @@ def test_a_group_speaks_only_where_all_of_it_votes() -> None:
     assert voice.joint.matrix[0].tolist() == [[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]]  # AB, nothing, BB
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8, deadline=None)
 @given(seed=st.integers(0, 10**6), order=st.permutations(range(6)))
 def test_permuting_jurors_and_items_commutes_with_the_fit(seed: int, order: list[int]) -> None:
     votes = votes_of(seed)
@@ -55,7 +56,7 @@ def test_permuting_jurors_and_items_commutes_with_the_fit(seed: int, order: list
     assert moved.posterior == pytest.approx(end.posterior[rows], abs=1e-5)
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_perfect_copy_in_a_group_adds_next_to_nothing(seed: int) -> None:
     codes = votes_of(seed, density=1.0).codes

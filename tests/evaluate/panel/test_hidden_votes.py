@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from strategies import examples
 
 from jurors.evaluate.panel import hidden_votes
 from jurors.evaluate.panel.hidden_votes import choose_latent
@@ -24,7 +25,7 @@ def as_sparse(data: Incidence) -> Incidence:
     return Incidence(csr_array(data.matrix[0]), data.weights, data.jurors, data.labels)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 @given(seed=st.integers(0, 10**6), sparse=st.booleans())
 def test_the_folds_hide_every_vote_of_every_item_exactly_once(seed: int, sparse: bool) -> None:
     dense = panel(seed)
@@ -58,7 +59,7 @@ def test_items_are_dealt_out_evenly_and_none_is_lost(counts: list[int]) -> None:
     assert (items > 0).all()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(1, 4), st.integers(1, 20), st.integers(0, 10**6))
 def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

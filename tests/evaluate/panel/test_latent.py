@@ -5,9 +5,10 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from strategies import examples
 
 from jurors.evaluate.panel.latent import (
     MODELS,
@@ -42,7 +43,7 @@ def height(data: Incidence, model: str, at: Parameters) -> float:
 
 
 @models
-@settings(max_examples=10, deadline=None)
+@examples(10, deadline=None)
 @given(seed=st.integers(0, 10**6), labels=st.integers(2, 3))
 def test_the_objective_never_falls_from_one_length_of_the_climb_to_the_next(model: str, seed: int, labels: int) -> None:
     codes, weights = panel(seed, labels)
@@ -56,7 +57,7 @@ def test_the_objective_never_falls_from_one_length_of_the_climb_to_the_next(mode
 
 
 @models
-@settings(max_examples=10, deadline=None)
+@examples(10, deadline=None)
 @given(seed=st.integers(0, 10**6), labels=st.integers(2, 3), order=st.randoms(use_true_random=False))
 def test_permuting_jurors_labels_and_tuples_commutes_with_the_fit(
     model: str, seed: int, labels: int, order: Random
@@ -74,7 +75,7 @@ def test_permuting_jurors_labels_and_tuples_commutes_with_the_fit(
 
 
 @models
-@settings(max_examples=10, deadline=None)
+@examples(10, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_tuple_may_be_split_into_two_that_share_its_items(model: str, seed: int) -> None:
     codes, weights = panel(seed)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from simulated_juries import as_sparse, exact_jury, mirrored, numbers, reordered, simulate, two_label_tables
-from strategies import sketches
+from strategies import examples, sketches
 
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.rivals.agreement_rates import evaluate_agreement
@@ -85,7 +85,7 @@ def test_error_rates_below_zero_are_shown_and_rung() -> None:
     assert [(a.kind, a.jurors) for a in fit.alarms] == [("out_of_range", ("i",))]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sketches(jurors=4))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:

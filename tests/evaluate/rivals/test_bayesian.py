@@ -5,9 +5,9 @@ from math import lgamma
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from simulated_juries import as_sparse, exact_jury, mirrored, numbers, reordered, simulate, two_label_tables
-from strategies import sketches
+from strategies import examples, sketches
 
 from jurors.errors import SketchError
 from jurors.evaluate.rivals.bayesian import evaluate_bayesian
@@ -100,7 +100,7 @@ def test_liars_and_parrots_are_seen_through() -> None:
     assert found.accuracy["juror 6"]["B"] < 0.001
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sketches(jurors=4, missing=True))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from simulated_juries import as_sparse, exact_jury, mirrored, numbers, reordered, simulate, two_label_tables
-from strategies import sketches
+from strategies import examples, sketches
 
 from jurors.errors import SketchError
 from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
@@ -39,7 +39,7 @@ def plain_em(sketch: Sketch, rounds: int) -> tuple[dict[Any, float], dict[Any, f
     return p, pi
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sketches(jurors=3, labels="ABC", missing=True))
 def test_every_round_follows_the_published_equations(sketch: Sketch) -> None:
     if not any(n and any(v is not None for v in t) for t, n in sketch.to_counts().items()):
@@ -90,7 +90,7 @@ def test_likelihood_never_falls() -> None:
     assert heights[-1] > heights[0] + 0.1
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sketches(jurors=4, missing=True))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from simulated_juries import as_sparse, exact_jury, mirrored, numbers, reordered, simulate, two_label_tables
-from strategies import juries, sketches
+from strategies import examples, juries, sketches
 
 from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.rivals.spectral import evaluate_spectral
@@ -16,7 +16,7 @@ from jurors.sketch import Sketch
 GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(juries())
 def test_three_jurors_get_the_closed_forms_answer(jury: Solution) -> None:
     sketch = encode(jury)
@@ -74,7 +74,7 @@ def test_a_parrot_is_worth_nothing_and_a_liar_less() -> None:
     assert fit.solution.accuracy["juror 6"]["A"] == pytest.approx(1.0)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sketches(jurors=4))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:

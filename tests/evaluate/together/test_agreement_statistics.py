@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from simulated_juries import as_sparse, simulate, two_label_tables
-from strategies import sketches
+from strategies import examples, sketches
 
 from jurors.errors import SketchError
 from jurors.evaluate.together.agreement_statistics import AgreementStatistics, agreement_statistics
@@ -55,7 +55,7 @@ def one_by_one(sketch: Sketch) -> list[tuple[object, ...]]:
     return [t for t, n in sketch.to_counts().items() for _ in range(n)]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(sketches(jurors=4, labels="ABC", missing=True))
 def test_counts_give_what_the_items_one_by_one_give(sketch: Sketch) -> None:
     found = agreement_statistics(sketch)
@@ -82,7 +82,7 @@ def test_counts_give_what_the_items_one_by_one_give(sketch: Sketch) -> None:
     assert len(found.first) == pairs
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sketches(jurors=4, labels="ABC", missing=True))
 def test_names_do_not_matter_to_agreement(sketch: Sketch) -> None:
     found = agreement_statistics(sketch)

@@ -4,9 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from strategies import examples
 
 from jurors import Sketch, Votes
 from jurors.evaluate.together.factor import fit_factor, residual_errors
@@ -29,7 +30,7 @@ def expected_sketch(prevalence: float, accuracy: Floats) -> Sketch:
     return Sketch.from_votes(Votes.from_matrix(codes, labels=(0, 1), counts=counts))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20, deadline=None)
 @given(st.floats(0.2, 0.8), st.lists(st.tuples(st.floats(0.6, 0.95), st.floats(0.6, 0.95)), min_size=4, max_size=6))
 def test_exact_expected_counts_give_the_jury_back(prevalence: float, accuracies: list[tuple[float, float]]) -> None:
     fit = fit_factor(expected_sketch(prevalence, np.array(accuracies)))
@@ -38,7 +39,7 @@ def test_exact_expected_counts_give_the_jury_back(prevalence: float, accuracies:
     assert np.abs(fit.residual[~np.eye(len(accuracies), dtype=bool)]).max() < 1e-6
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15, deadline=None)
 @given(seed=st.integers(0, 10**6), order=st.permutations(range(6)), density=st.sampled_from([1.0, 0.7]))
 def test_permuting_jurors_and_swapping_labels_commutes_with_the_fit(
     seed: int, order: list[int], density: float

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from strategies import examples
 
 from jurors import Sketch, Votes
 from jurors.evaluate.together.residual import explaining_groups, residual_test
@@ -48,7 +49,7 @@ def test_two_groups_are_told_apart_in_the_jurors_order() -> None:
     assert explaining_groups(sketch, test) == [(0, 3), (1, 6)]
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8, deadline=None)
 @given(seed=st.integers(0, 10**6), order=st.permutations(range(8)))
 def test_permuting_jurors_commutes_with_the_test(seed: int, order: list[int]) -> None:
     codes = codes_of(seed, items=600, copies=((2, 5),))

@@ -3,9 +3,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import juries
+from strategies import examples, juries
 
 from jurors import Sketch, SketchError, Solution, encode, evaluate_trio, grade
 from jurors.evaluate.trio.encode import tuple_shares
@@ -19,7 +19,7 @@ def test_leaving_a_juror_out_commutes_with_encoding(truth: Solution) -> None:
 
 
 @given(st.integers(2, 4), st.integers(1, 3), st.randoms(use_true_random=False))
-@settings(max_examples=30)
+@examples(30)
 def test_shares_add_up_to_one_for_any_labels_and_jurors(labels: int, jurors: int, random: object) -> None:
     draw = random.randint  # type: ignore[attr-defined]
 

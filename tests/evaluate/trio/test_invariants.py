@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from strategies import juries
+from hypothesis import given
+from strategies import examples, juries
 
 from jurors import Sketch, SketchError, Solution, encode
 from jurors.evaluate.trio.invariants import independence_invariants
 
 
 @given(juries(jurors=4))
-@settings(max_examples=40)
+@examples(40)
 def test_all_six_vanish_for_independent_jurors(truth: Solution) -> None:
     assert set(independence_invariants(encode(truth)).values()) == {0}
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from flint import fmpq_mat
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from strategies import juries, sketches
+from strategies import examples, juries, sketches
 
 from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
 from jurors.evaluate.choose import Choice
@@ -68,7 +68,7 @@ def chosen(decode: MultilabelDecode) -> Solution:
 @pytest.mark.parametrize("labels", [3, 4, 5])
 def test_decode_undoes_encode_up_to_a_relabeling(labels: int) -> None:
     @given(label_juries(labels))
-    @settings(max_examples=30)
+    @examples(30)
     def check(truth: Solution) -> None:
         found = evaluate_trio_labels(encode(truth))
         assert columns(chosen(found)) == columns(truth)
@@ -101,7 +101,7 @@ def test_two_labels_give_what_the_closed_form_gives(truth: Solution) -> None:
 
 
 @given(sketches())
-@settings(max_examples=200)
+@examples(200)
 @example(Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068,
                              "BBB": 8208}, jurors="ijk"))  # fmt: skip
 def test_two_labels_give_what_the_closed_form_gives_on_any_counts(sketch: Sketch) -> None:
@@ -342,7 +342,7 @@ def test_one_item_moved_breaks_an_exact_jury() -> None:
 
 
 @given(label_juries(3), st.lists(st.integers(-1, 1), min_size=27, max_size=27))
-@settings(max_examples=40)
+@examples(40)
 def test_a_solution_is_only_given_where_it_explains_the_counts(truth: Solution, noise: list[int]) -> None:
     table = np.maximum(encode(truth).table() + np.array(noise).reshape(3, 3, 3), 0)
     assume(table.sum())

@@ -5,9 +5,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from strategies import examples
 
 import jurors
 from jurors import Sketch, Votes, VotesError
@@ -224,7 +225,7 @@ def test_knowledge_turns_a_panel_over() -> None:
 
 
 @given(st.integers(0, 50), st.permutations(range(5)))
-@settings(max_examples=10)
+@examples(10)
 def test_renaming_jurors_changes_nothing_and_reordering_them_or_swapping_labels_next_to_nothing(
     seed: int, order: list[int]
 ) -> None:
