@@ -50,6 +50,7 @@ class Evaluation(Drawable):
     partition: Partition | None = None
     alarms: tuple[Alarm, ...] = ()
     notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
+    voices: tuple[int, ...] = ()  #: each juror's voice, by the position of the juror who speaks for it
     dependence: Dependence | None = None  #: how errors go together, where that can be known
     gold: GoldTest | None = None  #: how the gold items test the grades
     weakest_pair: WeakestPair | None = None  #: of a trio
@@ -61,6 +62,10 @@ class Evaluation(Drawable):
     measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
     sketch: Sketch | None = None  #: what was graded
     exam: bool = False  #: labels mean nothing across items: only the scores do
+
+    def __post_init__(self) -> None:
+        if not self.voices:  # nobody was heard as somebody else
+            object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
 
     # -- the numbers --------------------------------------------------------------------------------------
 

@@ -58,6 +58,7 @@ def test_a_copy_a_noise_juror_and_a_liar_are_named_and_spoil_nobody() -> None:
     assert found["inverted_juror"] == ("liar",)
     assert scores(result)[:7] == pytest.approx(alone, abs=0.02)
     assert result.score["copy"] == result.score["a"]
+    assert result.voices == (*range(7), 0, 8, 9)
     assert "correlated_errors" not in found  # the copy explains it
 
 
@@ -122,6 +123,7 @@ def test_groups_that_share_no_item_are_graded_apart_and_said_so() -> None:
     panel.votes[1000:, :5] = -1
     result = jurors.grade(panel.votes)
     assert "disconnected_groups" in kinds(result)
+    assert result.voices == tuple(range(10))
     assert [group["items"] for group in result.details["groups"]] == [1000, 1000]
     assert scores(result) == pytest.approx(panel.own_score(), abs=0.05)
     first = jurors.grade(panel.votes[:1000, :5])

@@ -33,7 +33,7 @@ def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
 
 def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
-    result = oriented("latent", sketch, panel.fit, request)
+    result = replace(oriented("latent", sketch, panel.fit, request), voices=tuple(panel.hearing.tolist()))
     found = list(result.alarms)
     if panel.fit.posterior is not None:
         found += juror_alarms(sketch, panel.fit.posterior)

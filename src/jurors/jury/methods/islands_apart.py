@@ -56,6 +56,7 @@ def _join(sketch: Sketch, parts: list[Any], cards: list[Evaluation], alarm: Alar
         partition=_partition(sketch, parts, cards, solution),
         alarms=(alarm, *(_of_island(a, card) for card in cards for a in card.alarms)),
         islands=tuple(Island(card.jurors, card.items, card.prevalence, card.model) for card in cards),
+        voices=_voices(sketch, cards),
         notes=(), dependence=None, model=None, iterations=None, converged=None, measured={},
     )  # fmt: skip
     if all(card.standard_error is None for card in cards):
@@ -76,6 +77,13 @@ def _partition(sketch: Sketch, parts: list[Any], cards: list[Evaluation], soluti
             by_majority[rows] = card.partition.is_sure_of_itself
     whole = partition_by_label(sketch, solution, np.nan_to_num(posterior))
     return replace(whole, by_majority=by_majority if by_majority.any() else None)
+
+
+def _voices(sketch: Sketch, cards: list[Evaluation]) -> tuple[int, ...]:
+    """Each juror's voice, as the positions among all jurors say it."""
+    place = {juror: k for k, juror in enumerate(sketch.jurors)}
+    speaker = {j: card.jurors[voice] for card in cards for j, voice in zip(card.jurors, card.voices, strict=True)}
+    return tuple(place[speaker[juror]] for juror in sketch.jurors)
 
 
 def _of_island(alarm: Alarm, card: Evaluation) -> Alarm:
