@@ -115,7 +115,7 @@ def test_one_page_needs_nothing_else(counts: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments, line",
     [
-        (("pie", "-o", "x.png"), "There are: accuracy, prevalence, partition, agreement, "
+        (("pie", "-o", "x.png"), "there is no chart 'pie'; there are: accuracy, prevalence, partition, agreement, "
          "dependence, solutions, bounds, information, against_key, confusion, items"),
         (("accuracy", "-o", "x.gif"), "-o x.gif: the name of a chart's file ends in one of .png, .svg, .html, .json"),
         (("accuracy", "-o", "no/such/x.png"), "-o no/such/x.png: there is no folder no/such"),
