@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -51,7 +53,7 @@ def _block(visible: Incidence, k: int) -> np.ndarray[tuple[int, int], np.dtype[n
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=30))
 def test_items_are_dealt_out_evenly_and_none_is_lost(counts: list[int]) -> None:
     weights = np.array(counts, dtype=float)
-    group, row, items = hidden_votes._deal(weights)
+    group, row, items = hidden_votes._deal(weights, np.arange(len(weights)))
     assert np.bincount(row, items, len(weights)) == pytest.approx(weights)
     hands = np.zeros((4, len(weights)))
     hands[group, row] = items
@@ -90,15 +92,19 @@ def test_the_answer_is_the_models_average_by_their_weights() -> None:
     mixed = sum(choice.weights[model] * fit.posterior for model, fit in choice.fits.items())
     assert choice.fit.posterior == pytest.approx(mixed)
     assert choice.fit.posterior.sum(axis=1) == pytest.approx(1)
-    best = max(choice.hidden_log_likelihood.values())
-    assert choice.hidden_log_likelihood[choice.chosen] >= best - max(choice.standard_error[choice.chosen], 1.0)
+    assert choice.difference[choice.chosen] >= -max(choice.standard_error[choice.chosen], 1.0)
 
 
-def test_equal_coins_choose_the_simplest_model() -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 2, 2000)
-    codes = np.where(rng.random((2000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
-    assert choose_latent(Incidence.from_codes(codes, labels=2)).chosen == "one_coin"
+def test_equal_coins_mostly_choose_the_simplest_model() -> None:
+    chosen = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        truth = rng.integers(0, 2, 1000)
+        codes = np.where(rng.random((1000, 5)) < 0.8, truth[:, None], 1 - truth[:, None])
+        chosen.append(
+            choose_latent(Incidence.from_codes(*np.unique(codes, axis=0, return_counts=True), labels=2)).chosen
+        )
+    assert chosen.count("one_coin") >= 6  # one standard error is passed by chance now and then
 
 
 def test_jurors_who_lean_choose_confusion_matrices() -> None:
@@ -115,3 +121,20 @@ def test_gold_pins_the_posterior_of_the_average_too() -> None:
     gold = np.full((60, 2), np.nan)
     gold[:10] = [0.0, 1.0]
     assert choose_latent(data, gold=gold).fit.posterior[:10] == pytest.approx(gold[:10], abs=1e-9)
+
+
+@examples(10, deadline=None)
+@given(seed=st.integers(0, 10**6), order=st.randoms(use_true_random=False), density=st.sampled_from([1.0, 0.7]))
+def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
+    seed: int, order: Random, density: float
+) -> None:
+    codes = simulate(60, 5, seed=seed, density=density).votes
+    codes, counts = np.unique(codes, axis=0, return_counts=True)
+    who, names, rows = (order.sample(range(size), size) for size in (5, 2, len(codes)))
+    moved = np.append(np.argsort(names), -1)[codes[rows][:, who]]
+    plain = choose_latent(Incidence.from_codes(codes, counts, labels=2))
+    other = choose_latent(Incidence.from_codes(moved, counts[rows], labels=2))
+    assert other.chosen == plain.chosen
+    assert other.hidden_log_likelihood == pytest.approx(plain.hidden_log_likelihood, abs=1e-6)
+    assert other.fit.score == pytest.approx(plain.fit.score[who], abs=1e-6)
+    assert other.fit.posterior == pytest.approx(plain.fit.posterior[rows][:, names], abs=1e-6)

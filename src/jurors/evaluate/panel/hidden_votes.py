@@ -1,9 +1,9 @@
 """Which latent-class model to believe: hide votes, and see which model foretells them.
 
-In fold f a quarter of the votes is hidden: juror j's vote on an item of group s when (j + s) mod 4 = f.  Each
-model is fitted to the votes left, and scored by the log-chance it gives the hidden ones from the same item's
-visible ones, log Σ_k q_k K_j[k][vote].  Items with the same decision tuple are dealt out to the four groups, so
-tuples stay counts.
+In fold f a quarter of the votes is hidden: juror j's vote on an item of group s when (j + s) mod 4 = f, with jurors
+numbered by what they voted (`colours`), not by their order.  Each model is fitted to the votes left, and scored by the
+log-chance it gives the hidden ones from the same item's visible ones, log Σ_k q_k K_j[k][vote].  Items with the same
+decision tuple are dealt out to the four groups, so tuples stay counts.
 
 The differences between models, summed by item, have a standard error: the simplest model within one of the best
 is *chosen*.  Strata must also pay broadly: a difficulty that all jurors share shows in all jurors, whereas a few
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jurors.evaluate.panel.colours import colour_ranks
 from jurors.evaluate.panel.latent import (
     MODELS,
     LatentFit,
@@ -290,10 +291,10 @@ def _identifiable(models: Sequence[str], jurors: int, labels: int) -> list[str]:
     return [model for model in models if free[model] <= cells] or list(models[:1])
 
 
-def _deal(weights: Floats) -> tuple[Integers, Integers, Floats]:
+def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
     """Deal each tuple's items out to the groups as evenly as possible: (group, tuple, items) of the filled hands."""
     each = np.floor(weights / _FOLDS)
-    turn = (np.arange(_FOLDS)[:, None] - np.arange(len(weights))) % _FOLDS  # leftovers start at another group each time
+    turn = (np.arange(_FOLDS)[:, None] - rank) % _FOLDS  # leftovers start at another group each time
     hands = each + np.clip(weights - _FOLDS * each - turn, 0.0, 1.0)
     group, row = np.nonzero(hands)
     return group, row, hands[group, row]
@@ -301,27 +302,28 @@ def _deal(weights: Floats) -> tuple[Integers, Integers, Floats]:
 
 def _hide(data: Incidence) -> tuple[Incidence, _Hidden, Integers]:
     """Stack four folds and the whole: their visible votes, their hidden votes, and the tuple each row came from."""
-    group, row, items = _deal(data.weights[0])
+    jurors, tuples = colour_ranks(data)
+    group, row, items = _deal(data.weights[0], tuples)
     build = _mask_dense if data.is_dense else _mask_sparse
-    matrix, (panel, place, cell) = build(data, group, row)
+    matrix, (panel, place, cell) = build(data, jurors, group, row)
     visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (_FOLDS + 1, len(items))))
     return visible, _Hidden(panel, place, place, cell, items[place]), row
 
 
-def _mask_dense(data: Incidence, group: Integers, row: Integers) -> tuple[Floats, tuple[Integers, ...]]:
+def _mask_dense(data: Incidence, rank: Integers, group: Integers, row: Integers) -> tuple[Floats, tuple[Integers, ...]]:
     hot = data.matrix[0][row]
-    turn = (np.repeat(np.arange(data.jurors), data.labels) + group[:, None]) % _FOLDS
+    turn = (np.repeat(rank, data.labels) + group[:, None]) % _FOLDS
     unseen = hot * (turn == np.arange(_FOLDS + 1)[:, None, None])
     return hot - unseen, np.nonzero(unseen)
 
 
-def _mask_sparse(data: Incidence, group: Integers, row: Integers) -> tuple[Any, tuple[Integers, ...]]:
+def _mask_sparse(data: Incidence, rank: Integers, group: Integers, row: Integers) -> tuple[Any, tuple[Integers, ...]]:
     """Block-diagonal, one block a fold, so that one product serves all folds."""
     from scipy.sparse import coo_array
 
     hot = data.matrix[row].tocoo()
     down, across = hot.coords
-    turn = (across // data.labels + group[down]) % _FOLDS
+    turn = (rank[across // data.labels] + group[down]) % _FOLDS
     fold, vote = np.nonzero(turn != np.arange(_FOLDS + 1)[:, None])
     place = fold * len(row) + down[vote], fold * data.jurors * data.labels + across[vote]
     shape = (_FOLDS + 1) * len(row), (_FOLDS + 1) * data.jurors * data.labels
