@@ -1,4 +1,4 @@
-"""Whatever the user has (a path, a frame, a matrix, votes, a sketch) becomes a `Votes` table."""
+"""Whatever the user has (a path, a frame, a matrix, votes, a sketch) becomes votes or a sketch."""
 
 from __future__ import annotations
 
@@ -21,15 +21,27 @@ from jurors.votes.layout import find_column, find_layout
 MATRIX_OPTIONS = ("items", "jurors", "labels", "counts")
 
 
-def as_votes(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Votes:
-    """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options.
+def as_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
+    """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options."""
+    accepted = accept(source, **reading)
+    return accepted.tuples if isinstance(accepted, Sketch) else accepted
+
+
+def as_sketch(source: Any, **reading: Unpack[SourceOptions]) -> Sketch:
+    """The same as a sketch, counted by whoever holds the votes."""
+    accepted = accept(source, by_item=False, **reading)
+    return accepted if isinstance(accepted, Sketch) else Sketch.from_votes(accepted)
+
+
+def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Votes | Sketch:
+    """Votes, or a sketch where that is what there is.
 
     Where nobody needs to know which item is which, `by_item=False` leaves the counting to the engine that holds them.
     """
     options: dict[str, Any] = dict(reading)
     if isinstance(source, Sketch):
         check_applies(reading, (), "a sketch, which is counted already")
-        return source.tuples
+        return source
     if isinstance(source, Votes):
         check_applies(reading, (), "votes that are read already")
         return source
@@ -38,10 +50,10 @@ def as_votes(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptio
         return Votes.from_matrix(source, **_applicable(options, MATRIX_OPTIONS, "a matrix"))
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
         options = _applicable(options, names_of(TableOptions), "a dataframe")
-        return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options).tuples
+        return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options)
     if is_files or isinstance(source, (str, Path)) or hasattr(source, "read"):
         options = _applicable(options, names_of(ReadingOptions), "files")
-        return read_votes(source, **options) if by_item else read_sketch(source, **options).tuples
+        return read_votes(source, **options) if by_item else read_sketch(source, **options)
     raise VotesError(
         f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
     )

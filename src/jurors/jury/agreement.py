@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from jurors.evaluate.together.agreement_statistics import AgreementStatistics, agreement_statistics
-from jurors.jury.accept import as_votes, check_gradable
+from jurors.jury.accept import as_sketch, check_gradable
 from jurors.options import SourceOptions
-from jurors.sketch import Sketch
 
 
 def agreement(source: Any, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
@@ -21,6 +20,6 @@ def agreement(source: Any, **reading: Unpack[SourceOptions]) -> AgreementStatist
     >>> found.agreement, found.krippendorff_alpha
     (Fraction(2, 3), Fraction(4, 9))
     """
-    votes = as_votes(source, by_item=False, **reading)
-    check_gradable(votes, fewest=2)
-    return agreement_statistics(Sketch.from_votes(votes))
+    sketch = as_sketch(source, **reading)
+    check_gradable(sketch.tuples, fewest=2)
+    return agreement_statistics(sketch)

@@ -8,10 +8,9 @@ from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.logical import logical_bounds
 from jurors.doubt.bounds.robust import robust_bounds
 from jurors.errors import OptionError
-from jurors.jury.accept import as_votes, check_gradable
+from jurors.jury.accept import as_sketch, check_gradable
 from jurors.numbers.threads import one_thread
 from jurors.options import AnyFileOptions, Progress
-from jurors.sketch import Sketch
 
 
 def bounds(
@@ -44,6 +43,7 @@ def bounds(
 
     Examples
     --------
+    >>> from jurors import Sketch
     >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
     ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
     >>> [round(end, 2) for end in bounds(sketch, correlation=0.001).prevalence["A"]]
@@ -57,9 +57,8 @@ def bounds(
         raise OptionError("exact bounds need a specification: without one logic allows everything")
     if correlation is None and tight:
         raise OptionError("tight bounds need a correlation")
-    votes = as_votes(source, by_item=False, **reading)
-    check_gradable(votes, fewest=1 if correlation is None else 3)
-    sketch = Sketch.from_votes(votes)
+    sketch = as_sketch(source, **reading)
+    check_gradable(sketch.tuples, fewest=1 if correlation is None else 3)
     with one_thread():
         if correlation is not None:
             return robust_bounds(sketch, correlation, tight=tight, progress=progress)

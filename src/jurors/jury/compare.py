@@ -10,16 +10,14 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
-from jurors.evaluate.alarm import ranked
 from jurors.evaluate.card import percent
-from jurors.jury.accept import as_votes, check_gradable, without_silent
-from jurors.jury.grade import count_truth, grade_votes
+from jurors.jury.accept import accept
+from jurors.jury.counted import Counted, count_gradable
+from jurors.jury.grade import grade_counted
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.names import choice
-from jurors.options import SourceOptions
-from jurors.sketch import count_votes
+from jurors.options import Grading, SourceOptions
 from jurors.tables import Block, Columns, Drawable, Table, columns_of
-from jurors.votes import as_key
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,28 +119,28 @@ def compare(
     >>> [e.method for e in compare(sketch, methods=["algebraic", "majority"]).evaluations]
     ['algebraic', 'majority']
     """
-    votes = as_votes(source, by_item=key is not None, **reading)
-    votes, silent = without_silent(votes)
-    check_gradable(votes)
-    truth = None
+    counted, truth = count_gradable(accept(source, by_item=key is not None, **reading)), None
     if key is not None:
-        votes, codes = as_key(key).align(votes)
-    sketch, inverse = count_votes(votes)
-    if key is not None:
-        truth = evaluate_with_key(sketch, count_truth(votes, inverse, codes, sketch))
+        counted, codes = counted.align(key)
+        truth = evaluate_with_key(counted.sketch, counted.by_tuple(codes))
+    return replace(compare_counted(counted, methods, seed=seed), truth=truth)
+
+
+def compare_counted(counted: Counted, methods: Sequence[str] | None = None, *, seed: int = 0) -> Comparison:
+    """The same for votes that are counted already, without a key."""
     for name in methods or ():
         choice(name, list(METHODS), "method")
-    first = default_method(sketch)
+    first = default_method(counted.sketch)
     evaluations, refused = [], {}
     for name in [first, *(m for m in METHODS if m != first)] if methods is None else methods:
         try:
-            graded = grade_votes(sketch.tuples, method=name, seed=seed, intervals=False)[0]
-            evaluations.append(replace(graded, alarms=ranked([*graded.alarms, *silent])))
+            asked = Grading.of({"method": name, "seed": seed})
+            evaluations.append(grade_counted(counted, None, asked, intervals=False))
         except SketchError as error:
             refused[name] = str(error)
     if not evaluations:
         raise SketchError(next(iter(refused.values())))
-    return Comparison(tuple(evaluations), refused, truth)
+    return Comparison(tuple(evaluations), refused)
 
 
 def _share(errors: float | None, items: int) -> float | None:

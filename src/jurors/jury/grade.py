@@ -6,20 +6,19 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
 from jurors.doubt import check_gold
 from jurors.evaluate import Choice, Evaluation
 from jurors.evaluate.alarm import ranked
-from jurors.jury.accept import as_votes, check_gradable, label_alarms, without_silent
+from jurors.jury.accept import accept
+from jurors.jury.counted import Counted, count_gradable
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.jury.methods.request import Request
-from jurors.names import choice, nearest
+from jurors.names import choice
+from jurors.numbers.arrays import Integers
 from jurors.numbers.threads import one_thread
 from jurors.options import GradeOptions, Grading, GradingOptions, apart
-from jurors.sketch import Sketch, count_votes
-from jurors.votes import Votes, as_key
+from jurors.sketch import Sketch
+from jurors.votes import Votes
 
 
 def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
@@ -52,62 +51,46 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     ['irrational']
     """
     grading, reading = apart(options)
-    votes = as_votes(source, by_item=grading.get("gold") is not None, **reading)
-    return grade_votes(votes, **grading)[0]
-
-
-def grade_votes(
-    votes: Votes,
-    *,
-    intervals: bool = True,
-    **grading: Unpack[GradingOptions],
-) -> tuple[Evaluation, Votes, NDArray[np.int64], NDArray[np.int64] | None]:
-    """The evaluation, the votes it is about (labels may have grown by gold ones), each row's tuple, its gold label."""
     asked = Grading.of(grading)
-    votes, silent = without_silent(votes)
-    check_gradable(votes)
-    known = None
-    if asked.gold is not None:
-        votes, known = _align_gold(asked.gold, votes)
-    sketch, inverse = count_votes(votes)
-    counted = None if known is None else count_truth(votes, inverse, known, sketch)
+    return grade_counted(*_known(accept(source, by_item=asked.gold is not None, **reading), asked), asked)
+
+
+def grade_rows(
+    source: Votes | Sketch, *, intervals: bool = True, **grading: Unpack[GradingOptions]
+) -> tuple[Evaluation, Counted, Integers | None]:
+    """The evaluation, the votes as they were counted for it, and each row's gold label where some are known."""
+    asked = Grading.of(grading)
+    counted, known = _known(source, asked)
+    return grade_counted(counted, known, asked, intervals=intervals), counted, known
+
+
+def _known(source: Votes | Sketch, asked: Grading) -> tuple[Counted, Integers | None]:
+    counted = count_gradable(source)
+    return (counted, None) if asked.gold is None else counted.align_gold(asked.gold)
+
+
+def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, intervals: bool = True) -> Evaluation:
+    """Grade a sketch; `known` is the gold label of each row that was counted."""
+    sketch = counted.sketch
+    gold = None if known is None else counted.by_tuple(known)
     name = default_method(sketch) if asked.method == "auto" else asked.method
     choice(name, ["auto", *METHODS], "method")
-    request = Request(
-        Choice(asked.trust, asked.common, counted), asked.target, asked.level, asked.seed, counted, intervals
-    )
+    request = Request(Choice(asked.trust, asked.common, gold), asked.target, asked.level, asked.seed, gold, intervals)
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():
         result = replace(METHODS[name](sketch, request), exam=asked.exam, sketch=sketch)
-    if about_votes := [*silent, *label_alarms(votes)]:
-        result = replace(result, alarms=ranked([*result.alarms, *about_votes]))
-    if counted is not None and result.partition is not None:
-        # The items that test the grades must not have taken part in them.
-        blind = (
-            result
-            if name == "algebraic"
-            else METHODS[name](sketch, Request(level=asked.level, seed=asked.seed, intervals=False))
-        )
-        tested, surprise = check_gold(blind.partition or result.partition, counted)
-        alarms = ranked([*surprise, *result.alarms])
-        result = replace(result, gold=tested, alarms=alarms)
-    return result, votes, inverse, known
+    if counted.alarms:
+        result = replace(result, alarms=ranked([*result.alarms, *counted.alarms]))
+    return result if gold is None or result.partition is None else _tested(result, name, gold, asked)
 
 
-def _align_gold(gold: Any, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
-    """The gold label of each row; VotesError where one was never voted: more likely a slip than a new label."""
-    aligned, known = as_key(gold).align(votes)
-    for label in aligned.labels:
-        if label not in votes.labels:
-            nearest(label, votes.labels, "label among the votes that is called")
-    return aligned, known
-
-
-def count_truth(votes: Votes, inverse: NDArray[np.int64], truth: NDArray[Any], sketch: Sketch) -> NDArray[np.int64]:
-    """Tuples x labels: how many items of each tuple have each (known) true label."""
-    size = len(votes.labels)
-    known = truth >= 0
-    counted = np.zeros(sketch.tuples.rows * size, dtype=np.int64)
-    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
-    np.add.at(counted, inverse[known] * size + truth[known], weights[known])
-    return counted.reshape(-1, size)
+def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Evaluation:
+    """The items that test the grades must not have taken part in them."""
+    blind = result
+    if name != "algebraic" and result.sketch is not None:
+        blind = METHODS[name](result.sketch, Request(level=asked.level, seed=asked.seed, intervals=False))
+    partition = blind.partition or result.partition
+    if partition is None:
+        return result
+    tested, surprise = check_gold(partition, gold)
+    return replace(result, gold=tested, alarms=ranked([*surprise, *result.alarms]))

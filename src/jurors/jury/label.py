@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.partition import majority_partition
-from jurors.jury.accept import as_votes
-from jurors.jury.grade import grade_votes
+from jurors.jury.accept import accept
+from jurors.jury.counted import Counted, count_rows
+from jurors.jury.grade import grade_rows
 from jurors.jury.labelling import Labelling, label_rows
 from jurors.options import GradeOptions, apart
-from jurors.sketch import count_votes
+from jurors.sketch import Sketch
 from jurors.votes import Votes
 
 
@@ -34,44 +35,43 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     ('yes', 100)
     """
     grading, reading = apart(options)
-    votes, known = as_votes(source, **reading), None
+    accepted, known = accept(source, **reading), None
     if evaluation is None:
-        evaluation, votes, inverse, known = grade_votes(votes, intervals=False, **grading)
+        evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:
         message = f"an evaluation is graded already; {', '.join(grading)} would change nothing"
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
-        inverse = _tuples_of(votes, evaluation)
+        counted = _counted_as(accepted, evaluation)
     if evaluation.partition is None:
-        return _by_majority(votes, evaluation)
-    labelled = label_rows(votes, inverse, evaluation.partition, method=evaluation.method, alarms=evaluation.alarms)
+        return _by_majority(counted, evaluation)
+    about = {"method": evaluation.method, "alarms": evaluation.alarms}
+    labelled = label_rows(counted.votes, counted.tuple_of_row, evaluation.partition, **about)
     return labelled if known is None else _with_key(labelled, known)
 
 
-def _tuples_of(votes: Votes, evaluation: Evaluation) -> NDArray[np.int64]:
-    """Each row's tuple in the evaluation's own sketch; SketchError if the votes are not the ones that were graded."""
-    sketch, inverse = count_votes(votes)
-    graded = evaluation.sketch
+def _counted_as(source: Votes | Sketch, evaluation: Evaluation) -> Counted:
+    """The votes as they were counted for the evaluation; SketchError if they are not the ones that were graded."""
+    counted, graded = count_rows(source), evaluation.sketch
+    votes = counted.votes
     same = graded is not None and (graded.jurors, graded.labels, graded.items) == (
         votes.jurors,
         votes.labels,
         votes.total,
     )
-    if graded is None or not same or not np.array_equal(graded.counts, sketch.counts):
+    if graded is None or not same or not np.array_equal(graded.counts, counted.sketch.counts):
         raise SketchError("this evaluation was made from other votes; grade these, or leave `evaluation` out")
-    return inverse
+    return counted
 
 
-def _by_majority(votes: Votes, evaluation: Evaluation) -> Labelling:
+def _by_majority(counted: Counted, evaluation: Evaluation) -> Labelling:
     fallback = Alarm(
         "majority_fallback",
         "warning",
         "no real evaluation explains the counts, so these labels are majority votes, with no estimate of their errors",
     )
-    sketch, inverse = count_votes(votes)
-    return label_rows(
-        votes, inverse, majority_partition(sketch), method="majority", alarms=(*evaluation.alarms, fallback)
-    )
+    by_majority, alarms = majority_partition(counted.sketch), (*evaluation.alarms, fallback)
+    return label_rows(counted.votes, counted.tuple_of_row, by_majority, method="majority", alarms=alarms)
 
 
 def _with_key(labelled: Labelling, known: NDArray[np.int64]) -> Labelling:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-import numpy as np
-
 from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation, evaluate_with_key
-from jurors.jury.accept import as_votes
-from jurors.jury.grade import count_truth
+from jurors.jury.accept import accept
+from jurors.jury.counted import Counted, count_rows
 from jurors.options import SourceOptions
-from jurors.sketch import count_votes
-from jurors.votes import as_key
 
 
 def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
@@ -31,8 +27,12 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
     (Fraction(1, 2), Fraction(0, 1))
     """
-    votes, truth = as_key(key).align(as_votes(source, **reading))
+    return score_counted(count_rows(accept(source, **reading)), key)
+
+
+def score_counted(counted: Counted, key: Any) -> KeyedEvaluation:
+    """The same for votes that are counted already."""
+    aligned, truth = counted.align(key)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
-    sketch, inverse = count_votes(votes)
-    return evaluate_with_key(sketch, np.asarray(count_truth(votes, inverse, truth, sketch)))
+    return evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))

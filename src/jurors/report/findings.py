@@ -10,11 +10,14 @@ from typing import Any
 
 from jurors.errors import JurorsError
 from jurors.evaluate import Evaluation, KeyedEvaluation
-from jurors.jury import METHODS, Comparison, score
-from jurors.jury import compare as compare_methods
-from jurors.jury.accept import as_votes
-from jurors.jury.grade import grade_votes
+from jurors.jury import METHODS, Comparison
+from jurors.jury.accept import accept
+from jurors.jury.compare import compare_counted
+from jurors.jury.counted import Counted
+from jurors.jury.grade import grade_rows
 from jurors.jury.labelling import Labelling, label_rows
+from jurors.jury.score import score_counted
+from jurors.sketch import Sketch
 from jurors.votes import Key, Votes, as_key, read_votes_with_key
 
 _MOST_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named
@@ -33,23 +36,23 @@ class Findings:
     curve: dict[str, Any] | None = None  #: bounds over the error correlation
 
 
-def find(votes: Votes, key: Key | None = None, **grading: Any) -> Findings:
-    """Grade, label and compare; `grading` are the options of `grade`."""
-    evaluation, graded, tuple_of_row, _ = grade_votes(votes, **grading)
-    keyed = None if key is None else score(votes, key)
+def find(source: Votes | Sketch, key: Key | None = None, **grading: Any) -> Findings:
+    """Count once; grade, label and compare; `grading` are the options of `grade`."""
+    evaluation, counted, _ = grade_rows(source, **grading)
+    keyed = None if key is None else score_counted(counted, key)
     labelling = None
-    if evaluation.partition is not None and votes.counts is None and not evaluation.exam:
+    if evaluation.partition is not None and counted.votes.counts is None and not evaluation.exam:
         about = {"method": evaluation.method, "alarms": evaluation.alarms}
-        labelling = label_rows(graded, tuple_of_row, evaluation.partition, **about)
-    return Findings(evaluation, labelling, keyed, _comparison(evaluation, keyed), _curve(evaluation))
+        labelling = label_rows(counted.votes, counted.tuple_of_row, evaluation.partition, **about)
+    return Findings(evaluation, labelling, keyed, _comparison(evaluation, counted, keyed), _curve(evaluation))
 
 
-def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes, Key | None]:
+def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:
     """The votes, and the key: a column of the same file where it names no other file."""
     if isinstance(key, str) and isinstance(source, (str, Path)) and not is_file(key):
         return read_votes_with_key(source, key, **reading)
     by_item = key is not None or not is_huge([source])
-    return as_votes(source, by_item=by_item, **reading), None if key is None else as_key(key)
+    return accept(source, by_item=by_item, **reading), None if key is None else as_key(key)
 
 
 def is_huge(sources: Iterable[Any]) -> bool:
@@ -66,7 +69,7 @@ def is_file(name: str | Path) -> bool:
         return False
 
 
-def _comparison(evaluation: Evaluation, keyed: KeyedEvaluation | None) -> Comparison | None:
+def _comparison(evaluation: Evaluation, counted: Counted, keyed: KeyedEvaluation | None) -> Comparison | None:
     """The other methods on the same sketch; refusals are theirs, not the page's."""
     sketch = evaluation.sketch
     if sketch is None or evaluation.exam or evaluation.solution is None:
@@ -75,7 +78,7 @@ def _comparison(evaluation: Evaluation, keyed: KeyedEvaluation | None) -> Compar
         return None
     others = [name for name in METHODS if name != evaluation.method]
     with suppress(JurorsError):
-        found = compare_methods(sketch, methods=others)
+        found = compare_counted(counted, others)
         return Comparison((evaluation, *found.evaluations), found.refused, keyed)
     return None
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from jurors.report.ranking import Ranked
     from jurors.report.summary import Rung
     from jurors.report.vega import Runtime, RuntimeMaker
+    from jurors.sketch import Sketch
     from jurors.votes import Key, Votes
 
 _MOST_RANKED = 12  # above, the first screen shows the first and the last
@@ -116,7 +117,7 @@ class Page:
 
 
 def make_page(
-    read: Callable[[], tuple[Votes, Key | None]],
+    read: Callable[[], tuple[Votes | Sketch, Key | None]],
     *,
     inputs: Sequence[tuple[str, Any]],
     title: str | None = None,

@@ -20,7 +20,7 @@ from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.solution import Named
 from jurors.jury.accept import without_silent
-from jurors.jury.grade import grade_votes
+from jurors.jury.grade import grade_rows
 from jurors.jury.groups.by_group_card import group_blocks, group_columns
 from jurors.jury.groups.by_group_votes import prepared, said_here, split_votes
 from jurors.jury.label import label
@@ -198,7 +198,7 @@ def _grader(votes: Votes, grading: GradingOptions) -> Callable[[Votes, NDArray[n
         gold = None if known is None else known[which]
         key = None if gold is None else _key(votes.labels, gold)
         own: GradingOptions = {**grading, "gold": key}
-        return grade_votes(said_here(rows, gold), **own)[0]
+        return grade_rows(said_here(rows, gold), **own)[0]
 
     return grade_group
 

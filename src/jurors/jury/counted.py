@@ -1,0 +1,67 @@
+"""Votes that were counted, once: the sketch to grade, and for each row of the votes its tuple in the sketch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jurors.evaluate import Alarm
+from jurors.jury.accept import check_gradable, label_alarms, without_silent
+from jurors.names import nearest
+from jurors.numbers.arrays import Integers
+from jurors.sketch import Sketch, count_votes
+from jurors.votes import Votes, as_key
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What is graded, and where each item went."""
+
+    votes: Votes  #: whose rows were counted; labels may have grown by those of a key
+    sketch: Sketch
+    tuple_of_row: Integers
+    alarms: tuple[Alarm, ...] = ()  #: about the votes: who never voted, labels that look alike
+
+    def align(self, key: Any) -> tuple[Counted, Integers]:
+        """With the labels of an answer key, and for each row its true label (-1: unknown).
+
+        Nothing is counted again unless the key has labels that nobody voted.
+        """
+        votes, truth = as_key(key).align(self.votes)
+        if votes.labels == self.votes.labels:
+            return self, np.asarray(truth)
+        sketch, tuple_of_row = count_votes(votes)
+        return Counted(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
+
+    def align_gold(self, gold: Any) -> tuple[Counted, Integers]:
+        """The same for gold items; refused where one has a label that was never voted: more likely a slip."""
+        aligned, known = self.align(gold)
+        for label in aligned.votes.labels:
+            if label not in self.votes.labels:
+                nearest(label, self.votes.labels, "label among the votes that is called")
+        return aligned, known
+
+    def by_tuple(self, truth: Integers) -> Integers:
+        """Tuples x labels: how many items of each tuple have each (known) true label."""
+        size, known = len(self.votes.labels), truth >= 0
+        counted = np.zeros(self.sketch.tuples.rows * size, dtype=np.int64)
+        weights = np.ones(self.votes.rows, dtype=np.int64) if self.votes.counts is None else self.votes.counts
+        np.add.at(counted, self.tuple_of_row[known] * size + truth[known], weights[known])
+        return counted.reshape(-1, size)
+
+
+def count_rows(source: Votes | Sketch) -> Counted:
+    """Count some votes; a sketch is counted already."""
+    if isinstance(source, Sketch):
+        return Counted(source.tuples, source, np.arange(source.tuples.rows))
+    return Counted(source, *count_votes(source))
+
+
+def count_gradable(source: Votes | Sketch) -> Counted:
+    """Count the votes of those who voted at all; SketchError where nobody can be graded by them."""
+    votes, silent = without_silent(source.tuples if isinstance(source, Sketch) else source)
+    check_gradable(votes)
+    counted = count_rows(votes if silent or not isinstance(source, Sketch) else source)
+    return Counted(counted.votes, counted.sketch, counted.tuple_of_row, (*silent, *label_alarms(votes)))
