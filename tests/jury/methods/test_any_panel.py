@@ -184,6 +184,7 @@ def test_independent_jurors_ring_no_alarm_and_correlated_ones_are_named() -> Non
     assert set(kinds(found)["correlated_errors"]) >= {"5", "6"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["test", "population"])
 def test_intervals_cover_about_as_often_as_they_say(target: str) -> None:
     inside = []
