@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
@@ -189,3 +191,8 @@ def test_what_no_json_can_hold_becomes_null_or_parts() -> None:
 
 def test_arrays_keep_their_type_in_a_dataframe() -> None:
     assert str(data_frame({"n": np.array([1, 2], dtype=np.int8)})["n"].dtype) == "int8"
+
+
+def test_help_need_not_wait_for_numpy() -> None:
+    code = "import sys, jurors.cli.check, jurors.cli.grade; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

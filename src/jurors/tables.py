@@ -19,8 +19,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, TypeAlias
 
-import numpy as np
-
 from jurors.errors import VotesError
 
 Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
@@ -251,7 +249,7 @@ def row_documents(columns: Columns) -> list[dict[str, Any]]:
 
 
 def _plain(values: Any) -> list[Any]:
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+    return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -277,7 +275,7 @@ def json_ready(value: Any) -> Any:
         return {"real": value.real, "imaginary": value.imag}
     if isinstance(value, Fraction):
         return float(value)
-    if isinstance(value, (np.ndarray, np.generic)):
+    if hasattr(value, "tolist"):  # numpy's, which is not imported here: `--help` need not wait for it
         return json_ready(value.tolist())
     return value.to_dict() if hasattr(value, "to_dict") else value
 
