@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
-from jurors.evaluate.key_card import score_tables
+from jurors.evaluate.card import score_tables
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
 from jurors.evaluate.solution import Named, Solution
 from jurors.names import nearest, positions

@@ -19,7 +19,10 @@ from jurors import VotesError, read_votes
 from jurors.votes.readers import inspect_ai
 from jurors.votes.readers.archive import Archive
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is not installed")
+pytestmark = [
+    pytest.mark.slow,  # the tool itself writes the logs
+    pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect_ai is not installed"),
+]
 
 EPOCHS = [f"q{k}_epoch_{epoch}" for epoch in (1, 2) for k in range(3)]
 
