@@ -114,7 +114,9 @@ def _is_whole(text: str) -> bool:
 
 
 def _is_sketch(path: str | None) -> bool:
-    return path is not None and path.lower().removesuffix(".gz").endswith(".sketch.json")
+    from jurors.votes.files.formats import is_sketch_name
+
+    return path is not None and is_sketch_name(path)
 
 
 def _for_all(entries: list[Any], jurors: int) -> list[Any]:
@@ -158,6 +160,8 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
     """
     import tempfile
 
+    from jurors.votes.files.formats import named_format
+
     if truth is None and path is None:
         return None
     if truth is None:
@@ -165,7 +169,7 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
         stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
         truth = str(Path(str(path)).with_name(f"{stem.removesuffix('.sketch')}.truth.csv"))
     found = Path(truth)
-    if not found.name.lower().removesuffix(".gz").endswith(".csv"):
+    if not named_format(found.name) == "csv":
         raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
     if path is not None and found.resolve() == Path(path).resolve():
         raise OutputError(f"{path}: the votes and their truth cannot be the same file; name another with --truth")

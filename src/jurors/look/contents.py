@@ -10,7 +10,8 @@ from pathlib import Path
 from jurors.errors import JurorsError
 from jurors.look.inspection import Inspection
 from jurors.look.steps import Step, command_line
-from jurors.votes.files.locate import TABLE_SUFFIXES
+from jurors.votes.files.formats import named_format
+from jurors.votes.files.locate import no_tables
 
 _MOST_FILES = 30  #: looked into, one by one
 _LARGEST = 50_000_000  #: bytes of a file that is looked into
@@ -52,7 +53,7 @@ def _why_unseen(size: int) -> str:
 
 def _folder(path: str, name: str) -> Entry:
     names = sorted(one for one in os.listdir(path) if not one.startswith("."))
-    tables = [one for one in names if one.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES)]
+    tables = [one for one in names if named_format(one) is not None]
     shown = (tables + [one for one in names if one not in tables])[:_NAMED]
     more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""
     return Entry(name, "folder", f"folder: {', '.join(shown)}{more}" if names else "folder: empty")
@@ -87,7 +88,7 @@ def folder_fault(folder: str, entries: Sequence[Entry]) -> str | None:
         return None
     if any(_has_tables(Path(folder) / entry.name) for entry in entries if entry.kind == "folder"):
         return None
-    return "this folder holds no file of votes (CSV, TSV, JSON lines or Parquet)"
+    return no_tables().fault
 
 
 def folder_steps(folder: str, entries: Sequence[Entry]) -> Iterator[Step]:
@@ -103,4 +104,4 @@ def folder_steps(folder: str, entries: Sequence[Entry]) -> Iterator[Step]:
 
 
 def _has_tables(folder: Path) -> bool:
-    return any(entry.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES) for entry in os.listdir(folder))
+    return any(named_format(entry) is not None for entry in os.listdir(folder))

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.sketch.links import linked
-from jurors.votes.readers.sketch_file import grouped
 from jurors.votes.table import Votes
+from jurors.votes.write import grouped
 
 _MOST_PAIR_JURORS = 5_000
 _MOST_TRIO_WORK = 4e9  # patterns x jurors^3: some seconds

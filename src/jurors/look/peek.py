@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.votes.files.formats import CELLS, named_format
 from jurors.votes.readers.log_files import Files
 
 _LARGEST = 50_000_000
@@ -50,7 +51,7 @@ def peek(paths: Sequence[Path], root: Path) -> Glimpse | None:
 
 def _is_table(name: str, columns: Sequence[str]) -> bool:
     """Whether the first line names columns, or the file's name says that it does."""
-    if name.lower().removesuffix(".gz").endswith((".csv", ".tsv", ".tab")):
+    if named_format(name) in CELLS:
         return True
     return len(columns) > 1 and all(column and len(column.split()) <= _MOST_WORDS for column in columns)
 

@@ -11,6 +11,7 @@ import numpy as np
 from jurors.errors import JurorsError, VotesError
 from jurors.look.suspects import Finding, index_column, key_column, unlike, unlike_columns
 from jurors.options import Reading, texts
+from jurors.votes.files.formats import TITLES
 from jurors.votes.files.source import Log, Table, open_source
 from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, guess_column
 from jurors.votes.read import laid_out, votes_of, votes_of_log
@@ -18,7 +19,6 @@ from jurors.votes.readers.by_true_label import experiments
 from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Votes
 
-_FORMATS = {"csv": "CSV", "tsv": "TSV", "json": "JSON array", "jsonl": "JSON lines", "parquet": "Parquet"}
 _MOST_TRIES = 6
 _FEW_COLUMNS = 8
 _MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared without reading the cells
@@ -136,7 +136,7 @@ def columns_of(names: Sequence[str], found: Layout) -> dict[str, tuple[str, ...]
 
 
 def _format(table: Table) -> str:
-    kinds = dict.fromkeys(_FORMATS[part.format] for part in table.parts)
+    kinds = dict.fromkeys(TITLES[part.format] for part in table.parts)
     return " and ".join(kinds) + (f", {len(table.parts):,} files" if len(table.parts) > 1 else "")
 
 

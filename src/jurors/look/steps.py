@@ -13,15 +13,14 @@ import numpy as np
 from jurors.errors import VotesError
 from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.look.suspects import Finding
+from jurors.options import Reading, ReadingOptions, spelled, texts
+from jurors.votes.files.formats import ENDINGS, PACKED
 from jurors.votes.key import read_key
 from jurors.votes.table import Votes
 
-_FLAGS = {"layout": "--layout", "item": "--item", "juror": "--juror", "label": "--label", "count": "--count",
-          "ignore": "--ignore", "missing": "--missing", "labels": "--labels", "duplicates": "--duplicates",
-          "tool": "--from"}  # fmt: skip
-_DEFAULTS = {"layout": "auto", "duplicates": "error"}
+_SPELLED = {one.name: one for one in spelled(ReadingOptions, Reading) if one.name != "memory"}
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
-_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+_ENDINGS = tuple(end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind == "parquet" else 2])
 
 
 @dataclass(frozen=True)
@@ -39,15 +38,14 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
     "jurors grade 'my votes.csv' --missing NA --missing '?'"
     """
     words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
-    for option, flag in _FLAGS.items():
-        value = reading.get(option)
-        if value is None or value == _DEFAULTS.get(option) or (not isinstance(value, str) and not len(value)):
+    for option, known in _SPELLED.items():
+        value, flag = reading.get(option), known.option.flag
+        if value is None or value == known.default or (not isinstance(value, str) and not len(value)):
             continue
-        if option == "labels":
-            words += [flag, value if isinstance(value, str) else ",".join(map(str, value))]
-            continue
-        for one in (value,) if isinstance(value, str) else value:
-            words += [f"{flag}={one}"] if str(one).startswith("-") else [flag, str(one)]
+        if known.option.several == "commas":
+            value = value if isinstance(value, str) else ",".join(map(str, value))
+        for one in texts(value):
+            words += [f"{flag}={one}"] if one.startswith("-") else [flag, one]
     return shlex.join([*words, *more])
 
 

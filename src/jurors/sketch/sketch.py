@@ -16,8 +16,8 @@ import numpy as np
 from jurors.errors import SketchError, VotesError
 from jurors.names import positions
 from jurors.options import Reading, TableOptions
+from jurors.sketch.merge import merge_votes
 from jurors.votes import Label, Votes
-from jurors.votes.merge import merge_votes
 from jurors.votes.table import Codes, checked_counts, code_type, is_missing, ordered_labels, plain
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Sketch:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Sketch:
         """The inverse of `to_dict`; what does not fit its checksum is refused."""
-        from jurors.votes.readers.sketch_file import from_document
+        from jurors.sketch.sketch_file import from_document
 
         return cls.from_votes(from_document(document))
 
@@ -122,8 +122,8 @@ class Sketch:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Sketch:
         """The inverse of `to_file`: a sketch file, also gzipped."""
+        from jurors.sketch.sketch_file import read
         from jurors.votes.readers.log_files import Files
-        from jurors.votes.readers.sketch_file import read
 
         if not (file := Path(path)).is_file():
             raise VotesError("there is no such file", code="no_file").in_file(str(path))
@@ -271,13 +271,13 @@ class Sketch:
         >>> document["labels"], document["decisions"], document["counts"]
         (['A', 'B'], ['01', '11'], [3, 2])
         """
-        from jurors.votes.readers.sketch_file import to_document
+        from jurors.sketch.sketch_file import to_document
 
         return to_document(self.tuples)
 
     def to_json(self) -> str:
         """The text of a sketch file."""
-        from jurors.votes.readers.sketch_file import to_text
+        from jurors.sketch.sketch_file import to_text
 
         return to_text(self.to_dict())
 

@@ -17,14 +17,13 @@ from jurors.errors import OutputError, VotesError
 from jurors.names import choice
 from jurors.votes.faithful import check_faithful, header
 from jurors.votes.files.faults import first_line
-from jurors.votes.readers.sketch_file import grouped, to_document, to_text
+from jurors.votes.files.formats import CELLS, ENDINGS, PACKED, SKETCH_ENDING, is_sketch_name, named_format
+from jurors.votes.readers import load_reader
 from jurors.votes.table import NO_VOTE, Votes, plain
 from jurors.whole import whole_file, write_whole
 
 Target: TypeAlias = Literal["long", "wide", "counts", "sketch"]
 LAYOUTS: tuple[Target, ...] = ("long", "wide", "counts", "sketch")
-_FORMATS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl",
-            ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
 _CHUNK = 100_000
 _MOST_ITEMS = 1 << 31
 
@@ -82,10 +81,10 @@ def votes_text(votes: Votes, layout: Target, format: str = "csv") -> Iterator[st
     0,bob,"a,b"
     """
     if layout == "sketch":
-        return iter((to_text(to_document(votes)),))
+        return iter((load_reader("sketch").text_of(votes),))
     votes = _arranged(votes, layout)
     check_faithful(votes, layout, format)
-    lines = _csv_lines(votes, layout, format) if format in ("csv", "tsv") else _json_lines(votes, layout, format)
+    lines = _csv_lines(votes, layout, format) if format in CELLS else _json_lines(votes, layout, format)
     return _pieces(lines)
 
 
@@ -93,7 +92,7 @@ def chosen_layout(votes: Votes, path: Path | None, layout: Target | None = None)
     """The layout asked for, or the one that the name and the votes suggest."""
     if layout is not None:
         return cast(Target, choice(layout, LAYOUTS, "layout"))
-    if path is not None and path.name.lower().removesuffix(".gz").endswith(".sketch.json"):
+    if path is not None and is_sketch_name(path.name):
         return "sketch"
     return "long" if votes.counts is None else "counts"
 
@@ -108,13 +107,12 @@ def losses(votes: Votes, layout: Target) -> list[str]:
 
 
 def _format_of(path: Path, layout: Target) -> str:
-    name = path.name.lower()
-    kind = _FORMATS.get(Path(name.removesuffix(".gz")).suffix)
+    kind = named_format(path.name)
     if kind is None:
-        raise OutputError(f"{path}: the name must end in {', '.join(_FORMATS)} (text also .gz)")
+        raise OutputError(f"{path}: the name must end in {', '.join(ENDINGS)} (text also .gz)")
     if layout == "sketch" and kind != "json":
-        raise OutputError(f"{path}: a sketch file is JSON; call it {path.name.split('.')[0]}.sketch.json")
-    if kind == "parquet" and name.endswith(".gz"):
+        raise OutputError(f"{path}: a sketch file is JSON; call it {path.name.split('.')[0]}{SKETCH_ENDING}")
+    if kind == "parquet" and path.suffix.lower() == PACKED:
         raise OutputError(f"{path}: Parquet is packed already; leave .gz out")
     return kind
 
@@ -134,6 +132,24 @@ def _arranged(votes: Votes, layout: Target) -> Votes:
         raise VotesError(f"{votes.total:,} items are too many rows; write counts or a sketch (--to counts)")
     spread = np.repeat(votes.codes, votes.counts, axis=0)
     return replace(votes, rows=len(spread), items=None, counts=None, _dense=spread, _sparse=None)
+
+
+def grouped(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct rows in lexicographic order, and their counts added up as integers."""
+    if not len(rows):
+        return rows, counts
+    if rows.shape[1] and not _ascends(rows):
+        order = np.lexsort(rows.T[::-1])
+        rows, counts = rows[order], counts[order]
+    first = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
+    return rows[first], np.add.reduceat(counts, first)
+
+
+def _ascends(rows: NDArray[Any]) -> bool:
+    """Whether every row comes after the one before it, as in a sketch counted from a matrix."""
+    place = (rows[1:] != rows[:-1]).argmax(axis=1)[:, None]
+    above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
+    return bool((below > above).all())
 
 
 def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

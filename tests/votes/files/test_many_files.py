@@ -238,7 +238,7 @@ def test_a_table_of_text_asks_no_reader(tmp_path: Path, monkeypatch: pytest.Monk
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} was asked")
 
-    monkeypatch.setattr(readers, "_load", refuse)
+    monkeypatch.setattr(readers, "load_reader", refuse)
     (tmp_path / "a.csv").write_text("a,b\nx,y\n")
     for source in (tmp_path / "a.csv", tmp_path):
         assert read_votes(source).jurors == ("a", "b")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jurors import VotesError, read_votes
+from jurors.errors import OptionError
 from jurors.options import TOOLS
 from jurors.votes.readers import READERS
 
@@ -80,7 +81,7 @@ def test_a_gzipped_table_is_no_matrix(tmp_path: Path) -> None:
 
 
 def test_a_tool_that_writes_plain_tables_needs_no_reader(extra: Path) -> None:
-    with pytest.raises(VotesError, match="crowd-kit keeps its votes in a plain table; leave --from out"):
+    with pytest.raises(OptionError, match="crowd-kit keeps its votes in a plain table; leave --from out"):
         read_votes(extra, tool="crowd-kit")
 
 

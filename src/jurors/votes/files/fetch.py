@@ -14,17 +14,8 @@ from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.options import Format
+from jurors.votes.files.formats import CELLS, named_format
 
-_EXTENSIONS: dict[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-}
 _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
@@ -32,15 +23,14 @@ HEAD = 1 << 20  # enough for a header of ten thousand jurors
 def local_copy(path: Path, folder: Path, format: Format | None) -> tuple[Path, Format]:
     """A file DuckDB can read in parallel, and its format; `folder` is for the copies of this file alone."""
     try:
-        unzipped = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-        hint = format or _EXTENSIONS.get(unzipped.suffix.lower())
+        hint = format or named_format(path.name)
         path = _unpacked(path, folder / "unpacked")
         with path.open("rb") as file:
             head = file.read(HEAD)
         kind = _format_of(head, hint)
         if kind in ("json", "jsonl") and head.startswith(BOM):
             path = _copy(path, folder / "bare", skip=len(BOM))
-        if kind in ("csv", "tsv") and _mixes_newlines(path):
+        if kind in CELLS and _mixes_newlines(path):
             path = _copy(path, folder / "even", drop=b"\r")
         return _without_wildcards(path, folder / "file"), kind
     except OSError as error:

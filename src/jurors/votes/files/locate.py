@@ -13,11 +13,11 @@ from typing import Any, BinaryIO, TextIO, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.names import like
+from jurors.votes.files.formats import SUPPORTED, named_format
 
 OneSource: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
 Source: TypeAlias = OneSource | Sequence[OneSource]
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".pq")
 _UNFINISHED = ("~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".swp")
 _BLOCK = 1 << 20
 
@@ -110,9 +110,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def _is_table(path: Path) -> bool:
     """Whether the name is one of ours; engines keep their own notes in `_delta_log`, `_SUCCESS` and the like."""
-    return not any(part.startswith("_") for part in path.parts) and (
-        path.name.lower().removesuffix(".gz").endswith(TABLE_SUFFIXES)
-    )
+    return not any(part.startswith("_") for part in path.parts) and (named_format(path.name) is not None)
 
 
 def _matching(pattern: str) -> Found:
@@ -147,7 +145,7 @@ def _check_exists(path: Path) -> None:
 
 def no_tables() -> VotesError:
     """What to say of a folder in which nothing looks like votes."""
-    return VotesError("this folder holds no file of votes (CSV, TSV, JSON lines or Parquet)", code="no_file")
+    return VotesError(f"this folder holds no file of votes ({SUPPORTED})", code="no_file")
 
 
 def _spooled(stream: Any, target: Path) -> Path:

@@ -14,6 +14,7 @@ from jurors.errors import VotesError
 from jurors.options import Format
 from jurors.votes.files.faults import first_byte
 from jurors.votes.files.fetch import BOM, HEAD
+from jurors.votes.files.formats import CELLS
 from jurors.votes.layout import shown
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Part:
 
 def open_part(con: duckdb.DuckDBPyConnection, part: Part, *, sample: int = 20480) -> Part:
     """The file with its columns; those of JSON are the ones of the first `sample` records (-1: all)."""
-    if part.format in ("csv", "tsv"):
+    if part.format in CELLS:
         call, names, delimiter = _csv_call(part.path, "\t" if part.format == "tsv" else None)
         return replace(part, call=call, names=names, types=("CSV",) * len(names), delimiter=delimiter)
     call = f"read_parquet([{_FILES}], hive_partitioning=false)"

@@ -23,9 +23,9 @@ from jurors.names import choice
 from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Votes
 
-#: `--from NAME` -> the module, in the order in which they are asked.
+#: `--from NAME` -> the module (in this room, unless it says where), in the order in which they are asked.
 READERS: dict[str, str] = {
-    "sketch": "sketch_file",
+    "sketch": "jurors.sketch.sketch_file",
     "inspect": "inspect_ai",
     "lm-eval": "lm_eval",
     "openai-evals": "openai_evals",
@@ -71,11 +71,11 @@ def find_reader(
         if tool in _TABLES:
             raise OptionError(f"{tool} keeps its votes in a plain table; leave --from out", code="does_not_apply")
         choice(tool, tuple(READERS), "reader")
-        return tool, _asking(_load(tool), question) if question else _load(tool)
+        return tool, _asking(load_reader(tool), question) if question else load_reader(tool)
     files = Files(tuple(paths), root, named)
     if not files.may_be_a_log:
         return None
-    return next(((name, reader) for name in READERS if (reader := _load(name)).recognises(files)), None)
+    return next(((name, reader) for name in READERS if (reader := load_reader(name)).recognises(files)), None)
 
 
 def read_records(
@@ -110,5 +110,7 @@ def _asking(reader: Reader, question: str) -> Reader:
     return _Asking(reader.TITLE, reader, question)
 
 
-def _load(name: str) -> Reader:
-    return cast(Reader, import_module(f"jurors.votes.readers.{READERS[name]}"))
+def load_reader(name: str) -> Any:
+    """The module of a reader."""
+    home = READERS[name]
+    return import_module(home if "." in home else f"jurors.votes.readers.{home}")

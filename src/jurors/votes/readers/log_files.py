@@ -12,10 +12,10 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.files.fetch import damaged_gzip
+from jurors.votes.files.formats import named_format
 
 HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
 _GZIP = b"\x1f\x8b"
-_TABLES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".parquet", ".pq")
 _LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
 
 
@@ -68,7 +68,7 @@ class Files:
                 raise VotesError(
                     f"{self.name(path)}the file is empty; fetch or write it again, or take it away", code="empty"
                 )
-            if path in self.named or not (tables or not path.name.lower().removesuffix(".gz").endswith(_TABLES)):
+            if path in self.named or not (tables or named_format(path.name) is None):
                 raise VotesError(f"{self.name(path)}this is no {title}, but others are; {otherwise}")
         return ours
 

@@ -26,9 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.votes.merge import merge_votes
+from jurors.sketch.merge import merge_votes
 from jurors.votes.readers.log_files import Files
 from jurors.votes.table import NO_VOTE, Votes, plain
+from jurors.votes.write import grouped
 
 TITLE = "sketch file"
 FORMAT, VERSION = "jurors sketch", 1
@@ -102,6 +103,11 @@ def to_document(votes: Votes) -> dict[str, Any]:
     return {**document, "checksum": _checksum(document)}
 
 
+def text_of(votes: Votes) -> str:
+    """The text of a sketch file of some votes."""
+    return to_text(to_document(votes))
+
+
 def to_text(document: Mapping[str, Any]) -> str:
     """The document as JSON, one part a line."""
     lines = [f" {json.dumps(part)}: {_compact(value, ascii=False)}" for part, value in document.items()]
@@ -163,24 +169,6 @@ def _by_length(triples: Triples, counts: Whole, labels: int) -> tuple[Triples, W
         sizes.append(found)
     flat, held = np.concatenate(keys), np.concatenate(lengths)
     return (np.repeat(np.arange(len(held)), held), flat // base, flat % base), np.concatenate(sizes)
-
-
-def grouped(rows: NDArray[Any], counts: Whole) -> tuple[NDArray[Any], Whole]:
-    """The distinct rows in lexicographic order, and their counts added up as integers."""
-    if not len(rows):
-        return rows, counts
-    if rows.shape[1] and not _ascends(rows):
-        order = np.lexsort(rows.T[::-1])
-        rows, counts = rows[order], counts[order]
-    first = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
-    return rows[first], np.add.reduceat(counts, first)
-
-
-def _ascends(rows: NDArray[Any]) -> bool:
-    """Whether every row comes after the one before it, as in a sketch counted from a matrix."""
-    place = (rows[1:] != rows[:-1]).argmax(axis=1)[:, None]
-    above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
-    return bool((below > above).all())
 
 
 def _digits(codes: NDArray[Any], labels: int) -> str:
