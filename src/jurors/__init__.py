@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from jurors.evaluate import (
         Alarm,
+        Calibrated,
         Dependence,
         Evaluation,
         KeyedEvaluation,
@@ -87,6 +88,7 @@ _HOMES = {
     ),
     "jurors.evaluate": (
         "Alarm",
+        "Calibrated",
         "Dependence",
         "Evaluation",
         "KeyedEvaluation",
@@ -131,6 +133,7 @@ __all__ = [
     "Alarm",
     "Bounds",
     "ByGroup",
+    "Calibrated",
     "Comparison",
     "DegenerateSketchError",
     "Dependence",

@@ -150,6 +150,17 @@ class GradingOptions(TypedDict, total=False):
     gold: Annotated[Any, Option("A few items with their true labels (item,label).", "--gold", "FILE")]
     target: Annotated[Target, Option("What intervals are about: these items, or where they came from.", "--target")]
     level: Annotated[float, Option("How sure the intervals are.", "--level")]
+    errors: Annotated[
+        float | str,
+        Option(
+            "How jurors err: as in real juries (real), independently (independent), or with this shared error.",
+            "--errors",
+            "real|independent|RHO",
+        ),
+    ]
+    reference: Annotated[
+        Any, Option("Your own reference juries, made by `jurors reference --fit`.", "--reference", "FILE")
+    ]
     seed: Annotated[int, Option("For methods that draw random numbers.", "--seed")]
     exam: Annotated[bool, Option("Choices mean nothing across questions: report scores only.", "--exam")]
 
@@ -168,6 +179,8 @@ class Grading:
     gold: Any = None
     target: Target = "test"
     level: float = 0.95
+    errors: float | str = "real"
+    reference: Any = None
     seed: int = 0
     exam: bool = False
 
@@ -175,12 +188,23 @@ class Grading:
     def of(cls, given: Mapping[str, Any]) -> Self:
         """The options that were given; OptionError names the nearest where there is no such option."""
         check_known(given, names_of(GradingOptions))
-        return cls(**given)
+        return cls(**{**given, "errors": _as_number(given.get("errors", "real"))})
 
     def __post_init__(self) -> None:
         _in_range(self.target in get_args(Target), "target", self.target, "must be 'test' or 'population'")
         _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
+        is_word = self.errors in ("real", "independent")
+        is_share = isinstance(self.errors, (int, float)) and 0 <= self.errors < float("inf")
+        _in_range(is_word or is_share, "errors", self.errors, "must be 'real', 'independent' or a number from 0 on")
         _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
+
+
+def _as_number(value: Any) -> Any:
+    """A number where text holds one: the command line knows only text."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:

@@ -1,6 +1,7 @@
 """A sketch comes in, evaluations go out: exact where the algebra allows, and what the rivals would say."""
 
 from jurors.evaluate.alarm import Alarm, loudest
+from jurors.evaluate.calibrated import Calibrated, SharedError
 from jurors.evaluate.catalogue import Level
 from jurors.evaluate.choose import Choice, choose_solution
 from jurors.evaluate.evaluation import Evaluation
@@ -20,6 +21,7 @@ from jurors.evaluate.trio.trios import evaluate_trios
 
 __all__ = [
     "Alarm",
+    "Calibrated",
     "Choice",
     "Dependence",
     "Evaluation",
@@ -30,6 +32,7 @@ __all__ = [
     "Named",
     "PanelTrios",
     "Partition",
+    "SharedError",
     "Solution",
     "choose_solution",
     "dependence_with_key",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.beside import GoldTest, Island, WeakestPair
+from jurors.evaluate.calibrated import Calibrated
 from jurors.evaluate.card import card_blocks, card_columns
 from jurors.evaluate.choose import DEFAULT_RULE
 from jurors.evaluate.majority import evaluate_majority
@@ -61,6 +62,7 @@ class Evaluation(Drawable):
     converged: bool | None = None  #: None for a method that does not iterate
     measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
     sketch: Sketch | None = None  #: what was graded
+    calibration: Callable[[Evaluation], Calibrated | None] | None = field(default=None, repr=False)
     exam: bool = False  #: labels mean nothing across items: only the scores do
 
     def __post_init__(self) -> None:
@@ -68,6 +70,16 @@ class Evaluation(Drawable):
             object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
 
     # -- the numbers --------------------------------------------------------------------------------------
+
+    @cached_property
+    def calibrated(self) -> Calibrated | None:
+        """The grades as real juries go; worked out when first asked for. None where there is nothing to calibrate."""
+        return None if self.calibration is None else self.calibration(self)
+
+    @property
+    def labelling_partition(self) -> Partition | None:
+        """What items are labelled by: the calibrated partition where there is one."""
+        return self.partition if self.calibrated is None else self.calibrated.partition
 
     @cached_property
     def majority(self) -> Solution | None:
@@ -134,6 +146,7 @@ class Evaluation(Drawable):
             "labels": self.labels,
             "method": self.method,
             **numbers,
+            "calibrated": self._calibrated_dict(),
             "interval": self._shown_intervals(),
             "target": self.target,
             "level": self.level,
@@ -148,6 +161,16 @@ class Evaluation(Drawable):
             document["partition"] = self.partition
             document["expected_errors"] = self.partition.expected_errors
         return document
+
+    def _calibrated_dict(self) -> dict[str, Any] | None:
+        if self.calibrated is None:
+            return None
+        document = self.calibrated.to_dict()
+        if not self.exam:
+            return document
+        shown = {"prevalence": None, "accuracy": None}
+        ends = self.calibrated.interval
+        return {**document, **shown, "interval": {name: ends[name] for name in ("score", "wrong_labels")}}
 
     def _shown_intervals(self) -> Named | None:
         if self.interval is None or not self.exam:

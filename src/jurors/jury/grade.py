@@ -10,6 +10,7 @@ from jurors.doubt import check_gold
 from jurors.evaluate import Choice, Evaluation
 from jurors.evaluate.alarm import ranked
 from jurors.jury.accept import accept
+from jurors.jury.calibration import Calibration
 from jurors.jury.counted import Counted, count_gradable
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.jury.methods.request import Request
@@ -35,6 +36,9 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
         label, or a few items with their true labels (mapping, frame or file). At most one.
     target, level
         What the intervals are about ("test": these items; "population": where they came from), and how sure they are.
+    errors, reference
+        How jurors err: "real" (as in the reference juries: what `calibrated` is about), "independent" (juries that were
+        made so, and simulations), or the shared error itself; and your own reference juries instead of the shipped.
     seed
         For methods that draw random numbers.
     exam
@@ -79,6 +83,7 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():
         result = replace(METHODS[name](sketch, request), exam=asked.exam, sketch=sketch)
+    result = replace(result, calibration=Calibration(asked.errors, asked.reference, gold))
     if counted.alarms:
         result = replace(result, alarms=ranked([*result.alarms, *counted.alarms]))
     return result if gold is None or result.partition is None else _tested(result, name, gold, asked)
@@ -93,4 +98,5 @@ def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Ev
     if partition is None:
         return result
     tested, surprise = check_gold(partition, gold)
-    return replace(result, gold=tested, alarms=ranked([*surprise, *result.alarms]))
+    calibration = Calibration(asked.errors, asked.reference, gold, blind)
+    return replace(result, gold=tested, alarms=ranked([*surprise, *result.alarms]), calibration=calibration)

@@ -43,10 +43,11 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
         raise OptionError(message, code="does_not_apply", name=next(iter(grading)))
     else:
         counted = _counted_as(accepted, evaluation)
-    if evaluation.partition is None:
+    partition = evaluation.labelling_partition
+    if partition is None:
         return _by_majority(counted, evaluation)
     about = {"method": evaluation.method, "alarms": evaluation.alarms}
-    labelled = label_rows(counted.votes, counted.tuple_of_row, evaluation.partition, **about)
+    labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     return labelled if known is None else _with_key(labelled, known)
 
 

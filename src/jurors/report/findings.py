@@ -41,9 +41,10 @@ def find(source: Votes | Sketch, key: Key | None = None, **grading: Any) -> Find
     evaluation, counted, _ = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
     labelling = None
-    if evaluation.partition is not None and counted.votes.counts is None and not evaluation.exam:
+    partition = evaluation.labelling_partition
+    if partition is not None and counted.votes.counts is None and not evaluation.exam:
         about = {"method": evaluation.method, "alarms": evaluation.alarms}
-        labelling = label_rows(counted.votes, counted.tuple_of_row, evaluation.partition, **about)
+        labelling = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     return Findings(evaluation, labelling, keyed, _comparison(evaluation, counted, keyed), _curve(evaluation))
 
 

@@ -1,0 +1,160 @@
+"""What every scenario expects of the jurors: sums over items of a tempered posterior, and of what stays unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from jurors.doubt.shared.jury_votes import Jury
+from jurors.doubt.shared.scenarios import DRAWS, Scenarios, temper
+from jurors.numbers.arrays import Floats, Integers
+
+_DENSE_CELLS = 200_000  # cells of the one-hot matrix up to which an ordinary array is faster
+_BLOCK_CELLS = 6_000_000  # tuples x labels x scenarios held at once
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over items, by scenario (last axis) or on the average of them; the last juror says the best labels."""
+
+    right: Floats  # (N, R, K) items of true label l on which the juror said l
+    met: Floats  # (N, R, K) items of true label l on which the juror voted
+    votes: Floats  # (N,)
+    prevalence: Floats  # (R, K) items by label
+    items: float
+    caught: float  # gold items whose best label would have been wrong
+    posterior: Floats  # (T, R)
+    best: Integers  # (T,)
+    doubt_right: Floats  # (N, R) variance of `right` left by unknown labels
+    doubt_met: Floats  # (N, R) the same of `met`
+    doubt: Floats  # (R,) of prevalence
+    gold: GoldSums | None
+
+
+@dataclass(frozen=True)
+class GoldSums:
+    """How gold votes differ from what was expected of them."""
+
+    votes: Floats  # (N,) gold votes
+    right: Floats  # (N, R, K) observed - expected
+    met: Floats  # (N, R, K)
+    expected: Floats  # (N, R) gold items of the label, expected
+    doubt_right: Floats  # (N, R) variance of the difference
+    doubt_met: Floats
+
+
+class OneHot:
+    """The one-hot matrix of votes, dense or sparse: jurors x labels said, by tuples."""
+
+    def __init__(self, jury: Jury, rows: Integers | None = None) -> None:
+        self.shape = jury.jurors, jury.labels
+        cells, width = jury.jurors * jury.labels, len(jury.weights)
+        row, cell = jury.row, jury.juror * jury.labels + jury.label
+        if rows is not None:
+            place = np.full(width, -1)
+            place[rows] = np.arange(len(rows))
+            kept = place[row] >= 0
+            row, cell, width = place[row[kept]], cell[kept], len(rows)
+        self.matrix: Any
+        if cells * width <= _DENSE_CELLS:
+            self.matrix = np.zeros((cells, width))
+            self.matrix[cell, row] = 1.0
+        else:
+            from scipy.sparse import csr_array
+
+            self.matrix = csr_array((np.ones(len(row)), (cell, row)), shape=(cells, width))
+
+    def sums(self, mass: Floats) -> tuple[Floats, Floats]:
+        """(T, R, K) masses by true label, summed over votes that said it and over all votes: (N, R, K) each."""
+        jurors, labels = self.shape
+        matrix = self.matrix if mass.dtype == np.float64 else self._single
+        joint = np.asarray(matrix @ mass.reshape(len(mass), -1)).reshape(jurors, labels, labels, -1)
+        return np.einsum("jllk->jlk", joint), joint.sum(axis=1)
+
+    @cached_property
+    def _single(self) -> Any:
+        return self.matrix.astype(np.float32)
+
+
+def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None) -> Sums:
+    """The sums of all scenarios, for every juror and for one more who says the best labels."""
+    tuples, size = jury.posterior.shape
+    best = odds[0].argmax(axis=1) if gold is None else _best_labels(jury, odds, drawn)
+    jury = _with_labels(jury, best)
+    votes, count = OneHot(jury), len(drawn.log_rho)
+    known = 0.0 if gold is None else gold.sum(axis=1)
+    free = jury.weights - known
+    right, met = np.empty((jury.jurors, size, count)), np.empty((jury.jurors, size, count))
+    prevalence = np.empty((size, count))
+    mean, doubt = np.zeros((tuples, size)), np.zeros((tuples, size))
+    for at in _blocks(drawn, tuples * size):
+        q = temper(odds[drawn.method[at[0]]], jury.voices, drawn.log_rho[at], drawn.slant[at])
+        draws = q[:, :, at < DRAWS]
+        mean += draws.sum(axis=2)
+        doubt += np.einsum("trk,trk->tr", draws, draws)
+        q *= free[:, None, None].astype(q.dtype)
+        if gold is not None:
+            q += gold[:, :, None].astype(q.dtype)
+        right[:, :, at], met[:, :, at] = votes.sums(q)
+        prevalence[:, at] = q.sum(axis=0)
+    doubt = (mean - doubt) * (free / DRAWS)[:, None]  # Σ q - Σ q²
+    open_right, open_met = votes.sums(doubt[:, :, None])
+    caught = 0.0 if gold is None else float(gold.sum() - gold[np.arange(tuples), best].sum())
+    return Sums(
+        right, met, met[:, :, 0].sum(axis=1), prevalence, float(jury.weights.sum()), caught, mean / DRAWS, best,
+        open_right[:, :, 0], open_met[:, :, 0], doubt.sum(axis=0),
+        None if gold is None else _gold_sums(jury, odds, drawn, gold),
+    )  # fmt: skip
+
+
+def _with_labels(jury: Jury, best: Integers) -> Jury:
+    """One more juror, who says the best labels: the jury's own answers are graded as everybody's are."""
+    last = np.full(len(best), jury.jurors)
+    return replace(
+        jury,
+        row=np.concatenate([jury.row, np.arange(len(best))]),
+        juror=np.concatenate([jury.juror, last]),
+        label=np.concatenate([jury.label, best]),
+        jurors=jury.jurors + 1,
+    )
+
+
+def _best_labels(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Integers:
+    """The likeliest label of each tuple on the average of the modes, once gold has had its say."""
+    total = np.zeros(jury.posterior.shape)
+    for k in range(len(odds)):
+        at = DRAWS + np.flatnonzero(drawn.method[DRAWS:] == k)
+        if len(at):
+            total += temper(odds[k], jury.voices, drawn.log_rho[at], drawn.slant[at]).sum(axis=2)
+    return np.asarray(total.argmax(axis=1))
+
+
+def _blocks(drawn: Scenarios, cells: int) -> list[Integers]:
+    """Scenarios of one method each, as many at a time as fit."""
+    step = max(_BLOCK_CELLS // max(cells, 1), 1)
+    if len(drawn.weights) == 1 and step >= len(drawn.method):
+        return [np.arange(len(drawn.method))]
+    parts = []
+    for k in range(len(drawn.weights)):
+        at = np.flatnonzero(drawn.method == k)
+        parts += [at[start : start + step] for start in range(0, len(at), step)]
+    return parts
+
+
+def _gold_sums(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats) -> GoldSums:
+    rows = np.flatnonzero(gold.sum(axis=1) > 0)
+    votes, counts = OneHot(jury, rows), gold[rows]
+    known, count = counts.sum(axis=1), len(drawn.log_rho)
+    right, met = (np.empty((jury.jurors, jury.labels, count)) for _ in range(2))
+    expected, doubt = np.zeros(counts.shape), np.zeros(counts.shape)
+    for at in _blocks(drawn, counts.size):
+        q = temper(odds[drawn.method[at[0]]][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
+        expected += q.sum(axis=2) * (known / count)[:, None]
+        doubt += np.einsum("trk,trk->tr", q, 1 - q) * (known / count)[:, None]
+        right[:, :, at], met[:, :, at] = votes.sums(counts[:, :, None] - q * known[:, None, None])
+    right_doubt, met_doubt = votes.sums(doubt[:, :, None])
+    all_expected = votes.sums(expected[:, :, None])[1][:, :, 0]
+    return GoldSums(all_expected.sum(axis=1), right, met, all_expected, right_doubt[:, :, 0], met_doubt[:, :, 0])

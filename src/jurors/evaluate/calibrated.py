@@ -1,0 +1,58 @@
+"""`Calibrated`: the grades as real juries go, beside what the votes would say if errors were independent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from jurors.evaluate.partition import Partition
+from jurors.evaluate.solution import Named
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedError:
+    """How far the jurors are believed to err together: rho, the intraclass correlation of their errors."""
+
+    median: float
+    interval: tuple[float, float]
+    juries: int  #: how many reference juries it was learned from
+    gold_items: int  #: how many items with a known label narrowed it
+    source: str  #: where it comes from: the reference juries, a file, or the user
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON keys of `shared_error`."""
+        return {
+            "median": self.median,
+            "interval": self.interval,
+            "juries": self.juries,
+            "gold_items": self.gold_items,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibrated:
+    """Grades that hold on real juries, whose errors are shared; `Evaluation` has what independence would give."""
+
+    prevalence: Named  #: label -> share
+    accuracy: Named  #: juror -> label -> share; None where the juror met no item of the label
+    score: Named  #: juror -> share
+    interval: Named  #: "prevalence", "accuracy", "score" -> … -> (low, high), and "wrong_labels" -> (low, high)
+    wrong_labels: float  #: the share of items whose best label is expected to be wrong
+    shared_error: SharedError
+    basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
+    level: float  #: how sure the intervals are
+    partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON keys of `calibrated`."""
+        return {
+            "prevalence": self.prevalence,
+            "accuracy": self.accuracy,
+            "score": self.score,
+            "interval": self.interval,
+            "wrong_labels": self.wrong_labels,
+            "shared_error": self.shared_error.to_dict(),
+            "basis": self.basis,
+            "level": self.level,
+        }

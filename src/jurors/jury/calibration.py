@@ -1,0 +1,199 @@
+"""From an evaluation as if errors were independent to one as real juries go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from jurors.doubt import panel_intervals
+from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate
+from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
+from jurors.doubt.shared.reference import Population, fit_population, read_reference, shipped_population
+from jurors.errors import OptionError
+from jurors.evaluate import Evaluation, Named, Partition
+from jurors.evaluate.calibrated import Calibrated, SharedError
+from jurors.evaluate.choose import DEFAULT_RULE
+from jurors.evaluate.panel.trio_fit import fit_trio
+from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
+from jurors.jury.methods.request import named_statistics
+from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.threads import one_thread
+from jurors.sketch import Sketch
+
+_NO_SLANT = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
+    center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
+    unevenness=1.0, juries=0,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How to calibrate an evaluation: what is believed of shared error, and what gold says of it.
+
+    `blind` is the same jury graded without its gold items: what they test must not have been made from them.
+    """
+
+    errors: float | str = "real"  #: "real", "independent", or the shared error itself
+    reference: Any = None  #: the user's own reference juries; None: those that come with the package
+    gold: Integers | None = None  #: tuples x labels, how many gold items
+    blind: Evaluation | None = None
+
+    def __call__(self, evaluation: Evaluation) -> Calibrated | None:
+        """The calibrated grades; None where there is nothing to calibrate."""
+        if evaluation.sketch is None or any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
+            return None
+        with one_thread():
+            if self.errors == "independent":
+                return _as_if_independent(evaluation)
+            return self._as_real(evaluation, evaluation.sketch)
+
+    def _as_real(self, evaluation: Evaluation, sketch: Sketch) -> Calibrated:
+        basis, posterior, noise = _basis(evaluation, self.blind or evaluation, sketch)
+        jury = jury_of(sketch, posterior, evaluation.voices)
+        gold = None if self.gold is None else self.gold.astype(np.float64)
+        rivals: list[Floats] = []
+        if gold is not None:
+            rivals = [majority_posterior(jury), *_dawid_skene(sketch, evaluation.voices)]
+        rho = None if isinstance(self.errors, str) else float(self.errors)
+        shares = calibrate(jury, self._population, rho=rho, gold=gold, rivals=rivals, noise=noise)
+        return _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis)
+
+    @cached_property
+    def _population(self) -> Population:
+        return reference_population(self.reference)
+
+    def _shared_error(self, shares: CalibratedShares, level: float) -> SharedError:
+        low, high = shares.interval(level)["shared_error"].tolist()
+        given = not isinstance(self.errors, str)
+        return SharedError(
+            median=shares.shared_error,
+            interval=(low, high),
+            juries=0 if given else self._population.juries,
+            gold_items=0 if self.gold is None else int(self.gold.sum()),
+            source="given" if given else "reference juries" if self.reference is None else "own reference juries",
+        )
+
+
+def reference_population(reference: Any) -> Population:
+    """The population of some reference juries: rows, a file of them, or None for those that come with the package."""
+    if reference is None:
+        return shipped_population()
+    juries = reference if isinstance(reference, (list, tuple)) else read_reference(reference)
+    if len(juries) < 2:
+        message = f"a reference needs at least two juries to tell how far juries differ, got {len(juries)}"
+        raise OptionError(message, code="out_of_range", name="reference")
+    return fit_population(juries)
+
+
+def jury_of(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> Jury:
+    """The votes of a sketch with a posterior of its tuples; `voices` says who speaks with whose voice."""
+    row, juror, label = (part.astype(np.int64) for part in sketch.tuples.triples())
+    voice = np.array(voices, dtype=np.int64) if voices else np.arange(len(sketch.jurors))
+    return Jury(
+        posterior=posterior,
+        weights=sketch.counts.astype(np.float64),
+        row=row,
+        juror=juror,
+        label=label,
+        jurors=len(sketch.jurors),
+        voices=count_voices(row, juror, sketch.tuples.rows, voice),
+    )
+
+
+def _basis(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple[str, Floats, FitNoise]:
+    """Whose posteriors are calibrated, the posteriors, and how far they move when items are drawn again."""
+    partition = blind.partition
+    if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
+        return _trio_basis(evaluation, sketch)
+    if evaluation.method == "majority" or partition is None or partition.is_sure_of_itself:
+        return "majority", _majority(sketch, evaluation.voices), FitNoise()
+    return evaluation.method, _posterior(partition, sketch, evaluation.voices), _noise(evaluation)
+
+
+def _dawid_skene(sketch: Sketch, voices: tuple[int, ...]) -> list[Floats]:
+    posterior = evaluate_dawid_skene(sketch).posterior
+    return [] if posterior is None else [_filled(posterior, sketch, voices)]
+
+
+def _trio_basis(evaluation: Evaluation, sketch: Sketch) -> tuple[str, Floats, FitNoise]:
+    """Three jurors: the panel model, which stays in range and is steady where items are few."""
+    panel = fit_trio(sketch, evaluation.solution, from_votes=evaluation.rule == DEFAULT_RULE)
+    ends = panel_intervals(panel)
+    errors = None if ends is None else ends["errors"]
+    noise = FitNoise() if errors is None else FitNoise(*(_variances(errors[name]) for name in _NOISY))
+    return "latent", panel.choice.fit.posterior, noise
+
+
+_NOISY = ("prevalence", "accuracy", "score")
+
+
+def _noise(evaluation: Evaluation) -> FitNoise:
+    errors = evaluation.standard_error
+    if errors is None:
+        return FitNoise()
+    accuracy = [list(row.values()) for row in errors["accuracy"].values()]
+    prevalence, score = (list(errors[name].values()) for name in ("prevalence", "score"))
+    return FitNoise(*map(_variances, (prevalence, accuracy, score)))
+
+
+def _variances(errors: Any) -> Floats:
+    """Squared standard errors; one that does not exist adds nothing."""
+    return np.nan_to_num(np.array(errors, dtype=np.float64)) ** 2
+
+
+def _filled(posterior: Floats, sketch: Sketch, voices: tuple[int, ...]) -> Floats:
+    """A posterior for every tuple: by majority where the method rules a tuple out, or leaves [0, 1]."""
+    known = ((posterior >= 0.0) & (posterior <= 1.0 + 1e-9)).all(axis=1, keepdims=True)
+    return posterior if known.all() else np.where(known, posterior, _majority(sketch, voices))
+
+
+def _majority(sketch: Sketch, voices: tuple[int, ...]) -> Floats:
+    shape = (sketch.tuples.rows, len(sketch.labels))
+    return majority_posterior(jury_of(sketch, np.full(shape, 1.0 / shape[1]), voices))
+
+
+def _posterior(partition: Partition, sketch: Sketch, voices: tuple[int, ...]) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _filled(partition.by_true_label / sketch.counts[:, None], sketch, voices)
+
+
+def _named(
+    evaluation: Evaluation, sketch: Sketch, shares: CalibratedShares, shared: SharedError, basis: str
+) -> Calibrated:
+    arrays = {"prevalence": shares.prevalence, "accuracy": shares.accuracy, "score": shares.score}
+    by_name = named_statistics(sketch, {name: _with_none(values) for name, values in arrays.items()})
+    ends = shares.interval(evaluation.level)
+    interval = named_statistics(sketch, {name: _with_none(ends[name]) for name in arrays})
+    low, high = ends["wrong_labels"].tolist()
+    return Calibrated(
+        prevalence=by_name["prevalence"], accuracy=by_name["accuracy"], score=by_name["score"],
+        interval=Named(**interval, wrong_labels=(low, high)), wrong_labels=shares.wrong_labels, shared_error=shared,
+        basis=basis, level=evaluation.level,
+        partition=Partition(sketch, shares.posterior * sketch.counts[:, None], shares.labels),
+    )  # fmt: skip
+
+
+def _with_none(values: Floats) -> Any:
+    """NaN as None: the statistic does not exist."""
+    return np.where(np.isnan(values), None, values)  # type: ignore[call-overload]
+
+
+def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
+    """The evaluation's own numbers, in the shape of calibrated ones: for juries made to err independently."""
+    partition, sketch = evaluation.partition, evaluation.sketch
+    if partition is None or evaluation.interval is None or sketch is None or partition.is_sure_of_itself:
+        return None
+    posterior = _posterior(partition, sketch, evaluation.voices)
+    jury = jury_of(sketch, posterior, evaluation.voices)
+    shares = calibrate(jury, _NO_SLANT, rho=0.0)
+    low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
+    return Calibrated(
+        prevalence=evaluation.prevalence, accuracy=evaluation.accuracy, score=evaluation.score,
+        interval=Named(**evaluation.interval, wrong_labels=(low, high)),
+        wrong_labels=partition.expected_errors / sketch.items,
+        shared_error=SharedError(median=0.0, interval=(0.0, 0.0), juries=0, gold_items=0, source="independent"),
+        basis=evaluation.method, level=evaluation.level, partition=partition,
+    )  # fmt: skip

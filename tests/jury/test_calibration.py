@@ -1,0 +1,155 @@
+"""Grades as real juries go: laws of the calibrated numbers, and what gold, options and mirrors do to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import jurors
+from jurors import Evaluation, OptionError, Sketch, Votes
+from jurors.doubt.shared.reference import shipped_juries
+
+
+def panel(seed: int = 0, items: int = 300, accuracies: tuple[float, ...] = (0.9, 0.8, 0.75, 0.7, 0.65)) -> Votes:
+    return panel_with_truth(seed, items, accuracies)[0]
+
+
+def panel_with_truth(seed: int, items: int, accuracies: tuple[float, ...]) -> tuple[Votes, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(items) < 0.4
+    right = rng.random((items, len(accuracies))) < accuracies
+    votes = np.where(right, truth[:, None], ~truth[:, None]).astype(int)
+    return Votes.from_matrix(votes), truth.astype(int)
+
+
+def calibrated(result: Evaluation) -> jurors.Calibrated:
+    assert result.calibrated is not None
+    return result.calibrated
+
+
+@pytest.mark.parametrize("method", sorted(jurors.METHODS))
+def test_every_method_is_calibrated_inside_its_own_interval(method: str) -> None:
+    grades = calibrated(jurors.grade(panel(), method=method))
+    for statistic in ("prevalence", "score"):
+        for name, value in getattr(grades, statistic).items():
+            low, high = grades.interval[statistic][name]
+            assert 0 <= low <= value <= high <= 1
+    low, high = grades.interval["wrong_labels"]
+    assert 0 <= low <= grades.wrong_labels <= high <= 1
+    assert sum(grades.prevalence.values()) == pytest.approx(1)
+
+
+def test_intervals_widen_with_the_level_and_with_shared_error() -> None:
+    def width(**options: object) -> float:
+        low, high = calibrated(jurors.grade(panel(), **options)).interval["score"]["1"]  # type: ignore[arg-type]
+        return float(high - low)
+
+    assert width(level=0.5) < width(level=0.8) < width(level=0.95)
+    assert width(errors="independent") < width()
+
+
+def test_more_shared_error_believes_the_jury_less() -> None:
+    wrong = [calibrated(jurors.grade(panel(), errors=rho)).wrong_labels for rho in (0.0, 0.1, 0.5, 2.0)]
+    assert wrong == sorted(wrong)
+    assert wrong[0] < wrong[-1]
+
+
+def test_if_independent_the_grades_are_the_evaluation_s_own() -> None:
+    result = jurors.grade(panel(), errors="independent")
+    grades = calibrated(result)
+    assert (grades.score, grades.accuracy, grades.prevalence) == (result.score, result.accuracy, result.prevalence)
+    assert result.interval is not None
+    assert grades.interval["score"] == result.interval["score"]
+    assert grades.shared_error.median == 0
+    assert result.partition is not None
+    assert grades.wrong_labels == pytest.approx(result.partition.expected_errors / result.items)
+
+
+@given(st.permutations(range(5)))
+@settings(max_examples=10, deadline=None)
+def test_renaming_and_reordering_jurors_commutes_with_calibrating(order: list[int]) -> None:
+    votes = panel(items=120)
+    before = calibrated(jurors.grade(votes, method="dawid_skene"))
+    after = calibrated(jurors.grade(votes.take([votes.jurors[k] for k in order]), method="dawid_skene"))
+    for name in votes.jurors:
+        assert after.score[name] == pytest.approx(before.score[name], abs=1e-6)
+        assert after.interval["score"][name] == pytest.approx(before.interval["score"][name], abs=1e-6)
+
+
+def test_gold_narrows_the_intervals_and_in_the_limit_nothing_but_gold_counts() -> None:
+    votes, truth = panel_with_truth(1, 400, (0.8, 0.75, 0.7, 0.7))
+    true = jurors.score(votes, truth.tolist())
+    widths, errors = [], []
+    for size in (0, 40, 400):
+        gold = {int(item): int(truth[item]) for item in range(size)} or None
+        grades = calibrated(jurors.grade(votes, gold=gold))
+        ends = np.array(list(grades.interval["score"].values()))
+        widths.append(float((ends[:, 1] - ends[:, 0]).mean()))
+        errors.append(max(abs(grades.score[j] - float(true.score[j])) for j in votes.jurors))
+        assert grades.shared_error.gold_items == size
+    assert widths[0] > widths[1] > widths[2]
+    assert errors[2] < 0.005
+    assert widths[2] < 0.01
+
+
+def test_a_constant_juror_gets_the_interval_of_the_prevalence() -> None:
+    votes = panel(items=300)
+    codes = np.column_stack([votes.codes, np.zeros(300, dtype=int)])
+    grades = calibrated(jurors.grade(codes))
+    low, high = grades.interval["score"]["6"]
+    share_low, share_high = grades.interval["prevalence"][0]
+    assert low == pytest.approx(share_low, abs=0.06)
+    assert high == pytest.approx(share_high, abs=0.06)
+
+
+def test_a_trio_out_of_range_is_calibrated_by_the_panel_model() -> None:
+    votes, key = jurors.load_example("llm_graders")
+    result = jurors.grade(votes)
+    grades, truth = calibrated(result), jurors.score(votes, key)
+    assert result.method == "algebraic"
+    assert grades.basis == "latent"
+    for juror, (low, high) in grades.interval["score"].items():
+        assert low <= truth.score[juror] <= high
+    assert truth.items - truth.errors_of(grades.partition.chosen) == 231
+
+
+def test_counts_that_have_no_real_solution_are_calibrated_and_labelled_too() -> None:
+    sketch = Sketch.from_counts({"AAB": 30, "ABA": 30, "BAA": 30, "BBB": 30, "AAA": 1, "BBA": 1}, jurors="ijk")
+    result = jurors.grade(sketch)
+    assert result.solution is None
+    assert calibrated(result).basis == "latent"
+    assert not np.isnan(jurors.label(sketch).probability).any()
+
+
+def test_labels_carry_the_calibrated_probability() -> None:
+    votes = panel()
+    sure, real = (jurors.label(votes, errors=errors).probability.mean() for errors in ("independent", "real"))
+    assert real < sure
+    grades = calibrated(jurors.grade(votes))
+    assert jurors.label(votes).expected_errors / 300 == pytest.approx(grades.wrong_labels, abs=0.03)
+
+
+@pytest.mark.parametrize("errors", ["rael", -0.1, float("nan"), float("inf")])
+def test_a_shared_error_that_cannot_be_is_refused(errors: object) -> None:
+    with pytest.raises(OptionError, match="errors must be 'real', 'independent' or a number"):
+        jurors.grade(panel(), errors=errors)  # type: ignore[arg-type]
+
+
+def test_own_reference_juries_are_believed() -> None:
+    calm = [jury for jury in shipped_juries() if jury.rho < 0.2]
+    own = calibrated(jurors.grade(panel(), reference=calm))
+    assert own.shared_error.juries == len(calm)
+    assert own.shared_error.median < calibrated(jurors.grade(panel())).shared_error.median
+    with pytest.raises(OptionError, match="at least two juries"):
+        jurors.grade(panel(), reference=calm[:1]).calibrated  # noqa: B018
+
+
+def test_the_document_has_the_calibrated_keys() -> None:
+    document = jurors.grade(panel()).to_dict()["calibrated"]
+    assert set(document) == {
+        *("prevalence", "accuracy", "score", "interval", "wrong_labels", "shared_error", "basis", "level"),
+    }
+    assert set(document["shared_error"]) == {"median", "interval", "juries", "gold_items", "source"}
+    assert set(document["interval"]) == {"prevalence", "accuracy", "score", "wrong_labels"}
