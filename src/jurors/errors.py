@@ -62,6 +62,7 @@ class About(TypedDict, total=False):
     repeated: int  #: how many votes of a juror on an item are there again
     needed: int  #: how many there must be (or, of labels, may be)
     given: int  #: how many there are
+    items: int  #: how many items there are
     tool: str  #: `--from NAME:QUESTION` that would help
     outcome: str  #: of a degenerate sketch, why it fixes no answer
 

@@ -208,7 +208,7 @@ BAD = {
         "'ann' votes more than once on item '1'",
     ),
     "ragged": ("a,b,c\nx,y,x\nx,y\nx,x,x\n", "3"),
-    "uninformative": ("a,b,c,count\nx,x,x,4\ny,y,x,4\nx,y,x,1\n", "'c' always says x"),
+    "uninformative": ("a,b,c,count\nx,x,x,4\ny,y,x,4\nx,y,x,1\n", "'c' always says 'x'"),
 }
 
 

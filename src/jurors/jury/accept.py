@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -86,10 +86,16 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
 
 def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
     """SketchError unless there are enough jurors and labels to grade anybody."""
+    for refusal in refusals(votes, fewest=fewest):
+        raise refusal
+
+
+def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchError]:
+    """Everything for which these votes cannot be graded, whoever they are."""
     if not votes.total:
-        raise SketchError("there is no item to grade", code="no_items")
+        yield SketchError("there is no item to grade", code="no_items")
     if len(votes.jurors) < fewest:
-        raise SketchError(
+        yield SketchError(
             f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
             f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number.",
             code="few_jurors",
@@ -100,17 +106,18 @@ def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
     if len(votes.labels) < 2:
         shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
         message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
-        raise SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
+        yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
     most = max(2, votes.total // 2)
     if len(votes.labels) > most:
         similar = "".join(f" ({alarm.message})" for alarm in label_alarms(votes))
-        raise SketchError(
+        yield SketchError(
             f"{len(votes.labels):,} labels are more than {votes.total:,} items can support (at most {most:,}): are "
             "these scores or free text? Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)"
             f"{similar}",
             code="many_labels",
             needed=most,
             given=len(votes.labels),
+            items=votes.total,
         )
 
 

@@ -10,10 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from jurors.errors import VotesError
+from jurors.doubt.trio_alarms import contradiction_alarm
+from jurors.errors import DegenerateSketchError, SketchError, VotesError
 from jurors.evaluate.panel.islands import FEWEST_VOICES
+from jurors.evaluate.trio.trio import evaluate_trio
+from jurors.jury.accept import refusals, without_silent
+from jurors.jury.groups.by_group_votes import said_here
 from jurors.look.suspects import Finding
 from jurors.options import Reading, ReadingOptions, spelled, texts
+from jurors.sketch import Sketch
 from jurors.votes.files.formats import ENDINGS, PACKED
 from jurors.votes.key import read_key
 from jurors.votes.table import Votes
@@ -51,65 +56,31 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
 
 def obstacles(votes: Votes) -> Iterator[str]:
     """Why these votes cannot be graded without a key; nothing if they can."""
-    _, col, code = votes.triples()
-    voters = np.unique(col)
-    heard, said = len(voters), len(np.unique(code))
-    most = max(2, votes.total // 2)
-    if not votes.total:
-        yield "there is no item"
-    if heard < FEWEST_VOICES:
-        found = {0: "nobody does", 1: "one does"}.get(heard, f"{heard} do")
-        yield f"grading without an answer key needs at least {FEWEST_VOICES} jurors who vote, and {found}"
-    if said < 2:
-        yield "grading needs at least two labels, and only one was ever said"
-    if said > most:
-        yield f"{said:,} labels are more than {votes.total:,} items can support: scores or free text?"
-    if heard == FEWEST_VOICES and said == 2:
-        yield from _trio_obstacle(_with_labels_said(votes.take([votes.jurors[k] for k in voters.tolist()])))
+    heard = said_here(without_silent(votes)[0])
+    refused = list(refusals(heard))
+    yield from map(_shortly, refused)
+    if not refused and len(heard.jurors) == FEWEST_VOICES and len(heard.labels) == 2:
+        try:
+            evaluate_trio(Sketch.from_votes(heard).complete())
+        except DegenerateSketchError as error:
+            if contradiction_alarm(error) is None:  # which rings when it is graded, and that is an answer
+                yield error.fault
 
 
-def _with_labels_said(votes: Votes) -> Votes:
-    """The votes without labels that nobody says (any more), as reading only these jurors would find them."""
-    codes = votes.codes
-    said = np.unique(codes[codes >= 0])
-    place = np.full(len(votes.labels) + 1, -1, dtype=codes.dtype)  # code -1, no vote, is the last
-    place[said] = np.arange(len(said))
-    labels = [votes.labels[k] for k in said.tolist()]
-    return Votes.from_matrix(place[codes], jurors=votes.jurors, labels=labels, counts=votes.counts)
-
-
-def _trio_obstacle(votes: Votes) -> Iterator[str]:
-    """Why three jurors with two labels fix no answer: somebody answers regardless of the others.
-
-    Counts that no independent trio can give are no obstacle: grading them rings an alarm, which is an answer.
-    """
-    counts = np.zeros((2, 2, 2), dtype=object)
-    whole = (codes := votes.codes).min(axis=1) >= 0
-    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
-    for a, b, c in np.ndindex(2, 2, 2):
-        counts[a, b, c] = int(weights[whole & (codes == (a, b, c)).all(axis=1)].sum())
-    if not counts.sum():
-        yield "no item was answered by all three jurors"
-        return
-    pairs = [counts.sum(axis=other) for other in range(3)]
-    moved = [pair[0, 0] * pair[1, 1] - pair[0, 1] * pair[1, 0] for pair in pairs]
-    if moved.count(0) < 2 or _hyperdeterminant(counts):  # with a 0 among the pairs it is the third moment, squared
-        return
-    margins = [counts.sum(axis=tuple(other for other in range(3) if other != k)) for k in range(3)]
-    always = [
-        f"{name!r} always says {votes.labels[0 if margin[0] else 1]!r}"
-        for name, margin in zip(votes.jurors, margins, strict=True)
-        if not margin.all()
-    ]
-    why = f" ({', '.join(always)})" if always else ""
-    yield f"on the {counts.sum():,} items that all three answered, their answers do not move together{why}"
-
-
-def _hyperdeterminant(n: Any) -> int:
-    """Cayley's, of 2 x 2 x 2 counts: the discriminant of det(first slice + t second slice)."""
-    first, second = n[0, 0, 0] * n[0, 1, 1] - n[0, 0, 1] * n[0, 1, 0], n[1, 0, 0] * n[1, 1, 1] - n[1, 0, 1] * n[1, 1, 0]
-    mixed = n[0, 0, 0] * n[1, 1, 1] + n[0, 1, 1] * n[1, 0, 0] - n[0, 0, 1] * n[1, 1, 0] - n[0, 1, 0] * n[1, 0, 1]
-    return int(mixed * mixed - 4 * first * second)
+def _shortly(refusal: SketchError) -> str:
+    """Why votes are refused, in a few words."""
+    given = refusal.about.get("given", 0)
+    match refusal.code:
+        case "no_items":
+            return "there is no item"
+        case "few_jurors":
+            voting = {0: "nobody does", 1: "one does"}.get(given, f"{given} do")
+            return f"grading without an answer key needs at least {FEWEST_VOICES} jurors who vote, and {voting}"
+        case "few_labels":
+            return "grading needs at least two labels, and only one was ever said"
+        case "many_labels":
+            return f"{given:,} labels are more than {refusal.about['items']:,} items can support: scores or free text?"
+    return refusal.fault
 
 
 def next_steps(

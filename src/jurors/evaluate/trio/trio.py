@@ -179,7 +179,7 @@ def _refuse(outcome: str, message: str, jurors: tuple[str, ...] = ()) -> NoRetur
 def _constant_jurors(sketch: Sketch) -> str:
     codes = sketch.tuples.codes[sketch.counts > 0]
     always = [
-        f"{juror!r} always says {sketch.labels[int(codes[0, c])]}"
+        f"{juror!r} always says {sketch.labels[int(codes[0, c])]!r}"
         for c, juror in enumerate(sketch.jurors)
         if (codes[:, c] == codes[0, c]).all()
     ]
