@@ -23,7 +23,7 @@ from jurors.votes.readers import READERS
 ROOT = Path(__file__).parents[2]
 RECIPES = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## How to add")[2]
 BLOCKS = dict(re.findall(r"```python\n# src/(jurors/\S+/yours\w*)\.py\n(.*?)```", RECIPES, re.DOTALL))
-NAMED = re.findall(r"`(\w+)`(?: and `(\w+)`)? (?:in|of) `([\w/.]+\.py)`", RECIPES)
+NAMED = re.findall(r"`(\w+)`(?: and `(\w+)`)? (?:in|of)\s`([\w/.]+\.py)`", RECIPES)
 Plug = Callable[[str], ModuleType]
 
 

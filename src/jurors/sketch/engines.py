@@ -89,7 +89,7 @@ def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: boo
     """The sketch where an item may have several rows; `votes` are the counts of the rows."""
     import narwhals as nw
 
-    counts = cast(Integers, votes.counts)
+    counts = cast("Integers", votes.counts)
     tally = [[dot(counts, column == label) for label in range(len(votes.labels))] for column in votes.codes.T]
     pivot = Pivot(votes.jurors, votes.labels, np.array(tally))
     sums = [total([nw.col(keys[j]) * whole_number(weight) for j, weight in part]) for part in pivot.parts]
