@@ -20,7 +20,7 @@ import pytest
 
 import jurors
 from jurors.cli.check import Verdict
-from jurors.tables import FORMS, Drawable, Listing, Notes, Result, Table, data_frame, json_ready
+from jurors.tables import FORMS, SCHEMA, Drawable, Listing, Notes, Result, Table, data_frame, json_ready
 
 EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")
 LABELS = ("<b>yes</b>", "no & more")
@@ -153,6 +153,22 @@ def test_json_is_strict_and_is_the_document(name: str) -> None:
         raise AssertionError(constant)
 
     assert json.loads(made(name).to_json(), parse_constant=refuse) == made(name).to_dict()
+
+
+def _schemas(document: Any) -> int:
+    """How often a document says its schema, at any depth."""
+    parts = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
+    return int(isinstance(document, dict) and "schema" in document) + sum(map(_schemas, parts))
+
+
+@every_result
+def test_a_document_says_its_schema_once_and_first(name: str) -> None:
+    document = made(name).to_dict()
+    if isinstance(document, dict):
+        assert next(iter(document.items())) == ("schema", SCHEMA)
+        assert _schemas(document) == 1
+    else:
+        assert _schemas(document) == 0
 
 
 @every_result

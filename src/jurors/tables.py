@@ -23,6 +23,9 @@ from jurors.errors import VotesError
 
 Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
 
+#: the version of the JSON documents: grows when a key goes or changes its meaning, not when one is added
+SCHEMA = 1
+
 #: format -> the method that gives it
 FORMS = {"text": "to_text", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "html": "to_html"}
 
@@ -67,8 +70,9 @@ class Result(ABC):
         """What CSV and the dataframe hold."""
 
     def to_dict(self) -> Any:
-        """The result as JSON's own types: text keys, no NaN."""
-        return json_ready(self._document())
+        """The result as JSON's own types: text keys, no NaN; a mapping starts with the version of its `schema`."""
+        document = json_ready(self._document())
+        return {"schema": SCHEMA, **document} if isinstance(document, dict) else document
 
     def to_json(self) -> str:
         """The result as strict JSON."""
@@ -275,6 +279,8 @@ def json_ready(value: Any) -> Any:
         return {"real": value.real, "imaginary": value.imag}
     if isinstance(value, Fraction):
         return float(value)
+    if isinstance(value, Result):  # a part of another document, which says the schema once
+        return json_ready(value._document())
     if hasattr(value, "tolist"):  # numpy's, which is not imported here: `--help` need not wait for it
         return json_ready(value.tolist())
     return value.to_dict() if hasattr(value, "to_dict") else value

@@ -137,7 +137,7 @@ class Evaluation(Drawable):
 
     def _document(self) -> dict[str, Any]:
         """The report card as JSON."""
-        numbers = self.solution.to_dict() if self.solution else dict.fromkeys(_STATISTICS)
+        numbers = self.solution._document() if self.solution else dict.fromkeys(_STATISTICS)
         if self.exam:
             numbers = {name: numbers[name] if name == "score" else None for name in _STATISTICS}
         document = {
@@ -188,12 +188,12 @@ class Evaluation(Drawable):
 
     def _solution_dicts(self) -> list[dict[str, Any]]:
         chosen = self.solution is not None
-        return [{**s.to_dict(), "chosen": chosen and k == 0} for k, s in enumerate(self.solutions)]
+        return [{**s._document(), "chosen": chosen and k == 0} for k, s in enumerate(self.solutions)]
 
     def _majority_dict(self) -> dict[str, Any] | None:
         if self.majority is None:
             return None
-        numbers = self.majority.to_dict()
+        numbers = self.majority._document()
         return {"score": numbers["score"]} if self.exam else numbers
 
     def _columns(self) -> Columns:

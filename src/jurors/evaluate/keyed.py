@@ -135,7 +135,7 @@ class KeyedEvaluation(Drawable):
             "jurors": self.jurors,
             "labels": self.labels,
             "method": "answer_key",
-            **self.solution.to_dict(),
+            **self.solution._document(),
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
         }
