@@ -61,13 +61,17 @@ def test_an_estimate_outside_the_unit_interval_is_shown_as_it_is() -> None:
     counts = {"aaa": 2, "aba": 19, "abb": 6, "baa": 24, "bab": 1, "bba": 189, "bbb": 40}
     result = grade(Sketch.from_counts(counts, jurors=("Gemini", "Mistral", "GPT-4")))
     assert result.accuracy["Mistral"]["b"] > 1
-    loud = [alarm for alarm in result.alarms if alarm.level == "alarm"]
+    assert (result.alarms[0].kind, result.alarms[0].level) == ("out_of_range", "warning")
+    assert result.alarms[0].value == pytest.approx(result.accuracy["Mistral"]["b"] - 1)
+    hundredfold = grade(Sketch.from_counts({votes: 100 * n for votes, n in counts.items()}, jurors="ijk"))
+    loud = [alarm for alarm in hundredfold.alarms if alarm.level == "alarm"]
     assert [alarm.kind for alarm in loud] == ["out_of_range"]
-    assert loud[0].value == pytest.approx(result.accuracy["Mistral"]["b"] - 1)
+    assert loud[0].chance is not None
+    assert 0 < loud[0].chance < 0.001
 
 
 def test_a_copy_of_a_juror_is_noticed() -> None:
-    counts = {"AAA": 40, "AAB": 10, "BBA": 12, "BBB": 38}
+    counts = {"AAA": 140, "AAB": 10, "BBA": 12, "BBB": 138}
     result = grade(Sketch.from_counts(counts, jurors=("ann", "ann's copy", "bob")))
     few = next(alarm for alarm in result.alarms if alarm.kind == "too_few_voices")
     assert (few.level, few.value) == ("alarm", 2)
@@ -78,7 +82,7 @@ def test_a_copy_of_a_juror_is_noticed() -> None:
 
 
 def test_a_juror_who_always_says_the_opposite_is_noticed() -> None:
-    counts = {"ABA": 40, "ABB": 10, "BAA": 12, "BAB": 38}
+    counts = {"ABA": 140, "ABB": 10, "BAA": 12, "BAB": 138}
     assert kinds(Sketch.from_counts(counts, jurors=("ann", "not ann", "bob")))["too_few_voices"] == "alarm"
 
 
@@ -96,10 +100,11 @@ def test_an_empty_cell_is_a_warning() -> None:
     assert kinds(Sketch.from_counts(counts, jurors="ijk"))["zero_cell"] == "warning"
 
 
-def test_contradictory_pairs_are_an_alarm_without_numbers() -> None:
+def test_contradictory_pairs_are_a_warning_where_chance_explains_them_and_leave_no_numbers() -> None:
     counts = {"AAA": 3, "AAB": 1, "ABA": 2, "ABB": 2, "BAA": 2, "BAB": 2, "BBA": 1, "BBB": 3}
     result = grade(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")))
     assert result.solution is None
     assert result.solutions == ()
-    assert [(a.kind, a.level) for a in result.alarms] == [("contradictory_pairs", "alarm")]
+    assert [(a.kind, a.level) for a in result.alarms] == [("contradictory_pairs", "warning")]
+    assert result.alarms[0].value == result.smallest_correlation
     assert "No real evaluation" in str(result)

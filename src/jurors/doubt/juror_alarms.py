@@ -6,7 +6,6 @@ import numpy as np
 
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.majority import joint_counts
-from jurors.evaluate.panel.islands import too_few_voices
 from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
 
@@ -33,28 +32,6 @@ def juror_alarms(sketch: Sketch, posterior: Floats) -> list[Alarm]:
             sketch, liar, "inverted_juror", "is wrong more often than chance: its votes are read the other way round"
         ),
     ]
-
-
-def voice_alarms(sketch: Sketch) -> list[Alarm]:
-    """The alarm of a panel in which fewer than three jurors say anything of their own."""
-    found = too_few_voices(sketch)
-    if found is None:
-        return []
-    names = sketch.jurors
-    why = [
-        *(f"{names[k]!r} never disagrees with {names[first]!r}" for k, first in found.same),
-        *(f"{names[k]!r} never agrees with {names[first]!r}" for k, first in found.opposite),
-        *(f"{names[k]!r} says one label only" for k in found.constant),
-    ]
-    shown = ", ".join(why[:_MOST_NAMED]) + (f" and {len(why) - _MOST_NAMED} more" if len(why) > _MOST_NAMED else "")
-    left = "one voice is" if found.count == 1 else "no voice is" if not found.count else "two voices are"
-    message = (
-        f"{shown + ': ' if shown else ''}only {left} left, and grading needs three. Copies and jurors who are always "
-        "right look the same in the counts, so these grades are not evidence: there are no intervals and no expected "
-        "errors; add jurors who worked apart, or score against a key"
-    )
-    concerned = sorted({k for pair in (*found.same, *found.opposite) for k in pair} | set(found.constant))
-    return [Alarm("too_few_voices", "alarm", message, float(found.count), tuple(names[k] for k in concerned))]
 
 
 def _lift(joint: Floats) -> tuple[Floats, Floats]:

@@ -8,34 +8,50 @@ from __future__ import annotations
 
 import math
 
-from jurors.doubt.goodness import goodness_of_fit
+from jurors.doubt.goodness import GoodnessOfFit, goodness_of_fit
+from jurors.doubt.trio_chance import UNEXPLAINED, chance_in_words
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.catalogue import KINDS
 from jurors.evaluate.together.thresholds import LARGE_MISFIT, SIGNIFICANT
-from jurors.evaluate.trio.multilabel import MultilabelDecode
+from jurors.evaluate.trio.multilabel import MultilabelDecode, Outcome
 from jurors.sketch import Sketch
 
-
-def outcome_alarms(decode: MultilabelDecode) -> list[Alarm]:
-    """Everything the exact decode found, as alarms."""
-    return [
-        Alarm(one.name, KINDS[one.name].levels[0], one.message.rstrip("."), one.value, one.jurors, one.labels)
-        for one in decode.outcomes
-    ]
+_BY_CHANCE = frozenset({"complex", "out_of_range"})  # what sampling error alone brings about
 
 
-def goodness_alarms(sketch: Sketch) -> list[Alarm]:
-    """The graded alarm of three jurors with three labels or more: is the misfit more than chance, and how large?"""
+def tested(sketch: Sketch) -> GoodnessOfFit | None:
+    """The goodness of fit; None where labels that nobody uses leave too few to test."""
     try:
-        found = goodness_of_fit(sketch)
-    except SketchError:  # labels nobody uses can leave too few to test
+        return goodness_of_fit(sketch)
+    except SketchError:
+        return None
+
+
+def outcome_alarms(decode: MultilabelDecode, fit: GoodnessOfFit | None = None) -> list[Alarm]:
+    """Everything the exact decode found, as alarms; `fit` is the goodness of fit where that is known already."""
+    if fit is None and any(one.name in _BY_CHANCE for one in decode.outcomes):
+        fit = tested(decode.sketch)
+    return [_outcome_alarm(one, fit) for one in decode.outcomes]
+
+
+def _outcome_alarm(one: Outcome, fit: GoodnessOfFit | None) -> Alarm:
+    """As loud as its kind can be; numbers that cannot be are a warning where chance explains as bad a fit."""
+    message, levels, chance = one.message.rstrip("."), KINDS[one.name].levels, None
+    if one.name in _BY_CHANCE:
+        chance = 1.0 if fit is None else fit.p_value
+        message = f"{message}: {chance_in_words(chance)}"
+    level = levels[0] if chance is None or chance <= UNEXPLAINED else levels[-1]
+    return Alarm(one.name, level, message, one.value, one.jurors, one.labels, chance=chance)
+
+
+def goodness_alarms(sketch: Sketch, fit: GoodnessOfFit | None) -> list[Alarm]:
+    """The graded alarm of three jurors with three labels or more: is the misfit more than chance, and how large?"""
+    if fit is None or fit.p_value >= SIGNIFICANT:
         return []
-    if found.p_value >= SIGNIFICANT:
-        return []
-    size = math.sqrt(max(found.statistic - found.dof, 0.0) / sketch.items)
+    size = math.sqrt(max(fit.statistic - fit.dof, 0.0) / sketch.items)
     message = (
-        f"errors go together beyond chance: independent jurors fit the counts badly (G² = {found.statistic:,.0f} on "
-        f"{found.dof:,} degrees of freedom, effect size {size:.2f})"
+        f"errors go together beyond chance: independent jurors fit the counts badly (G² = {fit.statistic:,.0f} on "
+        f"{fit.dof:,} degrees of freedom, effect size {size:.2f})"
     )
     return [Alarm("correlated_errors", "alarm" if size > LARGE_MISFIT else "warning", message, size)]

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.juror_alarms import voice_alarms
+from jurors.doubt.trio_chance import UNEXPLAINED, chance_in_words, chance_of_contradiction
+from jurors.doubt.voice_alarms import voice_alarms
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate.alarm import Alarm, AlarmPair, ranked
+from jurors.evaluate.catalogue import Level
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio.encode import tuple_shares
 from jurors.numbers.arrays import Floats
@@ -26,11 +28,20 @@ WEAK_PAIR = 3.0  #: standard errors from none below which a pair's covariance ha
 _NEAR_END = 1e-9
 
 
-def contradiction_alarm(error: DegenerateSketchError) -> Alarm | None:
-    """The alarm of counts that no independent trio can give; None where the counts merely fix no answer."""
+def contradiction_alarm(error: DegenerateSketchError, sketch: Sketch) -> Alarm | None:
+    """The alarm of counts that no independent trio gives exactly; None where the counts merely fix no answer."""
     if error.outcome not in CONTRADICTIONS:
         return None
-    return Alarm(error.outcome, "alarm", f"{error}; the errors are strongly correlated", None, error.jurors)
+    return _contradiction(error.outcome, str(error), sketch, jurors=error.jurors)
+
+
+def _contradiction(
+    kind: str, what: str, sketch: Sketch, *, value: float | None = None, jurors: tuple[str, ...] = ()
+) -> Alarm:
+    """An alarm, or a warning where sampling error explains as much."""
+    chance = float(chance_of_contradiction(sketch.table()))
+    level: Level = "alarm" if chance <= UNEXPLAINED else "warning"
+    return Alarm(kind, level, f"{what}: {chance_in_words(chance)}", value, jurors, chance=chance)
 
 
 def trio_alarms(
@@ -54,28 +65,14 @@ def trio_alarms(
 
 def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
     if not solution.is_real:
-        return [
-            Alarm(
-                "complex",
-                "alarm",
-                "the equations have only complex roots: no real evaluation explains the counts, so the jurors' errors "
-                "are correlated beyond repair",
-            )
-        ]
+        what = "the equations have only complex roots, so no real evaluation explains the counts"
+        return [_contradiction("complex", what, sketch)]
     found = []
     outside = _outside(solution)
     if outside:
         distance, what = max(outside)
-        found.append(
-            Alarm(
-                "out_of_range",
-                "alarm",
-                f"{what} lies outside [0, 1]"
-                + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
-                + ": the jurors' errors cannot have been independent on this test",
-                distance,
-            )
-        )
+        what += " lies outside [0, 1]" + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
+        found.append(_contradiction("out_of_range", what, sketch, value=distance))
     if not solution.is_rational:
         found.append(
             Alarm(

@@ -51,6 +51,7 @@ class Alarm:
     jurors: tuple[str, ...] = ()  #: whom it concerns, where it concerns somebody
     labels: tuple[Label, ...] = ()  #: which labels it concerns, where it concerns some
     pairs: tuple[AlarmPair, ...] = ()  #: the pairs that stand out, most of all first
+    chance: float | None = None  #: how often, at most, independent jurors look so: where that could be said
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS or self.level not in KINDS[self.kind].levels:
@@ -66,6 +67,7 @@ class Alarm:
             "jurors": list(self.jurors),
             "labels": [json_ready(label) for label in self.labels],
             "pairs": [pair.to_dict() for pair in self.pairs],
+            "chance": self.chance,
         }
 
     def _repr_html_(self) -> str:

@@ -35,34 +35,39 @@ class AlarmKind:
 
 
 _ALARM: tuple[Level, ...] = ("alarm",)
+_BY_CHANCE: tuple[Level, ...] = ("alarm", "warning")  # a warning where sampling error can explain it
 _WARNING: tuple[Level, ...] = ("warning",)
 _NOTE: tuple[Level, ...] = ("note",)
 
 # fmt: off
 _KINDS = (
     AlarmKind(
-        "out_of_range", _ALARM,
-        "a prevalence or accuracy lies below 0 or above 1: the errors were not independent, or votes are few",
+        "out_of_range", _BY_CHANCE,
+        "a prevalence or accuracy lies below 0 or above 1. An alarm where sampling error cannot explain it (the errors "
+        "were not independent), a warning with the chance where it can",
         ANOTHER_KIND,
     ),
     AlarmKind(
-        "complex", _ALARM, "no real numbers explain the counts at all; `label` falls back to majority vote",
+        "complex", _BY_CHANCE,
+        "no real numbers explain the counts at all; `label` falls back to majority vote. Alarm or warning as above",
         ANOTHER_KIND,
     ),
     AlarmKind(
-        "zero_radicand", _ALARM,
-        "every pair moves together, but the trio does not as it should: strongly correlated errors", ANOTHER_KIND,
+        "zero_radicand", _BY_CHANCE,
+        "every pair moves together, but the trio does not as it should. Alarm or warning as above", ANOTHER_KIND,
     ),
     AlarmKind(
-        "purely_triple", _ALARM, "no pair moves together, but all three do: no independent trio does that",
+        "purely_triple", _BY_CHANCE, "no pair moves together, but all three do. Alarm or warning as above",
         "Look for a mistake in the file first: no pair moves together, but all three do",
     ),
     AlarmKind(
-        "contradictory_pairs", _ALARM, "one pair does not move together though both move with the third", ANOTHER_KIND,
+        "contradictory_pairs", _BY_CHANCE,
+        "one pair does not move together though both move with the third. Alarm or warning as above", ANOTHER_KIND,
     ),
     AlarmKind(
-        "contradictory_trio", _ALARM,
-        "two pairs do not move together, which makes one juror idle, yet all three move together", ANOTHER_KIND,
+        "contradictory_trio", _BY_CHANCE,
+        "two pairs do not move together, which makes one juror idle, yet all three move together. Alarm or warning as "
+        "above", ANOTHER_KIND,
     ),
     AlarmKind(
         "contradictory_signs", _ALARM, "pairs agree and disagree in a way that no accuracies can give",
@@ -74,7 +79,8 @@ _KINDS = (
     ),
     AlarmKind(
         "correlated_errors", ("alarm", "warning"),
-        "errors go together beyond chance; the pairs that stand out are named. An alarm when it is large",
+        "errors go together beyond chance; the pairs that stand out are named. An alarm when it is large "
+        "and rests on enough errors",
         "Compare {who} with the others: errors go together beyond chance, and one side shares them",
     ),
     AlarmKind(
@@ -86,9 +92,10 @@ _KINDS = (
         "Add jurors of another kind: more of the same do not help",
     ),
     AlarmKind(
-        "too_few_voices", _ALARM,
+        "too_few_voices", _BY_CHANCE,
         "jurors who never disagree (or never agree) are one voice, and fewer than three voices are left: copies and "
-        "jurors who are always right look the same, so nothing is known of anybody. No intervals, no expected errors",
+        "jurors who are always right look the same, so nothing is known of anybody. No intervals, no expected errors. "
+        "A warning on so few items that jurors who are 99% right may look so",
         "Add jurors who judge on their own: copies count as one voice, and grades need three",
     ),
     AlarmKind(

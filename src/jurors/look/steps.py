@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.trio_alarms import contradiction_alarm
+from jurors.doubt.trio_alarms import CONTRADICTIONS
 from jurors.errors import DegenerateSketchError, SketchError, VotesError
 from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.evaluate.trio.trio import evaluate_trio
@@ -63,7 +63,7 @@ def obstacles(votes: Votes) -> Iterator[str]:
         try:
             evaluate_trio(Sketch.from_votes(heard).complete())
         except DegenerateSketchError as error:
-            if contradiction_alarm(error) is None:  # which rings when it is graded, and that is an answer
+            if error.outcome not in CONTRADICTIONS:  # which ring when they are graded, and that is an answer
                 yield error.fault
 
 

@@ -52,7 +52,9 @@ def _by_alarms(e: Evaluation) -> tuple[Tone, str, list[str | Markup]]:
     level = loudest(e.alarms)
     loud = [a for a in e.alarms if a.level == "alarm"]
     warnings = [a for a in e.alarms if a.level == "warning"]
-    if e.solution is None or level == "alarm":
+    if e.solution is None and level != "alarm":
+        return "warning", "There are no grades.", ["No real evaluation explains these counts, as chance can have it."]
+    if level == "alarm":
         rang = f"{counted(len(loud), 'alarm')} rang"
         known = f"{rang}. {_AS_EVIDENCE}"
         return (

@@ -26,6 +26,8 @@ class Voices:
     opposite: tuple[tuple[int, int], ...]  #: (juror, an earlier one it never agrees with)
     constant: tuple[int, ...]  #: who said one label only, and so nothing
     count: int  #: the distinct voices
+    met: tuple[int, ...]  #: on how many items each of `same`, then `opposite`, met its voice
+    votes: tuple[int, ...]  #: how many votes each of `constant` cast
 
 
 def too_few_voices(sketch: Sketch) -> Voices | None:
@@ -34,27 +36,29 @@ def too_few_voices(sketch: Sketch) -> Voices | None:
     Examples
     --------
     >>> too_few_voices(Sketch.from_counts({"AABA": 9, "BBAB": 8, "AAAA": 5}, jurors=("ann", "bob", "cy", "di")))
-    Voices(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2)
+    Voices(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2, met=(22, 22), votes=())
     """
     row, col, code = sketch.tuples.triples()
     met = sketch.counts[row] > 0
     row, col, code = row[met], col[met], code[met]
     enough = min(_ENOUGH_SHARED, sketch.items)
     voices: list[tuple[int, Integers]] = []
-    same, opposite, constant = [], [], []
+    same: dict[tuple[int, int], int] = {}
+    opposite: dict[tuple[int, int], int] = {}
+    constant: dict[int, int] = {}
     for juror in range(len(sketch.jurors)):
         at, said = row[col == juror], code[col == juror].astype(np.int64)
         if not len(said) or (said == said[0]).all():
-            constant.append(juror)
+            constant[juror] = int(sketch.counts[at].sum())
             continue
         for first, heard in voices:
             both = heard[at] >= 0
             agree = (heard[at] == said)[both]
-            is_enough = sketch.counts[at][both].sum() >= enough
-            if is_enough and agree.all():
-                same.append((juror, first))
-            elif is_enough and len(sketch.labels) == 2 and not agree.any():
-                opposite.append((juror, first))
+            met_on = int(sketch.counts[at][both].sum())
+            if met_on >= enough and agree.all():
+                same[juror, first] = met_on
+            elif met_on >= enough and len(sketch.labels) == 2 and not agree.any():
+                opposite[juror, first] = met_on
                 said = 1 - said
             else:
                 continue
@@ -65,7 +69,8 @@ def too_few_voices(sketch: Sketch) -> Voices | None:
             voices[-1][1][at] = said
         if len(voices) == FEWEST_VOICES:
             return None
-    return Voices(tuple(same), tuple(opposite), tuple(constant), len(voices))
+    on = (*same.values(), *opposite.values())
+    return Voices(tuple(same), tuple(opposite), tuple(constant), len(voices), on, tuple(constant.values()))
 
 
 def juror_groups(sketch: Sketch) -> Integers:

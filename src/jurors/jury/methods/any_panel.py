@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from jurors.doubt import agreement_alarms, juror_alarms, panel_intervals, residual_alarms
 from jurors.doubt.intervals.dependence_spread import DependenceSpread
-from jurors.doubt.juror_alarms import voice_alarms
+from jurors.doubt.voice_alarms import voice_alarms
 from jurors.evaluate import Alarm, Evaluation, evaluate_panel
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.panel.panel import PanelFit
@@ -40,7 +40,8 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     found += estimate_alarms(sketch)
     found += residual_alarms(sketch.jurors, panel.test, panel.coupling.groups if panel.coupling else [])
     if len(sketch.labels) > 2:
-        found += agreement_alarms(sketch.jurors, agreement_test(panel.heard, panel.main_fit))
+        test = agreement_test(panel.heard, panel.main_fit)
+        found += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
     if few := voice_alarms(sketch):
         kept = [alarm for alarm in found if alarm.kind != "twin_jurors"]  # said already
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."

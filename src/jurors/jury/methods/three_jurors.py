@@ -10,8 +10,8 @@ import numpy as np
 
 from jurors.doubt import contradiction_alarm, trio_alarms, trio_intervals
 from jurors.doubt.bounds.severity import smallest_correlation
-from jurors.doubt.juror_alarms import voice_alarms
-from jurors.doubt.trio_alarms import WEAK_PAIR
+from jurors.doubt.trio_alarms import CONTRADICTIONS, WEAK_PAIR
+from jurors.doubt.voice_alarms import voice_alarms
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate import Alarm, Evaluation, choose_solution, evaluate_trio
 from jurors.evaluate.alarm import ranked
@@ -40,7 +40,7 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
     try:
         solutions = evaluate_trio(whole)
     except DegenerateSketchError as error:
-        alarm = contradiction_alarm(error)
+        alarm = contradiction_alarm(error, whole)
         if alarm is None:
             raise
         beside = _beside(whole, evaluate_trios(whole.table()))
@@ -92,8 +92,9 @@ def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
 
 
 def _with_severity(alarms: list[Alarm], least: float) -> tuple[Alarm, ...]:
-    """Alarms without a number of their own get ε*: how correlated the errors must be, at the least."""
-    return tuple(replace(a, value=least) if a.level == "alarm" and a.value is None else a for a in alarms)
+    """Contradictions without a number of their own get ε*: how correlated the errors must be, at the least."""
+    kinds = {"complex", *CONTRADICTIONS}
+    return tuple(replace(a, value=least) if a.kind in kinds and a.value is None else a for a in alarms)
 
 
 def _beside(sketch: Sketch, decoded: DecodedTrios) -> dict[str, Any]:

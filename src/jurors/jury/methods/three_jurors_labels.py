@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jurors.doubt import goodness_alarms, interval_around, outcome_alarms, panel_intervals
+from jurors.doubt.multilabel_alarms import tested
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Choice, Solution, evaluate_panel
 from jurors.evaluate.trio.multilabel import MultilabelDecode, evaluate_trio_labels
@@ -51,7 +52,8 @@ def estimate_alarms(sketch: Sketch) -> list[Alarm]:
     if len(sketch.jurors) != 3 or len(sketch.labels) < 3 or not sketch.complete().items:
         return []
     whole = sketch.complete()
-    return [*outcome_alarms(evaluate_trio_labels(whole)), *goodness_alarms(whole)]
+    fit = tested(whole)
+    return [*outcome_alarms(evaluate_trio_labels(whole), fit), *goodness_alarms(whole, fit)]
 
 
 def exact_intervals(
