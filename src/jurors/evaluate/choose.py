@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import OptionError
-from jurors.evaluate.posterior import tuple_posterior
+from jurors.evaluate.partition import tuple_posterior
 from jurors.evaluate.solution import Solution, add_up
 from jurors.names import nearest
 from jurors.numbers.arrays import Integers

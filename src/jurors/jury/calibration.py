@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,9 +17,10 @@ from jurors.evaluate import Evaluation, Named, Partition
 from jurors.evaluate.calibrated import Calibrated, SharedError
 from jurors.evaluate.choose import DEFAULT_RULE
 from jurors.evaluate.panel.trio_fit import fit_trio
+from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
 from jurors.jury.methods.request import named_statistics
-from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch
 
@@ -43,7 +44,7 @@ class Calibration:
 
     def __call__(self, evaluation: Evaluation) -> Calibrated | None:
         """The calibrated grades; None where there is nothing to calibrate."""
-        if evaluation.sketch is None or any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
+        if evaluation.sketch is None or len(_unheard(evaluation)) == len(evaluation.jurors):
             return None
         with one_thread():
             if self.errors == "independent":
@@ -58,8 +59,10 @@ class Calibration:
         if gold is not None:
             rivals = [majority_posterior(jury), *_dawid_skene(sketch, evaluation.voices)]
         rho = None if isinstance(self.errors, str) else float(self.errors)
+        jury = replace(jury, weights=np.where(_is_silent(evaluation, jury), 0.0, jury.weights))
         shares = calibrate(jury, self._population, rho=rho, gold=gold, rivals=rivals, noise=noise)
-        return _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis)
+        silent = (jury.weights == 0) & (sketch.counts > 0)
+        return _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
 
     @cached_property
     def _population(self) -> Population:
@@ -75,6 +78,19 @@ class Calibration:
             gold_items=0 if self.gold is None else int(self.gold.sum()),
             source="given" if given else "reference juries" if self.reference is None else "own reference juries",
         )
+
+
+def _unheard(evaluation: Evaluation) -> frozenset[str]:
+    """Jurors of islands with too few voices: whether two of them are right or wrong, nothing tells."""
+    alarms = [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
+    return frozenset(name for alarm in alarms for name in alarm.jurors)
+
+
+def _is_silent(evaluation: Evaluation, jury: Jury) -> Flags:
+    """The tuples on which nobody voted who can be graded."""
+    unheard = np.array([name in _unheard(evaluation) for name in evaluation.jurors])
+    heard = np.bincount(jury.row, weights=~unheard[jury.juror], minlength=len(jury.weights))
+    return np.asarray((heard == 0) & unheard.any())
 
 
 def reference_population(reference: Any) -> Population:
@@ -161,18 +177,20 @@ def _posterior(partition: Partition, sketch: Sketch, voices: tuple[int, ...]) ->
 
 
 def _named(
-    evaluation: Evaluation, sketch: Sketch, shares: CalibratedShares, shared: SharedError, basis: str
+    evaluation: Evaluation, sketch: Sketch, shares: CalibratedShares, shared: SharedError, basis: str, silent: Flags
 ) -> Calibrated:
     arrays = {"prevalence": shares.prevalence, "accuracy": shares.accuracy, "score": shares.score}
     by_name = named_statistics(sketch, {name: _with_none(values) for name, values in arrays.items()})
     ends = shares.interval(evaluation.level)
     interval = named_statistics(sketch, {name: _with_none(ends[name]) for name in arrays})
     low, high = ends["wrong_labels"].tolist()
+    by_true_label = np.where(silent[:, None], np.nan, shares.posterior * sketch.counts[:, None])
+    chosen = shares.labels if not silent.any() else np.where(silent, majority_partition(sketch).chosen, shares.labels)
     return Calibrated(
         prevalence=by_name["prevalence"], accuracy=by_name["accuracy"], score=by_name["score"],
         interval=Named(**interval, wrong_labels=(low, high)), wrong_labels=shares.wrong_labels, shared_error=shared,
         basis=basis, level=evaluation.level,
-        partition=Partition(sketch, shares.posterior * sketch.counts[:, None], shares.labels),
+        partition=Partition(sketch, by_true_label, chosen),
     )  # fmt: skip
 
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate import Evaluation
-from jurors.evaluate.partition import partition_by_label
-from jurors.evaluate.posterior import tuple_posterior
+from jurors.evaluate.partition import partition_by_label, tuple_posterior
 from jurors.jury.grade import grade
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from jurors.evaluate.choose import DEFAULT_RULE, Choice
-from jurors.evaluate.posterior import tuple_posterior
+from jurors.evaluate.partition import tuple_posterior
 from jurors.evaluate.solution import Solution
 from jurors.evaluate.trio.assignment import best_assignment, second_assignment, total_gain
 from jurors.names import nearest

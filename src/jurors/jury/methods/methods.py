@@ -9,8 +9,7 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, Fit, evaluate_majority
 from jurors.evaluate.fit import float_solution
-from jurors.evaluate.partition import majority_partition
-from jurors.evaluate.posterior import tuple_posterior
+from jurors.evaluate.partition import majority_partition, tuple_posterior
 from jurors.evaluate.rivals.agreement_rates import evaluate_agreement
 from jurors.evaluate.rivals.bayesian import evaluate_bayesian
 from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
