@@ -84,7 +84,8 @@ def test_output_goes_to_a_file_whole_and_readable(table1: Path, form: str) -> No
 
 def test_label_writes_item_label_probability(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
-    rows = [f"q{k},{'xxxyyxyx'[k % 8]},{'xxyyyxxx'[k % 8]},{'xyxyyxyy'[k % 8]}" for k in range(40)]
+    said = [*["x,x,x"] * 12, *["y,y,y"] * 12, *["x,x,y", "x,y,x", "y,x,x"] * 3, *["y,y,x", "y,x,y"] * 3, "x,y,y"]
+    rows = [f"q{k},{votes}" for k, votes in enumerate(said)]
     rows = ["id,ann,bob,cy", *rows]
     path.write_text("\n".join(rows) + "\n")
     result = run("label", path, "--format", "csv")

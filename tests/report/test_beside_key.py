@@ -11,8 +11,9 @@ import panels
 import pytest
 
 import jurors
+from jurors.doubt.key_check import Labels, check_with_key
 from jurors.report.advice import actions
-from jurors.report.beside_key import Labels, check_with_key, label_advice
+from jurors.report.beside_key import label_advice
 from jurors.report.findings import find
 from jurors.report.ranking import ranking
 from jurors.report.summary import verdict

@@ -165,6 +165,19 @@ _KINDS = (
         "Fill the gaps, or use --method latent, which uses every vote",
     ),
     AlarmKind(
+        "key_contradicts_grades", _WARNING,
+        "with a key: clearly fewer intervals hold the actual scores, or clearly more labels are wrong, than promised",
+        "Go by the actual scores, not by the estimates: the key contradicts them",
+    ),
+    AlarmKind(
+        "labels_swapped", _NOTE, "two labels: a juror is clearly wrong more often than a coin",
+        "Ask whether {who} had the labels swapped: clearly wrong more often than a coin",
+    ),
+    AlarmKind(
+        "clearly_weak_juror", _NOTE, "a juror is five points or more below most of the others, beyond chance",
+        "Look at {who}, clearly the weakest",
+    ),
+    AlarmKind(
         "irrational", _NOTE, "the exact answer is irrational: some error correlation, however small",
         "Nothing: on real tests it always is",
     ),

@@ -126,9 +126,9 @@ class Evaluation(Drawable):
             "notes": list(self.notes) or None,
             "dependence": self.dependence,
             "gold": self.gold and asdict(self.gold),
-            "weakest_pair": self.weakest_pair and asdict(self.weakest_pair),
+            "weakest_pair": self.weakest_pair and _fields(self.weakest_pair),
             "smallest_correlation": self.smallest_correlation,
-            "groups": [asdict(island) for island in self.islands] or None,
+            "groups": [_fields(island) for island in self.islands] or None,
         }
         ended = {} if self.converged is None else {"iterations": self.iterations, "converged": self.converged}
         return {**self.measured, **{name: value for name, value in known.items() if value is not None}, **ended}
@@ -216,6 +216,10 @@ class Evaluation(Drawable):
         loud = [a.kind for a in self.alarms if a.level == "alarm"]
         tail = f", alarms: {', '.join(loud)}" if loud else ""
         return f"Evaluation({self.items:,} items, {len(self.jurors)} jurors, method {self.method!r}{tail})"
+
+
+def _fields(value: WeakestPair | Island) -> dict[str, Any]:
+    return {**asdict(value), "jurors": list(value.jurors)}
 
 
 _STATISTICS = ("prevalence", "accuracy", "confusion", "score")

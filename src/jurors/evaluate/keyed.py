@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
+from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.card import score_tables
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
 from jurors.evaluate.solution import Named, Solution
@@ -36,6 +37,7 @@ class KeyedEvaluation(Drawable):
     sketch: Sketch
     by_true_label: Integers  #: tuples x labels: how many items of that tuple have that true label
     solution: Solution
+    alarms: tuple[Alarm, ...] = ()  #: who stands apart, by the key
 
     @property
     def jurors(self) -> tuple[str, ...]:
@@ -138,6 +140,7 @@ class KeyedEvaluation(Drawable):
             **self.solution._document(),
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
+            "alarms": self.alarms,
         }
 
     def _columns(self) -> Columns:

@@ -192,3 +192,8 @@ def as_float(value: Number) -> float | complex | None:
     if isinstance(value, _ROOTS) and not value.is_real:
         return complex(value)
     return float(value)
+
+
+def is_number(value: Any) -> bool:
+    """Whether there is a real number to show."""
+    return value is not None and not isinstance(value, complex) and value == value

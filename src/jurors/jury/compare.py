@@ -8,8 +8,10 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from jurors.doubt.key_check import key_alarms
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
+from jurors.evaluate.alarm import ranked
 from jurors.evaluate.card import percent
 from jurors.jury.accept import accept
 from jurors.jury.counted import Counted, count_gradable
@@ -123,7 +125,9 @@ def compare(
     if key is not None:
         counted, codes = counted.align(key)
         truth = evaluate_with_key(counted.sketch, counted.by_tuple(codes))
-    return replace(compare_counted(counted, methods, seed=seed), truth=truth)
+    found = compare_counted(counted, methods, seed=seed)
+    checked = [replace(e, alarms=ranked([*e.alarms, *key_alarms(e, truth)])) for e in found.evaluations]
+    return replace(found, evaluations=tuple(checked), truth=truth)
 
 
 def compare_counted(counted: Counted, methods: Sequence[str] | None = None, *, seed: int = 0) -> Comparison:

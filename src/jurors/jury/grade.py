@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from jurors.doubt import check_gold
+from jurors.doubt.standing import standing_alarms
 from jurors.evaluate import Choice, Evaluation
 from jurors.evaluate.alarm import ranked
 from jurors.jury.accept import accept
@@ -86,7 +87,9 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     result = replace(result, calibration=Calibration(asked.errors, asked.reference, gold))
     if counted.alarms:
         result = replace(result, alarms=ranked([*result.alarms, *counted.alarms]))
-    return result if gold is None or result.partition is None else _tested(result, name, gold, asked)
+    if gold is not None and result.partition is not None:
+        result = _tested(result, name, gold, asked)
+    return replace(result, alarms=(*result.alarms, *standing_alarms(result)))
 
 
 def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Evaluation:

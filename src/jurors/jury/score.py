@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Unpack
 
+from jurors.doubt.standing import standing_alarms
 from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation, evaluate_with_key
 from jurors.jury.accept import accept
@@ -35,4 +37,5 @@ def score_counted(counted: Counted, key: Any) -> KeyedEvaluation:
     aligned, truth = counted.align(key)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
-    return evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
+    keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
+    return replace(keyed, alarms=tuple(standing_alarms(keyed)))

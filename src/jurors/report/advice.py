@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup, escape
 
+from jurors.doubt.key_check import KeyCheck, check_with_key
+from jurors.doubt.standing import clearly_weak, swapped
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.catalogue import ANOTHER_KIND, KINDS
 from jurors.jury.labelling import Labelling
-from jurors.report.beside_key import KeyCheck, check_with_key, label_advice
+from jurors.report.beside_key import label_advice
 from jurors.report.moving_together import groups_together, is_most, pairs_apart
-from jurors.report.ranking import clearly_weak, swapped
 from jurors.report.wording import names
 
 _MOST = 4
@@ -121,7 +122,7 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
 
 def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
     flagged = {j for a in e.alarms if a.kind == "inverted_juror" for j in a.jurors}
-    found = [j for j in swapped(e, keyed) if j not in flagged]
+    found = [] if e.exam else [j for j in swapped(keyed or e) if j not in flagged]
     text = Markup("Ask whether {} had the labels swapped: clearly wrong more often than a coin")
     return [Action(text.format(names(found)))] if found else []
 
@@ -129,8 +130,8 @@ def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
 def _weaker(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
     """Those clearly below most of the others, if no other line speaks of them."""
     flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
-    flagged |= set(swapped(e, keyed))
-    found = [j for j in clearly_weak(e, keyed) if j not in flagged][:_NAMED]
+    flagged |= set() if e.exam else set(swapped(keyed or e))
+    found = [j for j in clearly_weak(keyed or e) if j not in flagged][:_NAMED]
     text = Markup("Weakest: look at {}, five points or more below most of the others, beyond chance{}")
     by = ", by the key" if keyed is not None else ""
     return [Action(text.format(names(found), by))] if found else []

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jurors.doubt.standing import actual_scores
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
 from jurors.evaluate.card import percent, percent_range
-from jurors.report.beside_key import actual_scores
 from jurors.report.findings import Findings
 
 _MOST_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
+from jurors.doubt.standing import actual_scores, could_be_equal, scores_and_errors, swapped
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.catalogue import KINDS
-from jurors.report.beside_key import actual_scores, binomial_error, votes_of
+from jurors.evaluate.solution import is_number
 from jurors.report.moving_together import groups_together, is_most
-from jurors.report.wording import is_number, names
+from jurors.report.wording import names
 
 _LIKE_A_COIN = {"open", "uninformative_juror", "inverted_juror", "constant_juror"}  # what says so already
 _SWAPPED = "clearly below a coin: labels swapped?"
 _TOO_FEW = "too few votes to judge"
 _WIDE = 0.3  # an interval from which on a score says nothing
-_GAP = 0.05  # nobody is told to look at a juror for less
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Ranked]
 def open_scores(e: Evaluation, keyed: KeyedEvaluation | None = None) -> set[str]:
     """Whose score's interval is so wide that it says nothing; with a key, that of the actual score."""
     if keyed is not None:
-        score, error = scores_and_errors(e, keyed)
+        score, error = scores_and_errors(keyed)
         width = 2 * NormalDist().inv_cdf(0.5 + e.level / 2) * error
         return {j for j, x, wide in zip(e.jurors, score, width, strict=True) if x != x or wide > _WIDE}
     ends = {j: e.interval_of("score", j) for j in e.jurors}
@@ -100,7 +98,7 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
     for juror, others in _companions(e, keyed).items():
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
         found[juror]["together"] = f"errs together with {', '.join(others[:2])}{more}"
-    for juror in swapped(e, keyed):
+    for juror in [] if e.exam else swapped(keyed or e):
         if "inverted_juror" not in found[juror]:
             found[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
@@ -122,65 +120,6 @@ def _companions(e: Evaluation, keyed: KeyedEvaluation | None) -> dict[str, list[
     return found
 
 
-def swapped(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[str]:
-    """With two labels: jurors who would be wrong more often than a coin on other such items too."""
-    if e.solution is None or e.exam or len(e.labels) != 2:
-        return []
-    score, error = scores_and_errors(e, keyed)
-    reach = NormalDist().inv_cdf(0.5 + e.level / 2)
-    accuracy = e.accuracy if keyed is None else keyed.solution.to_float().accuracy
-    below = score + reach * error < 0.5
-    sums = [[x for x in accuracy[j].values() if is_number(x)] for j in e.jurors]
-    return [j for j, is_below, pair in zip(e.jurors, below, sums, strict=True) if is_below and sum(pair) < 1]
-
-
-def scores_and_errors(e: Evaluation, keyed: KeyedEvaluation | None = None) -> tuple[Any, Any]:
-    """Scores, and their standard errors for other items of the kind: NaN where a juror has none.
-
-    Intervals for this test know nothing of the luck of its items, so the binomial variance of the juror's own votes is
-    added; intervals for the population have it.
-    """
-    result = e if keyed is None else keyed
-    scores = e.score if keyed is None else actual_scores(keyed)
-    score = np.array([scores[j] if is_number(scores.get(j)) else np.nan for j in e.jurors], dtype=float)
-    cast = votes_of(result)
-    votes = np.array([cast.get(j, result.items) for j in e.jurors], dtype=float)
-    own = binomial_error(np.where(np.isfinite(score), score, 0.5), votes)
-    if keyed is not None:
-        return score, own
-    ends = np.array([e.interval_of("score", j) for j in e.jurors], dtype=float)
-    spread = (ends[:, 1] - ends[:, 0]) / (2 * NormalDist().inv_cdf(0.5 + e.level / 2))
-    return score, spread if e.target == "population" else np.hypot(spread, own)
-
-
-def clearly_weak(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[str]:
-    """Jurors at least five points below most of the others and beyond chance, the weakest first.
-
-    Chance is that of all ordered pairs at once (Bonferroni): of equal jurors hardly ever is one named.
-    """
-    size = len(e.jurors)
-    if e.solution is None or size < 3:
-        return []
-    score, error = scores_and_errors(e, keyed)
-    critical = NormalDist().inv_cdf(1 - 0.05 / (size * (size - 1)))
-    gap = score[None, :] - score[:, None]  # (juror, other): how far the other is above
-    with np.errstate(invalid="ignore"):
-        above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[:, None]))
-    weak = np.flatnonzero(2 * above.sum(axis=1) > size - 1)
-    return [e.jurors[k] for k in weak[np.argsort(score[weak], kind="stable")]]
-
-
-def _could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
-    """Whether no two of them differ beyond chance on other items, over all pairs at once."""
-    score, error = scores_and_errors(e)
-    kept = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score + error))
-    if len(kept) < 2:
-        return False
-    critical = NormalDist().inv_cdf(1 - 0.05 / (len(kept) * (len(kept) - 1)))
-    score, error = score[kept], error[kept]
-    return not bool((score[:, None] - score > critical * np.hypot(error[:, None], error)).any())
-
-
 def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:
     """Who is best, who is weakest, whom nobody can tell from a coin: one line each."""
     has_key = any(is_number(row.actual) for row in rows)
@@ -193,7 +132,7 @@ def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:
         lines = [_best(able), *([_weakest(known)] if len(known) > 1 else [])]
     elif rows:
         lines = [Markup("Nobody can be called best: no score is known well enough.")]
-    if not has_key and lines and e.interval is not None and _could_be_equal(e, [row.juror for row in known]):
+    if not has_key and lines and e.interval is not None and could_be_equal(e, [row.juror for row in known]):
         lines.append(Markup("On other items the order may differ: equal jurors could differ as much by chance."))
     few = [row.juror for row in rows if row.is_open]
     if few:

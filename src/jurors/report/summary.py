@@ -11,9 +11,10 @@ from typing import Literal, TypeAlias
 
 from markupsafe import Markup
 
+from jurors.doubt.key_check import KeyCheck, check_with_key
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.alarm import loudest, ranked
-from jurors.report.beside_key import KeyCheck, check_with_key, key_lines
+from jurors.report.beside_key import key_lines
 from jurors.report.wording import counted, of_which
 
 Tone: TypeAlias = Literal["alarm", "warning", "quiet"]

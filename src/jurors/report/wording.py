@@ -33,11 +33,6 @@ def names(all_names: Sequence[Any], most: int = 5) -> Markup:
     return Markup(", ").join(shown[:-1]) + Markup(" and ") + shown[-1]
 
 
-def is_number(value: Any) -> bool:
-    """Whether there is a real number to show."""
-    return value is not None and not isinstance(value, complex) and value == value
-
-
 def of_which(number: float, total: int) -> str:
     """`1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`."""
     shown = f"{number:z,.0f}"

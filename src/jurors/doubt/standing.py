@@ -1,0 +1,121 @@
+"""Who stands apart: jurors clearly below most of the others, jurors who seem to have swapped the labels."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.evaluate.solution import is_number
+
+_GAP = 0.05  # nobody is told to look at a juror for less
+_LEVEL = 0.95  # how sure a key's own statistics are asked to be
+_MOST_NAMED = 3
+_IN_DOUBT = ("correlated_errors", "tie_between_solutions")  # then nobody knows who is above whom
+_MOST_JURORS = 2_000  # pairs of more would not fit a matrix comfortably
+
+
+def standing_alarms(result: Evaluation | KeyedEvaluation) -> list[Alarm]:
+    """Notes that name them, where nothing else speaks of them and the grades may be believed."""
+    alarms = result.alarms
+    if isinstance(result, Evaluation) and any(a.level == "alarm" or a.kind in _IN_DOUBT for a in alarms):
+        return []
+    inverted = {j for a in alarms if a.kind == "inverted_juror" for j in a.jurors}
+    named = inverted | {j for a in alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
+    wrong = swapped(result)
+    weak = [j for j in clearly_weak(result) if j not in named and j not in wrong][:_MOST_NAMED]
+    return [
+        *_note("labels_swapped", [j for j in wrong if j not in inverted], "clearly below a coin: labels swapped?"),
+        *_note("clearly_weak_juror", weak, "five points or more below most of the others, beyond chance"),
+    ]
+
+
+def _note(kind: str, who: list[str], what: str) -> list[Alarm]:
+    if not who:
+        return []
+    return [Alarm(kind, "note", f"{', '.join(map(repr, who))}: {what}", float(len(who)), tuple(who))]
+
+
+def swapped(result: Evaluation | KeyedEvaluation) -> list[str]:
+    """With two labels: jurors who would be wrong more often than a coin on other such items too."""
+    if result.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
+        return []
+    score, error = scores_and_errors(result)
+    reach = NormalDist().inv_cdf(0.5 + (result.level if isinstance(result, Evaluation) else _LEVEL) / 2)
+    accuracy = result.solution.to_float().accuracy
+    below = score + reach * error < 0.5
+    sums = [[x for x in accuracy[j].values() if is_number(x)] for j in result.jurors]
+    return [j for j, is_below, pair in zip(result.jurors, below, sums, strict=True) if is_below and sum(pair) < 1]
+
+
+def scores_and_errors(result: Evaluation | KeyedEvaluation) -> tuple[Any, Any]:
+    """Scores, and their standard errors for other items of the kind: NaN where a juror has none.
+
+    Intervals for this test know nothing of the luck of its items, so the binomial variance of the juror's own votes is
+    added; intervals for the population have it.
+    """
+    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score
+    score = np.array([scores[j] if is_number(scores.get(j)) else np.nan for j in result.jurors], dtype=float)
+    cast = votes_of(result)
+    votes = np.array([cast.get(j, result.items) for j in result.jurors], dtype=float)
+    own = binomial_error(np.where(np.isfinite(score), score, 0.5), votes)
+    if isinstance(result, KeyedEvaluation):
+        return score, own
+    ends = np.array([result.interval_of("score", j) for j in result.jurors], dtype=float)
+    spread = (ends[:, 1] - ends[:, 0]) / (2 * NormalDist().inv_cdf(0.5 + result.level / 2))
+    return score, spread if result.target == "population" else np.hypot(spread, own)
+
+
+def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
+    """Jurors at least five points below most of the others and beyond chance, the weakest first.
+
+    Chance is that of all ordered pairs at once (Bonferroni): of equal jurors hardly ever is one named.
+    """
+    size = len(result.jurors)
+    if result.solution is None or not 3 <= size <= _MOST_JURORS:
+        return []
+    score, error = scores_and_errors(result)
+    critical = NormalDist().inv_cdf(1 - 0.05 / (size * (size - 1)))
+    gap = score[None, :] - score[:, None]  # (juror, other): how far the other is above
+    with np.errstate(invalid="ignore"):
+        above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[:, None]))
+    weak = np.flatnonzero(2 * above.sum(axis=1) > size - 1)
+    return [result.jurors[k] for k in weak[np.argsort(score[weak], kind="stable")]]
+
+
+def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
+    """Whether no two of them differ beyond chance on other items, over all pairs at once."""
+    score, error = scores_and_errors(e)
+    kept = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score + error))
+    if len(kept) < 2:
+        return False
+    critical = NormalDist().inv_cdf(1 - 0.05 / (len(kept) * (len(kept) - 1)))
+    score, error = score[kept], error[kept]
+    return not bool((score[:, None] - score > critical * np.hypot(error[:, None], error)).any())
+
+
+def binomial_error(share: Any, votes: Any) -> Any:
+    """The standard error of a share of some votes; two hits and two misses are added (Agresti and Coull)."""
+    centre = (np.clip(share, 0, 1) * votes + 2) / (votes + 4)
+    return np.sqrt(centre * (1 - centre) / (votes + 4))
+
+
+def votes_of(result: Evaluation | KeyedEvaluation) -> dict[str, int]:
+    """Juror -> how many votes the scores rest on; empty where that is not known."""
+    sketch = result.sketch
+    if sketch is None:
+        return {}
+    counts = result.by_true_label.sum(axis=1) if isinstance(result, KeyedEvaluation) else sketch.counts
+    if sketch.tuples.is_dense:
+        cast = counts @ (sketch.tuples.codes >= 0)
+    else:
+        row, col, _ = sketch.tuples.triples()
+        cast = np.bincount(col, weights=counts[row], minlength=len(sketch.jurors)).astype(np.int64)
+    return dict(zip(sketch.jurors, cast.tolist(), strict=True))
+
+
+def actual_scores(keyed: KeyedEvaluation) -> dict[str, Any]:
+    """Each juror's score by the key, in floats."""
+    return dict(keyed.solution.to_float().score)
