@@ -46,6 +46,7 @@ def sketched(path: Path, name: str, *options: object) -> Path:
 # -- sketch ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["grade", "check", "agreement", "bounds", "compare"])
 def test_a_sketch_file_gives_the_result_of_the_file_it_counted(command: str, counts: Path) -> None:
     out = sketched(counts, "day.sketch.json.gz")
@@ -179,6 +180,7 @@ def test_the_same_counts_twice_are_warned_about(counts: Path) -> None:
 # -- convert --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "json", "parquet", "csv.gz"])
 @pytest.mark.parametrize("layout", ["long", "wide", "counts"])
 def test_converted_votes_grade_like_the_votes(votes: Path, ending: str, layout: str) -> None:

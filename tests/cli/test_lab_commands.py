@@ -286,6 +286,7 @@ def test_names_with_signs_are_names() -> None:
     assert done.stdout.splitlines()[0] == "item,x=y,²,日本"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plan.png", "plan.svg", "plan.html", "plan.json"])
 def test_a_plan_is_drawn(tmp_path: Path, name: str) -> None:
     pytest.importorskip("altair")

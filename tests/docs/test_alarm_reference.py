@@ -88,6 +88,7 @@ def _assignments(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
             yield _name(node.target), node.value
 
 
+@pytest.mark.slow
 def test_the_source_has_the_alarms_that_the_theory_names() -> None:
     assert {"complex", "out_of_range", "irrational", "constant_juror", "purely_triple"} <= set(_alarms())
 

@@ -88,6 +88,7 @@ def test_the_numbers_are_those_of_the_real_sets(name: str, shared_data: Path) ->
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bluebirds", "ntqr_bbm_arithmetic", "llmbar_humanpref"])
 def test_the_commands_suggested_for_real_sets_work(name: str, shared_data: Path) -> None:
     run_steps(inspect(shared_data / name / "votes.csv.gz"))
@@ -105,6 +106,7 @@ def test_the_truth_of_a_real_set_is_seen_to_be_an_answer_key(name: str, shared_d
     assert shares == pytest.approx(stats["gold_prevalence"], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "items", "jurors_", "labels"),
     [
@@ -129,6 +131,7 @@ def test_counts_by_true_label_are_seen_as_such(
         run_steps(found)
 
 
+@pytest.mark.slow
 def test_the_exam_of_four_llms_has_a_key_and_a_mark_for_no_answer(shared_data: Path) -> None:
     found = inspect(shared_data / "sketches" / "medQA4LLMsQ300.csv")
     assert (found.layout, found.items, len(found.jurors)) == ("wide", 300, 4)
@@ -162,6 +165,7 @@ def test_a_document_without_votes_is_described(shared_data: Path) -> None:
 # -- what it sees ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_sketch_file_is_inspected_and_its_commands_work(tmp_path: Path) -> None:
     sketch = Sketch.from_votes(Votes.from_matrix(wide(), jurors=("ann", "bob", "cy", "dee")))
     sketch.to_file(tmp_path / "day.sketch.json.gz")
@@ -170,6 +174,7 @@ def test_a_sketch_file_is_inspected_and_its_commands_work(tmp_path: Path) -> Non
     run_steps(found)
 
 
+@pytest.mark.slow
 def test_duplicates_are_reported_and_not_refused(tmp_path: Path) -> None:
     rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
     (tmp_path / "votes.csv").write_text(csv_of("item,juror,label", [*rows, ["3", "j1", "a"], ["4", "j2", "b"]]))
@@ -180,6 +185,7 @@ def test_duplicates_are_reported_and_not_refused(tmp_path: Path) -> None:
     run_steps(found)
 
 
+@pytest.mark.slow
 def test_marks_for_no_vote_are_seen_and_the_command_takes_them_out(tmp_path: Path) -> None:
     rows = wide()
     rows[3][1], rows[5][2], rows[7][0] = "N/A", "-", "?"
@@ -192,6 +198,7 @@ def test_marks_for_no_vote_are_seen_and_the_command_takes_them_out(tmp_path: Pat
     assert inspect(tmp_path / "my votes.csv", missing=["N/A", "-", "?"]).findings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["truth", "gold", "gt", "Ground_Truth"])
 def test_a_key_among_the_columns_is_seen_and_used(name: str, tmp_path: Path) -> None:
     rows = [[*row, row[0]] for row in wide()]
@@ -203,6 +210,7 @@ def test_a_key_among_the_columns_is_seen_and_used(name: str, tmp_path: Path) -> 
     run_steps(found)
 
 
+@pytest.mark.slow
 def test_a_key_beside_one_vote_a_row_is_seen(tmp_path: Path) -> None:
     rows = [[str(i), f"j{j}", label, row[0]] for i, row in enumerate(wide()) for j, label in enumerate(row)]
     (tmp_path / "votes.csv").write_text(csv_of("item,juror,label,gold", rows))
@@ -212,6 +220,7 @@ def test_a_key_beside_one_vote_a_row_is_seen(tmp_path: Path) -> None:
     run_steps(found)
 
 
+@pytest.mark.slow
 def test_an_index_and_texts_are_no_jurors(tmp_path: Path) -> None:
     rows = [[f"prompt {i}", *row] for i, row in enumerate(wide())]
     (tmp_path / "votes.csv").write_text(csv_of("prompt,ann,bob,cy,dee", rows))
@@ -225,6 +234,7 @@ def test_an_index_and_texts_are_no_jurors(tmp_path: Path) -> None:
     assert inspect(tmp_path / "more.csv").assumed == {"ignore": ("text",)}
 
 
+@pytest.mark.slow
 def test_columns_with_unknown_names_are_guessed_and_said_to_be(tmp_path: Path) -> None:
     rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
     (tmp_path / "votes.csv").write_text(csv_of("thing,worker,said", rows))
@@ -281,6 +291,7 @@ def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:
     assert found.overlap.groups == (("u", "v", "w"), ("x", "y", "z"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "obstacle"),
     [
@@ -309,6 +320,7 @@ SAMPLE_FILES = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SAMPLE_FILES, ids=lambda path: str(path.relative_to(SAMPLES)))
 def test_every_command_suggested_for_a_sample_works(path: Path) -> None:
     found = inspect(path)
@@ -316,6 +328,7 @@ def test_every_command_suggested_for_a_sample_works(path: Path) -> None:
     run_steps(found, none=True)
 
 
+@pytest.mark.slow
 @examples(25)
 @given(
     st.integers(1, 5).flatmap(
@@ -368,6 +381,7 @@ def test_jurors_whose_answers_fix_nothing_are_named(sample: str, obstacle: str) 
 # -- folders --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_real_set_is_listed_file_by_file(shared_data: Path) -> None:
     found = inspect(shared_data / "bluebirds")
     assert dict(found.contents) == {
@@ -383,6 +397,7 @@ def test_the_folder_of_a_real_set_is_listed_file_by_file(shared_data: Path) -> N
     run_steps(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [".", "sketches"])
 def test_folders_of_folders_and_of_counts_are_listed(name: str, shared_data: Path) -> None:
     found = inspect(shared_data / name)
@@ -404,6 +419,7 @@ def test_shards_are_one_table_and_other_files_are_listed(tmp_path: Path) -> None
 # -- what is no table of votes --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_unknown_column_beside_items_that_come_again_is_the_juror(tmp_path: Path) -> None:
     rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
     (tmp_path / "votes.csv").write_text(csv_of("item,who,label", rows))

@@ -96,6 +96,7 @@ def test_more_errors_than_expected_are_far_off_only_beyond_chance_and_if_they_ma
     assert not Labels(100, 10, float("nan"), 10.0, 0.0).are_far_off
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "labels"),
     [

@@ -304,6 +304,7 @@ def _charts(result: jurors.Evaluation, votes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_names_and_labels_are_data_never_field_names_or_expressions() -> None:
     sketch = jurors.Sketch.from_counts(TABLE1, jurors=ODD).relabel({"A": "x.y['z']", "B": "<b>no</b>"})
     result = jurors.grade(sketch)
@@ -348,6 +349,7 @@ def test_colours_and_text_stand_out_on_white_and_on_near_black() -> None:
         assert _contrast(config("both")["axis"]["labelColor"], page) >= 4
 
 
+@pytest.mark.slow
 def test_150_jurors_stay_compact() -> None:
     rng = np.random.default_rng(4)
     tables = two_label_tables(list(zip(rng.uniform(0.55, 0.95, 150), rng.uniform(0.55, 0.95, 150), strict=True)))
@@ -396,6 +398,7 @@ def test_what_cannot_be_drawn_is_said_in_one_line(
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_results_draw_themselves(panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation]) -> None:
     result, keyed = panel
     assert result.sketch is not None
@@ -426,6 +429,7 @@ def test_without_altair_one_line_says_how_to_get_it() -> None:
     assert done.stdout == "charts need altair: pip install 'jurors[plot]'\n"
 
 
+@pytest.mark.slow
 def test_charts_need_no_dataframe_library() -> None:
     script = (
         "import sys\n"

@@ -24,6 +24,7 @@ from jurors.report import page as page_module
 from jurors.report.page import report_html, write_report
 from jurors.votes import read_votes_with_key
 
+pytestmark = pytest.mark.slow  # each test makes a page or several
 MOST_BYTES = 1_500_000
 EVIL = (
     '<img src=x onerror="window.__pwned=1">', '"><script>window.__pwned=1</script>', "قاضٍ أوّل", "😀 judge",

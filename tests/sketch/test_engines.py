@@ -89,12 +89,14 @@ CHEAP: dict[str, Make] = {
     "duckdb enum": _enum_relation,
     "ibis": _ibis,
 }
+FAST = ("pandas", "polars", "polars lazy", "pyarrow", "duckdb")
 SLOW_TO_START = ("ibis", "dask", "spark")
 
 
 def engines(*names: str) -> list[Any]:
     """The names, those that daily work can do without marked as such."""
-    return [pytest.param(name, marks=pytest.mark.engine) if name in SLOW_TO_START else name for name in names]
+    marks = {name: pytest.mark.engine if name in SLOW_TO_START else pytest.mark.slow for name in names}
+    return [name if name in FAST else pytest.param(name, marks=marks[name]) for name in names]
 
 
 @pytest.fixture(params=engines(*CHEAP, "dask", "spark"))
@@ -249,7 +251,6 @@ def test_lists_and_structs_are_no_labels(engine: str, cells: list[Any]) -> None:
 
 # -- laws ---------------------------------------------------------------------------------------------------
 
-FAST = ("pandas", "polars", "polars lazy", "pyarrow", "duckdb")
 texts = st.sampled_from(["x", "y", " y", "z", "", "-", None])
 numbers = st.sampled_from([0, 1, 2, None])
 
@@ -403,6 +404,7 @@ def panel() -> pa.Table:
     return pa.table({"item": row, "juror": np.array(["ann", "bob", "cy"])[col], "label": said[row, col].astype(int)})
 
 
+@pytest.mark.slow
 def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, panel: pa.Table, request: Any) -> None:
     slow = request.node.callspec.params["make"] in ("dask", "spark")
     for work in (jurors.grade,) if slow else (jurors.grade, jurors.bounds, jurors.agreement, jurors.compare):

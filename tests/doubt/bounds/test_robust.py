@@ -150,6 +150,7 @@ def test_the_truth_is_inside_in_every_one_of_a_thousand_correlated_trios() -> No
     assert sum(not bounds.alarms for _, bounds in found) > 800  # and hardly any of them by saying nothing
 
 
+@pytest.mark.slow
 def test_half_of_them_lie_on_the_border() -> None:
     assert sum(len(set(keyed.correlations)) == 1 for keyed in thousand()) >= 500
 

@@ -23,6 +23,7 @@ def kinds(result: jurors.Evaluation) -> dict[str, tuple[str, ...]]:
     return {alarm.kind: alarm.jurors for alarm in result.alarms}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("jurors_", "density"), [(4, 1.0), (10, 1.0), (40, 0.2), (150, 0.05)])
 def test_a_panel_of_any_size_and_density_is_graded(jurors_: int, density: float) -> None:
     panel = simulate(3000, jurors_, seed=jurors_, density=density)
@@ -96,6 +97,7 @@ def test_a_threshold_that_too_few_voices_leave_open_is_not_kept() -> None:
     assert {alarm.kind for alarm in found} == {"correlation_limit", "effective_limit"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "votes"), [(80, 5), (150, 5), (150, 12)])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_independent_jurors_who_share_few_items_ring_no_alarm(width: int, votes: int, seed: int) -> None:
