@@ -122,9 +122,22 @@ _KINDS = (
         "Ask {who}, or leave out: one label only shows no judgement", "says one label only",
     ),
     AlarmKind(
-        "uninformative_juror", _WARNING, "a juror answers as if by chance",
+        "uninformative_juror", _WARNING,
+        "a juror answers as if by chance; of those named, one in twenty is expected to be worth listening to after all",
         "Look at {who}: the votes seem to tell nothing about the truth. Check that they were on the right items and "
         "asked the right question", "answers as if by chance",
+    ),
+    AlarmKind(
+        "shared_default", ("alarm", "warning"),
+        "jurors agree hardly more than their habits give: most say nearly the same of every item, so the prevalence "
+        "and the scores may be that default and nothing else. An alarm where next to no agreement is left",
+        "Add jurors who look at the items, or gold labels (--gold): {who} say nearly the same of every item",
+    ),
+    AlarmKind(
+        "degenerate_fit", _WARNING,
+        "jurors contradict each other on many items, yet the fit expects next to none of their labels to be wrong: it "
+        "has made some jurors the truth",
+        "Do not believe the probabilities and expected errors; give gold labels (--gold)",
     ),
     AlarmKind(
         "inverted_juror", _WARNING, "a juror is wrong more often than chance; its votes are read the other way round",

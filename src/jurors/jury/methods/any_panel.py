@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from jurors.doubt import agreement_alarms, juror_alarms, panel_intervals, residual_alarms
+from jurors.doubt.degenerate_fit import degenerate_alarms
+from jurors.doubt.habits import default_alarms
 from jurors.doubt.intervals.dependence_spread import DependenceSpread
 from jurors.doubt.voice_alarms import voice_alarms
 from jurors.evaluate import Alarm, Evaluation, evaluate_panel
@@ -36,7 +38,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     result = replace(oriented("latent", sketch, panel.fit, request), voices=tuple(panel.hearing.tolist()))
     found = list(result.alarms)
     if panel.fit.posterior is not None:
-        found += juror_alarms(sketch, panel.fit.posterior)
+        found += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
     found += estimate_alarms(sketch)
     found += residual_alarms(sketch.jurors, panel.test, panel.coupling.groups if panel.coupling else [])
     if len(sketch.labels) > 2:
@@ -47,6 +49,9 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
         return replace(result, alarms=ranked([*few, *kept]), notes=(*result.notes, note), partition=by_majority)
+    found += default_alarms(sketch)
+    if result.partition is not None:
+        found += degenerate_alarms(result.partition)
     result = replace(result, alarms=ranked(found))
     spread = _dependence(panel, result)
     if request.intervals and result.rule == FIT_RULE:

@@ -1,0 +1,126 @@
+"""Jurors who say the same thing whatever the item, and panels whose agreement is no more than that.
+
+Where most jurors answer "no" to nearly everything they agree on nearly everything. Every method that grades jurors by
+their agreement takes the default for the truth and then grades them by it. It can be seen from votes alone: what
+matters is not how often jurors agree but how much more often than their habits give. With s_jl how often juror j says
+label l, two jurors who never look at the item agree on Σ_l s_jl s_ol of them, and
+    κ = Σ (agreements - expected ones) / Σ (1 - expected ones),
+summed over all pairs and items (Conger 1980's kappa for jurors with habits of their own, here for any number of votes
+an item), is 0 for a panel of habits and 1 for one that always agrees. κ_j is the same over the pairs of one juror.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.catalogue import Level
+from jurors.numbers.arrays import Flags, Floats
+from jurors.sketch import Sketch
+
+_NEARLY_ALWAYS = 0.9  # of its votes: a juror whose commonest answer makes up as much is near-constant
+_ENOUGH_VOTES = 20  # below, nobody is called near-constant: nineteen of nineteen happen
+# A near-constant juror whose κ_j is below this follows a default; above, it finds rare labels that others find too (the
+# rules of nell_animal say "no" 95 times of 100, agree at κ = .3, and are right). Landis and Koch (1977) call κ below .2
+# "slight"; half of it separates nell_animal and beyond_consensus_fc (.3) from css_* (0 to .08).
+_NO_SAY = 0.1
+# The share of votes that default jurors must cast, and the agreement beyond habit (as far as chance leaves it open)
+# below which that is a warning: the middle of what each family's absence chose by Youden's J for "scores off by .1 and
+# prevalence by .15" (.12 in 27 of 29 cases; benchmarks/false_alarms.py prints who rings).
+_SHARED, _THIN = 0.1, 0.12
+_NIL = 0.05  # below which it is an alarm, by meaning: one agreement in twenty that habits leave open is made
+_FEWEST_JURORS = 4  # three have the exact answer, and `weak_pair` says there what is thin
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How often jurors say what, and how much they agree beyond that."""
+
+    shares: Floats  #: (N, R) how often each juror says each label
+    votes: Floats  #: (N,) how many votes each cast
+    kappa: float  #: agreement beyond habit, as a share of what is possible
+    error: float  #: its standard error over items
+    by_juror: Floats  #: (N,) κ_j; 0 for a constant juror
+    reach: float  #: the largest κ that chance leaves open: 95%, one-sided, had one more item been agreed on by all
+
+    @property
+    def near_constant(self) -> Flags:
+        """Jurors who nearly always say the same."""
+        return np.asarray((self.votes >= _ENOUGH_VOTES) & (self.shares.max(axis=1) >= _NEARLY_ALWAYS))
+
+    @property
+    def defaults(self) -> Flags:
+        """Near-constant jurors whose rare answers find no more agreement than chance gives."""
+        return np.asarray(self.near_constant & (self.by_juror < _NO_SAY))
+
+    @property
+    def default_share(self) -> float:
+        """The share of all votes that such jurors cast."""
+        return float(self.votes[self.defaults].sum() / max(self.votes.sum(), 1.0))
+
+
+def default_alarms(sketch: Sketch) -> list[Alarm]:
+    """The alarm of a panel that agrees by habit, with the label that is the habit and the jurors who follow it."""
+    habits = habits_of(sketch)
+    if len(sketch.jurors) < _FEWEST_JURORS or habits.default_share < _SHARED or habits.reach >= _THIN:
+        return []
+    level: Level = "alarm" if habits.reach < _NIL else "warning"
+    commonest = sketch.labels[int((habits.shares * habits.votes[:, None]).sum(axis=0).argmax())]
+    who = tuple(name for name, is_default in zip(sketch.jurors, habits.defaults.tolist(), strict=True) if is_default)
+    message = (
+        f"jurors agree hardly more than their habits give (kappa {habits.kappa:.2f}, at most {habits.reach:.2f}): "
+        f"{len(who)} of {len(sketch.jurors)} say nearly the same of every item, most often {commonest!r}. The "
+        "prevalence and the scores may be that default and nothing else"
+    )
+    return [Alarm("shared_default", level, message, habits.kappa, who)]
+
+
+def habits_of(sketch: Sketch) -> Habits:
+    """The habits of a panel.
+
+    Examples
+    --------
+    >>> habits = habits_of(Sketch.from_counts({"AA": 2, "AB": 1, "BB": 2}, jurors=("ann", "bob")))
+    >>> habits.shares.tolist(), round(habits.kappa, 3)
+    ([[0.6, 0.4], [0.4, 0.6]], 0.615)
+    """
+    row, juror, said = sketch.tuples.triples()
+    shape, rows, counts = (len(sketch.jurors), len(sketch.labels)), sketch.tuples.rows, sketch.counts.astype(float)
+    weight = counts[row]
+    by_label = np.bincount(juror.astype(np.int64) * shape[1] + said, weight, shape[0] * shape[1]).reshape(shape)
+    votes = by_label.sum(axis=1)
+    shares = by_label / np.maximum(votes, 1.0)[:, None]
+    excess, room = _beyond_habit(sketch, shares)
+    of_juror = np.bincount(juror, weight * excess, shape[0]) / np.maximum(
+        np.bincount(juror, weight * room, shape[0]), _LEAST
+    )
+    by_item = [np.bincount(row, one, rows).astype(float) for one in (excess, room)]
+    kappa, error = _ratio(by_item[0], by_item[1], counts)
+    # One more item on which all agree against their habits is the least that could have told another story.
+    pairs = float((np.bincount(row, minlength=rows) ** 2 * counts).sum() / max(counts.sum(), 1))
+    high, spread = _ratio(np.append(by_item[0], pairs), np.append(by_item[1], pairs), np.append(counts, 1.0))
+    return Habits(shares, votes, kappa, error, of_juror, high + 1.645 * spread)
+
+
+def _beyond_habit(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
+    """For each vote, over the others on its item: agreements less expected ones, and one less expected ones."""
+    row, juror, said = sketch.tuples.triples()
+    labels, rows = len(sketch.labels), sketch.tuples.rows
+    place = row.astype(np.int64) * labels + said
+    alike = np.bincount(place, minlength=rows * labels)[place] - 1
+    others = np.bincount(row, minlength=rows)[row] - 1
+    expected = np.zeros(len(row))
+    for label in range(labels):
+        own = shares[juror, label]
+        expected += own * (np.bincount(row, own, rows)[row] - own)
+    return alike - expected, others - expected
+
+
+def _ratio(excess: Floats, room: Floats, counts: Floats) -> tuple[float, float]:
+    """A ratio of sums over items and its standard error."""
+    total = max(float(counts @ room), _LEAST)
+    kappa = float(counts @ excess) / total
+    return kappa, float(np.sqrt(counts @ (excess - kappa * room) ** 2)) / total
