@@ -79,6 +79,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "PanelTrios": lambda: jurors.evaluate_all_trios(jurors.Sketch.from_votes(_votes())),
     "ByGroup": lambda: jurors.grade_by(_votes(), ["<u>x</u>", "y"] * 200),
     "Inspection": lambda: jurors.inspect(_votes()),
+    "ReferenceJuries": lambda: jurors.ReferenceJuries(jurors.reference_juries().juries[:3]),
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
     "IndependenceSearch": _search,
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),

@@ -25,7 +25,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jurors import plot
-    from jurors.doubt import Bounds, correlation_curve, goodness_of_fit, highest_floor, sensitivities
+    from jurors.doubt import (
+        Bounds,
+        ReferenceJuries,
+        correlation_curve,
+        goodness_of_fit,
+        highest_floor,
+        reference_juries,
+        sensitivities,
+    )
     from jurors.errors import (
         DegenerateSketchError,
         JurorsError,
@@ -59,6 +67,7 @@ if TYPE_CHECKING:
         agreement,
         bounds,
         compare,
+        fit_reference,
         gate,
         grade,
         grade_by,
@@ -77,7 +86,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "jurors.doubt": ("Bounds", "correlation_curve", "goodness_of_fit", "highest_floor", "sensitivities"),
+    "jurors.doubt": (
+        "Bounds",
+        "ReferenceJuries",
+        "correlation_curve",
+        "goodness_of_fit",
+        "highest_floor",
+        "reference_juries",
+        "sensitivities",
+    ),
     "jurors.errors": (
         "DegenerateSketchError",
         "JurorsError",
@@ -111,6 +128,7 @@ _HOMES = {
         "agreement",
         "bounds",
         "compare",
+        "fit_reference",
         "gate",
         "grade",
         "grade_by",
@@ -148,6 +166,7 @@ __all__ = [
     "OptionError",
     "OutputError",
     "Plan",
+    "ReferenceJuries",
     "Simulation",
     "Sketch",
     "SketchError",
@@ -166,6 +185,7 @@ __all__ = [
     "evaluate_trio",
     "evaluate_trio_labels",
     "evaluate_trios",
+    "fit_reference",
     "gate",
     "goodness_of_fit",
     "grade",
@@ -182,6 +202,7 @@ __all__ = [
     "read_key",
     "read_sketch",
     "read_votes",
+    "reference_juries",
     "report_html",
     "score",
     "score_by",

@@ -142,8 +142,8 @@ def test_own_reference_juries_are_believed() -> None:
     own = calibrated(jurors.grade(panel(), reference=calm))
     assert own.shared_error.juries == len(calm)
     assert own.shared_error.median < calibrated(jurors.grade(panel())).shared_error.median
-    with pytest.raises(OptionError, match="at least two juries"):
-        jurors.grade(panel(), reference=calm[:1]).calibrated  # noqa: B018
+    with pytest.raises(OptionError, match="holds no jury"):
+        jurors.grade(panel(), reference=[])
 
 
 def test_the_document_has_the_calibrated_keys() -> None:
@@ -153,3 +153,17 @@ def test_the_document_has_the_calibrated_keys() -> None:
     }
     assert set(document["shared_error"]) == {"median", "interval", "juries", "gold_items", "source"}
     assert set(document["interval"]) == {"prevalence", "accuracy", "score", "wrong_labels"}
+
+
+def test_an_island_of_copies_leaves_the_others_calibrated() -> None:
+    votes, copies = np.asarray(panel(items=200).codes), np.zeros((50, 3), dtype=int)
+    copies[::2] = 1
+    codes = np.full((250, 8), -1)
+    codes[:200, :5], codes[200:, 5:] = votes, copies
+    result = jurors.grade(Votes.from_matrix(np.where(codes < 0, None, codes)))
+    assert "too_few_voices" in [alarm.kind for alarm in result.alarms]
+    low, high = calibrated(result).interval["score"]["1"]
+    assert 0 < high - low < 0.6
+    labels = jurors.label(Votes.from_matrix(np.where(codes < 0, None, codes)))
+    assert np.isnan(labels.probability[200:]).all()
+    assert not np.isnan(labels.probability[:200]).any()

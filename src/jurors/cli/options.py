@@ -101,12 +101,17 @@ class Key:
 
 def votes_options(command: Command) -> Command:
     """FILE... and how to read it; the command gets `source: Source`."""
+    files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+    return files(source_options(command))  # type: ignore[return-value]
+
+
+def source_options(command: Command) -> Callable[..., Any]:
+    """How to read FILE..., which the command takes as `files`; it gets `source: Source`."""
 
     def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
         return command(source=Source(files, reading), **rest)
 
-    taking = _taking(functools.wraps(command)(with_source), ReadingOptions, Reading, "reading")
-    return click.argument("files", metavar="FILE...", nargs=-1, required=True)(taking)  # type: ignore[return-value]
+    return _taking(functools.wraps(command)(with_source), ReadingOptions, Reading, "reading")
 
 
 def _taking(command: Callable[..., Any], options: type, values: type, into: str, *left_out: str) -> Callable[..., Any]:

@@ -10,10 +10,12 @@ from jurors.doubt.intervals.trio_intervals import interval_around, trio_interval
 from jurors.doubt.juror_alarms import juror_alarms
 from jurors.doubt.multilabel_alarms import goodness_alarms, outcome_alarms
 from jurors.doubt.residual_alarms import agreement_alarms, residual_alarms
+from jurors.doubt.shared.reference_table import ReferenceJuries, reference_juries
 from jurors.doubt.trio_alarms import contradiction_alarm, trio_alarms
 
 __all__ = [
     "Bounds",
+    "ReferenceJuries",
     "agreement_alarms",
     "check_gold",
     "contradiction_alarm",
@@ -25,6 +27,7 @@ __all__ = [
     "juror_alarms",
     "outcome_alarms",
     "panel_intervals",
+    "reference_juries",
     "residual_alarms",
     "sensitivities",
     "trio_alarms",

@@ -7,6 +7,7 @@ from jurors.jury.estimator import Jury
 from jurors.jury.gate import gate
 from jurors.jury.grade import grade
 from jurors.jury.groups.by_group import ByGroup, grade_by, label_by, score_by
+from jurors.jury.known.fit_reference import fit_reference
 from jurors.jury.label import label
 from jurors.jury.labelling import Labelling
 from jurors.jury.methods.methods import METHODS
@@ -21,6 +22,7 @@ __all__ = [
     "agreement",
     "bounds",
     "compare",
+    "fit_reference",
     "gate",
     "grade",
     "grade_by",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from jurors.doubt import panel_intervals
 from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate
 from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
-from jurors.doubt.shared.reference import Population, fit_population, read_reference, shipped_population
+from jurors.doubt.shared.reference import Population, own_population, read_reference, shipped_population
 from jurors.errors import OptionError
 from jurors.evaluate import Evaluation, Named, Partition
 from jurors.evaluate.calibrated import Calibrated, SharedError
@@ -42,9 +43,13 @@ class Calibration:
     gold: Integers | None = None  #: tuples x labels, how many gold items
     blind: Evaluation | None = None
 
+    def __post_init__(self) -> None:
+        if self.reference is not None:
+            _ = self._population  # a file that cannot be read is told at once, not when the first grade is looked at
+
     def __call__(self, evaluation: Evaluation) -> Calibrated | None:
         """The calibrated grades; None where there is nothing to calibrate."""
-        if evaluation.sketch is None or len(_unheard(evaluation)) == len(evaluation.jurors):
+        if evaluation.sketch is None or has_too_few_voices(evaluation):
             return None
         with one_thread():
             if self.errors == "independent":
@@ -52,14 +57,12 @@ class Calibration:
             return self._as_real(evaluation, evaluation.sketch)
 
     def _as_real(self, evaluation: Evaluation, sketch: Sketch) -> Calibrated:
-        basis, posterior, noise = _basis(evaluation, self.blind or evaluation, sketch)
+        basis, posterior, noise = basis_of(evaluation, self.blind or evaluation, sketch)
         jury = jury_of(sketch, posterior, evaluation.voices)
         gold = None if self.gold is None else self.gold.astype(np.float64)
-        rivals: list[Floats] = []
-        if gold is not None:
-            rivals = [majority_posterior(jury), *_dawid_skene(sketch, evaluation.voices)]
+        rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
         rho = None if isinstance(self.errors, str) else float(self.errors)
-        jury = replace(jury, weights=np.where(_is_silent(evaluation, jury), 0.0, jury.weights))
+        jury = without_silent_tuples(evaluation, jury)
         shares = calibrate(jury, self._population, rho=rho, gold=gold, rivals=rivals, noise=noise)
         silent = (jury.weights == 0) & (sketch.counts > 0)
         return _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
@@ -80,28 +83,36 @@ class Calibration:
         )
 
 
+def has_too_few_voices(evaluation: Evaluation) -> bool:
+    """Whether there is nothing to calibrate: fewer than three voices in all, not on some island only."""
+    if not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
+        return False
+    return not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself
+
+
 def _unheard(evaluation: Evaluation) -> frozenset[str]:
     """Jurors of islands with too few voices: whether two of them are right or wrong, nothing tells."""
     alarms = [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
     return frozenset(name for alarm in alarms for name in alarm.jurors)
 
 
-def _is_silent(evaluation: Evaluation, jury: Jury) -> Flags:
-    """The tuples on which nobody voted who can be graded."""
+def without_silent_tuples(evaluation: Evaluation, jury: Jury) -> Jury:
+    """The jury without the items on which nobody voted who can be graded: they weigh nothing."""
     unheard = np.array([name in _unheard(evaluation) for name in evaluation.jurors])
+    if not unheard.any():
+        return jury
     heard = np.bincount(jury.row, weights=~unheard[jury.juror], minlength=len(jury.weights))
-    return np.asarray((heard == 0) & unheard.any())
+    return replace(jury, weights=np.where(heard == 0, 0.0, jury.weights))
 
 
 def reference_population(reference: Any) -> Population:
     """The population of some reference juries: rows, a file of them, or None for those that come with the package."""
     if reference is None:
         return shipped_population()
-    juries = reference if isinstance(reference, (list, tuple)) else read_reference(reference)
-    if len(juries) < 2:
-        message = f"a reference needs at least two juries to tell how far juries differ, got {len(juries)}"
-        raise OptionError(message, code="out_of_range", name="reference")
-    return fit_population(juries)
+    juries = read_reference(reference) if isinstance(reference, (str, PathLike)) else tuple(reference)
+    if not juries:
+        raise OptionError("reference holds no jury", code="out_of_range", name="reference")
+    return own_population(juries)
 
 
 def jury_of(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> Jury:
@@ -119,7 +130,7 @@ def jury_of(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> Jury:
     )
 
 
-def _basis(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple[str, Floats, FitNoise]:
+def basis_of(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple[str, Floats, FitNoise]:
     """Whose posteriors are calibrated, the posteriors, and how far they move when items are drawn again."""
     partition = blind.partition
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
@@ -129,9 +140,10 @@ def _basis(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple[s
     return evaluation.method, _posterior(partition, sketch, evaluation.voices), _noise(evaluation)
 
 
-def _dawid_skene(sketch: Sketch, voices: tuple[int, ...]) -> list[Floats]:
+def rivals_of(jury: Jury, sketch: Sketch, voices: tuple[int, ...]) -> list[Floats]:
+    """Other posteriors of the same tuples, for gold to choose from: by majority, and Dawid and Skene's."""
     posterior = evaluate_dawid_skene(sketch).posterior
-    return [] if posterior is None else [_filled(posterior, sketch, voices)]
+    return [majority_posterior(jury), *([] if posterior is None else [_filled(posterior, sketch, voices)])]
 
 
 def _trio_basis(evaluation: Evaluation, sketch: Sketch) -> tuple[str, Floats, FitNoise]:

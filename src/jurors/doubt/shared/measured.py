@@ -15,8 +15,9 @@ _SPREAD_SLANT, _SPREAD_CENTER, _SPREAD_SD = 0.66, -1.2, 1.2  # weak priors under
 _FEWEST = 5  # votes, or items of a label, from which a deviation is measured
 
 
-def fit_reference(jury: Jury, key: Floats, *, name: str = "", kind: str = "", source: str = "") -> ReferenceJury:
+def measure_jury(jury: Jury, key: Floats, *, name: str = "", kind: str = "", source: str = "") -> ReferenceJury:
     """Measure a jury against its key: (T, R) items of each tuple by true label; only items in the key are used."""
+    key = np.where(jury.weights[:, None] > 0, key, 0.0)  # what weighs nothing was not graded
     known = key.sum(axis=1)
     at = np.flatnonzero(known > 0)
     odds = log_odds(jury.posterior, jury.voices)

@@ -7,15 +7,24 @@ and the spread over such juries is the honest prior for the next one. An organis
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from importlib.resources import as_file, files
 from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from jurors.errors import VotesError
+from jurors.numbers.arrays import Floats
+from jurors.tables import csv_text
+from jurors.whole import write_whole
+
 LEAST_SHARED = 0.03  #: a shared error below this is counted as this: less changes nothing that could be measured
+LENT = 4.0  #: how many juries the shipped ones count as beside somebody's own
+_ENOUGH = 8  # juries from which a line of shared error on spread is drawn
 _SPREAD_FLOOR = 0.02  # answer rates that are all alike still differ by chance
 
 
@@ -57,8 +66,8 @@ class Population:
         return self.center + self.slope * (_log(spread) - self.log_spread), self.sd
 
 
-def fit_population(juries: Sequence[ReferenceJury]) -> Population:
-    """The population that the reference juries were drawn from; every jury counts once.
+def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | None = None) -> Population:
+    """The population that the reference juries were drawn from; every jury counts once unless weighed.
 
     The line of log rho on log spread needs a handful of juries; with fewer than eight the slope is taken to be 0.
 
@@ -70,34 +79,96 @@ def fit_population(juries: Sequence[ReferenceJury]) -> Population:
     >>> population.juries, population.slope, round(population.deviation, 4)
     (4, 0.0, 0.0447)
     """
+    weight = np.ones(len(juries)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total, share = float(weight.sum()), weight / weight.sum()
     shared = np.log(np.maximum([jury.rho for jury in juries], LEAST_SHARED))
     x = np.array([_log(jury.spread) for jury in juries])
-    apart, count = x - x.mean(), len(juries)
-    varied = float(apart @ apart)
-    slope = float(apart @ shared) / varied if varied > 0 and count >= 8 else 0.0
-    left = shared - shared.mean() - slope * apart
+    center, log_spread = float(share @ shared), float(share @ x)
+    apart = x - log_spread
+    varied = float(weight @ apart**2)
+    slope = float(weight @ (apart * shared)) / varied if varied > 0 and len(juries) >= _ENOUGH else 0.0
+    left = shared - center - slope * apart
+    deviations = np.array([jury.deviation for jury in juries])
     return Population(
-        center=float(shared.mean()),
+        center=center,
         slope=slope,
-        log_spread=float(x.mean()),
-        sd=float(np.sqrt(left @ left / max(count - 2, 1))),
-        independent=(sum(jury.rho < LEAST_SHARED for jury in juries) + 0.5) / (count + 1),
-        slant=float(np.sqrt(np.mean([jury.slant**2 for jury in juries]))),
-        deviation=_mean_root([jury.deviation for jury in juries]),
-        label_deviation=_mean_root([jury.label_deviation for jury in juries]),
-        unevenness=_unevenness([jury.deviation for jury in juries]),
-        juries=count,
+        log_spread=log_spread,
+        sd=float(np.sqrt(weight @ left**2 / max(total - 2, 1))),
+        independent=float(weight @ [jury.rho < LEAST_SHARED for jury in juries] + 0.5) / (total + 1),
+        slant=float(np.sqrt(share @ [jury.slant**2 for jury in juries])),
+        deviation=_mean_root(deviations, share),
+        label_deviation=_mean_root(np.array([jury.label_deviation for jury in juries]), share),
+        unevenness=_unevenness(deviations, share),
+        juries=len(juries),
     )
 
 
+def own_population(juries: Sequence[ReferenceJury]) -> Population:
+    """The population of somebody's own juries, to which all the shipped ones together lend the weight of four.
+
+    A few juries hardly tell how far juries differ: two that happen to be alike must not make everybody sure.
+
+    Examples
+    --------
+    >>> alike = [replace(jury, rho=0.1) for jury in shipped_juries()[:2]]
+    >>> shipped, own = shipped_population(), own_population(alike)
+    >>> fit_population(alike).sd, own.sd > 0.8 * shipped.sd, own.center < shipped.center
+    (0.0, True, True)
+    """
+    shipped = shipped_juries()
+    weights = [1.0] * len(juries) + [LENT / len(shipped)] * len(shipped)
+    return replace(fit_population([*juries, *shipped], weights), juries=len(juries))
+
+
 def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
-    """A table of reference juries, as `write_reference` writes it."""
-    kinds = {"str": str, "int": int, "float": float}
-    with open(path, newline="", encoding="utf-8") as file:
-        return [
-            ReferenceJury(**{f.name: kinds[str(f.type)](row[f.name]) for f in fields(ReferenceJury)})
-            for row in csv.DictReader(file)
-        ]
+    """A table of reference juries, as `write_reference` writes it; VotesError where it is none."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return _rows(csv.DictReader(file))
+    except OSError as error:
+        reason = (
+            "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        )
+        raise VotesError(reason, code="no_file").in_file(str(path)) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise VotesError(f"is no table of text; {_WAY_OUT}", code="damaged").in_file(str(path)) from None
+    except VotesError as error:
+        raise error.in_file(str(path)) from None
+
+
+_WAY_OUT = "`jurors reference --fit` makes a table of reference juries"
+
+
+def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
+    known = [field.name for field in fields(ReferenceJury)]
+    if missing := [name for name in known if name not in (table.fieldnames or ())]:
+        shown = ", ".join(map(repr, missing[:4])) + (" …" if len(missing) > 4 else "")
+        raise VotesError(f"has no column {shown}; {_WAY_OUT}", code="unknown_name", name=missing[0], what="column")
+    juries = [_jury(row, number) for number, row in enumerate(table, 1)]
+    if not juries:
+        raise VotesError(f"holds no jury; {_WAY_OUT}", code="empty")
+    return juries
+
+
+def _jury(row: dict[str, str], number: int) -> ReferenceJury:
+    values: dict[str, Any] = {}
+    for field in fields(ReferenceJury):
+        text = row[field.name]
+        try:
+            values[field.name] = _KINDS[str(field.type)](text)
+            fits = field.type == "str" or (
+                np.isfinite(values[field.name]) and values[field.name] >= _LEAST.get(field.name, 0)
+            )
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            message = f"row {number}: {field.name} is {text!r}, which it cannot be"
+            raise VotesError(message, code="bad_row", row=number, column=field.name)
+    return ReferenceJury(**values)
+
+
+_KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
+_LEAST = {"items": 1, "jurors": 1, "labels": 2, "deviation": -1, "label_deviation": -1}  # all else: 0
 
 
 @lru_cache(maxsize=1)
@@ -113,23 +184,20 @@ def shipped_population() -> Population:
     return fit_population(shipped_juries())
 
 
-def write_reference(juries: Sequence[ReferenceJury], path: str | PathLike[str]) -> None:
-    """One row a jury; numbers with as many digits as the key can tell."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow([f.name for f in fields(ReferenceJury)])
-        for jury in juries:
-            table.writerow([f"{v:.5g}" if isinstance(v, float) else v for v in asdict(jury).values()])
+def write_reference(juries: Iterable[ReferenceJury], path: str | PathLike[str]) -> None:
+    """One row per jury, whole or not at all; numbers with as many digits as the key can tell."""
+    rows = [[f"{v:.5g}" if isinstance(v, float) else v for v in asdict(jury).values()] for jury in juries]
+    write_whole(Path(path), csv_text([field.name for field in fields(ReferenceJury)], rows))
 
 
-def _mean_root(squares: Sequence[float]) -> float:
+def _mean_root(squares: Floats, share: Floats) -> float:
     """The mean standard deviation: a few juries of strangers must not widen everybody's interval."""
-    return float(np.mean(np.sqrt(np.maximum(squares, 0.0))))
+    return float(share @ np.sqrt(np.maximum(squares, 0.0)))
 
 
-def _unevenness(squares: Sequence[float]) -> float:
-    usual = _mean_root(squares) ** 2
-    return max(float(np.mean(squares)) / usual, 1.0) if usual > 0 else 1.0
+def _unevenness(squares: Floats, share: Floats) -> float:
+    usual = _mean_root(squares, share) ** 2
+    return max(float(share @ squares) / usual, 1.0) if usual > 0 else 1.0
 
 
 def _log(spread: float) -> float:

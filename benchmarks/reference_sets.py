@@ -1,0 +1,168 @@
+"""The vote sets with keys that reference juries are made from: read, graded by the package, kept in a cache.
+
+They lie in the folder that JURORS_DATA names (default: ../shared/data beside the project), a folder per set with
+votes.csv.gz (item, juror, label), truth.csv.gz (item, label) and a README.md that names kind and source. Grading all
+takes minutes, so what follows from it is kept in a temporary folder; delete that after a change of the methods.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jurors.doubt.shared.calibrate import FitNoise
+from jurors.doubt.shared.jury_votes import Jury
+from jurors.doubt.shared.measured import measure_jury
+from jurors.doubt.shared.reference import ReferenceJury
+from jurors.jury.calibration import basis_of, jury_of, rivals_of, without_silent_tuples
+from jurors.jury.known.fit_reference import grade_blind
+from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.threads import one_thread
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = Path(tempfile.gettempdir()) / "jurors_reference_fits"
+FAMILIES = ("css_", "brain_", "nell_", "triviaqa_", "llmbar", "zencrowd_", "sentiment_")
+OTHER_KINDS = ("sealed", "kinds")  # folders that hold no reference jury
+_STATISTICS = ("prevalence", "accuracy", "score")
+LLMS = ("triviaqa", "llmbar", "ntqr", "judgebench", "realmistake", "xstest", "mmlu", "beyond", "css_")
+PROGRAMS = ("acsincome", "video_lf", "brain", "nell")
+
+
+def family_of(name: str) -> str:
+    """The family that is left out together."""
+    if name in ("trec", "relevance4"):
+        return "trec"
+    return next((family for family in FAMILIES if name.startswith(family)), name)
+
+
+@dataclass(frozen=True)
+class VoteSet:
+    """A jury as the package grades it without its key, and the key."""
+
+    name: str
+    kind: str
+    source: str
+    basis: str  #: whose posteriors are calibrated
+    whole: Jury  #: all votes
+    key: Floats  #: tuples x labels
+    noise: FitNoise
+    majority: Floats  #: rival posteriors of all tuples
+    dawid_skene: Floats
+    independent: dict[str, Floats]  #: today's fields: the score and its 95% interval, if errors were independent
+
+    @property
+    def at(self) -> Integers:
+        """The tuples with a known item."""
+        return np.flatnonzero(self.key.sum(axis=1) > 0)
+
+    @property
+    def keyed(self) -> Jury:
+        """The items in the key only."""
+        return rows_of(self.whole, self.at, self.key[self.at].sum(axis=1))
+
+    @property
+    def counts(self) -> Floats:
+        """Their key."""
+        return self.key[self.at]
+
+    @property
+    def row(self) -> ReferenceJury:
+        """Its row of the table of reference juries."""
+        with one_thread():
+            return measure_jury(self.whole, self.key, name=self.name, kind=self.kind, source=self.source)
+
+
+def rows_of(jury: Jury, rows: Integers, weights: Floats) -> Jury:
+    """Some tuples of a jury."""
+    place = np.full(len(jury.weights), -1)
+    place[rows] = np.arange(len(rows))
+    kept = place[jury.row] >= 0
+    return replace(
+        jury, posterior=jury.posterior[rows], weights=weights, row=place[jury.row[kept]], juror=jury.juror[kept],
+        label=jury.label[kept], voices=jury.voices[rows],
+    )  # fmt: skip
+
+
+def data_folder() -> Path | None:
+    """Where the vote sets are, if they are."""
+    base = Path(os.environ.get("JURORS_DATA", ROOT.parent / "shared" / "data"))
+    return base if base.is_dir() else None
+
+
+def folders(base: Path) -> list[Path]:
+    """The folder of each set, by name."""
+    return sorted(file.parent for file in base.glob("*/votes.csv.gz") if file.parent.name not in OTHER_KINDS)
+
+
+def load_sets(base: Path, cache: Path = CACHE) -> list[VoteSet]:
+    """All sets; those that are not in the cache are graded first."""
+    return [load_set(folder, cache) for folder in folders(base)]
+
+
+def load_set(folder: Path, cache: Path = CACHE) -> VoteSet:
+    """One set, graded once."""
+    file = cache / f"{folder.name}.npz"
+    if not file.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        clock = time.perf_counter()
+        graded = _graded(folder)
+        np.savez_compressed(file, **graded)
+        print(f"graded {folder.name} in {time.perf_counter() - clock:.1f} s", file=sys.stderr, flush=True)
+    with np.load(file) as stored:
+        return _stored(folder, dict(stored))
+
+
+def _graded(folder: Path) -> dict[str, Any]:
+    graded = grade_blind(folder / "votes.csv.gz", folder / "truth.csv.gz")
+    evaluation, sketch = graded.evaluation, graded.sketch
+    with one_thread():
+        basis, posterior, noise = basis_of(evaluation, evaluation, sketch)
+        jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
+        majority, dawid_skene = rivals_of(jury, sketch, evaluation.voices)
+    ends = evaluation.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}
+    return {
+        "basis": np.array(basis), "posterior": posterior, "weights": jury.weights, "row": jury.row, "juror": jury.juror,
+        "label": jury.label, "jurors": np.array(jury.jurors), "voices": jury.voices,
+        "key": np.where(jury.weights[:, None] > 0, graded.key, 0),
+        "majority": majority, "dawid_skene": dawid_skene,
+        "score": _numbers(evaluation.score.values()), "score_interval": _numbers(ends["score"].values()),
+        **{f"noise_{name}": np.asarray(getattr(noise, name)) for name in _STATISTICS},
+    }  # fmt: skip
+
+
+def _numbers(values: Any) -> Floats:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def _stored(folder: Path, stored: dict[str, Any]) -> VoteSet:
+    names = ("posterior", "weights", "row", "juror", "label")
+    jury = Jury(**{n: stored[n] for n in names}, jurors=int(stored["jurors"]), voices=stored["voices"])
+    noise = {name: stored[f"noise_{name}"] for name in _STATISTICS}
+    return VoteSet(
+        name=folder.name, kind=kind_of(folder.name), source=source_of(folder), basis=str(stored["basis"]), whole=jury,
+        key=stored["key"].astype(np.float64),
+        noise=FitNoise(**{name: value if value.ndim else float(value) for name, value in noise.items()}),
+        majority=stored["majority"], dawid_skene=stored["dawid_skene"],
+        independent={"score": stored["score"], "interval": stored["score_interval"]},
+    )  # fmt: skip
+
+
+def kind_of(name: str) -> str:
+    """Who the jurors are."""
+    return "LLMs" if name.startswith(LLMS) else "programs" if name.startswith(PROGRAMS) else "people"
+
+
+def source_of(folder: Path) -> str:
+    """The public repository that the set's README names."""
+    repository = re.search(r"github (\S+/[^\s/]+)", (folder / "README.md").read_text(encoding="utf-8"))
+    if repository is not None:
+        return f"github.com/{repository.group(1).rstrip(';,')}"
+    return "ReaLMistake (prompt p1)" if folder.name.startswith("realmistake") else ""
