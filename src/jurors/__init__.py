@@ -5,7 +5,7 @@ The journey of the data is the folder listing:
     votes/        1  who said what: Votes, keys, layouts; `files/` on disk, `readers/` of what other tools wrote
     sketch/       2  counts of decision tuples: count files and engines, merge, marginalise, moments
     evaluate/     3  a sketch -> evaluations: `trio/` (exact), `panel/`, errors `together/`, `rivals/`, an answer key
-    doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`
+    doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`, `shared/` errors
     jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group; `methods/`
     look/         6  what a file holds and which commands would work, before anything is graded
     report/       6  the one-file page and its `charts/`; `plot.py` is their public face
