@@ -158,12 +158,12 @@ def test_the_document_has_the_calibrated_keys() -> None:
 def test_an_island_of_copies_leaves_the_others_calibrated() -> None:
     votes, copies = np.asarray(panel(items=200).codes), np.zeros((50, 3), dtype=int)
     copies[::2] = 1
-    codes = np.full((250, 8), -1)
-    codes[:200, :5], codes[200:, 5:] = votes, copies
-    result = jurors.grade(Votes.from_matrix(np.where(codes < 0, None, codes)))
+    said = np.full((250, 8), None, dtype=object)
+    said[:200, :5], said[200:, 5:] = votes, copies
+    result = jurors.grade(Votes.from_matrix(said))
     assert "too_few_voices" in [alarm.kind for alarm in result.alarms]
     low, high = calibrated(result).interval["score"]["1"]
     assert 0 < high - low < 0.6
-    labels = jurors.label(Votes.from_matrix(np.where(codes < 0, None, codes)))
+    labels = jurors.label(Votes.from_matrix(said))
     assert np.isnan(labels.probability[200:]).all()
     assert not np.isnan(labels.probability[:200]).any()
