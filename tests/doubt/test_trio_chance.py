@@ -94,6 +94,7 @@ def test_jurors_who_avoid_each_others_errors_ring() -> None:
     assert (chance_of_contradiction(tables) <= UNEXPLAINED).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_the_gate_of_three_jurors_is_no_coin_flip() -> None:
     tables = draws(trio_shares(*JURIES[".9/.8/.7"]), 100, 100, seed=13)
     levels = [

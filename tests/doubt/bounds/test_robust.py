@@ -166,6 +166,7 @@ def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
     assert np.mean(narrower) > 0.9
 
 
+@pytest.mark.slow
 def test_where_the_correlation_is_too_large_a_search_still_holds_the_truth() -> None:
     open_ = [
         keyed for keyed in thousand() if "epsilon_too_large" in outcomes(robust_bounds(keyed.sketch, keyed.epsilon))
@@ -174,6 +175,7 @@ def test_where_the_correlation_is_too_large_a_search_still_holds_the_truth() -> 
         assert keyed.holds(robust_bounds(keyed.sketch, keyed.epsilon, tight=True))
 
 
+@pytest.mark.slow
 def test_every_evaluation_that_needs_no_more_correlation_is_inside() -> None:
     """Points (P_A, d) by another road: `severity` tells the least correlation that makes each explain the counts."""
     rng = np.random.default_rng(8)
@@ -413,6 +415,7 @@ def test_missing_votes_leave_each_trio_its_own_items() -> None:
     assert robust_bounds(holes, 0.01).items == 102
 
 
+@pytest.mark.slow
 def test_large_panels_use_a_seeded_draw_of_trios() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(300) < 0.5
