@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +44,26 @@ class Calibrated:
     basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
     level: float  #: how sure the intervals are
     partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
+    foretold: Callable[[int], Named] | None = field(default=None, repr=False)  #: widths with gold; see `with_gold`
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether errors were taken for independent, as the user asked: nothing is calibrated then."""
+        return self.shared_error.source == "independent"
+
+    def with_gold(self, items: int) -> Named | None:
+        """Juror -> the ± that its score would be known to, were so many more items gold; NaN where nobody can tell.
+
+        None where gold would teach nothing about shared error, because it was not asked about.
+        """
+        return None if self.foretold is None else self.foretold(items)
+
+    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
+        """The interval of one statistic, (NaN, NaN) where there is none."""
+        ends: Any = self.interval[statistic]
+        for name in names:
+            ends = ends[name]
+        return (float("nan"), float("nan")) if ends is None or None in ends else ends
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON keys of `calibrated`."""

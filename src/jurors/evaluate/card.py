@@ -8,12 +8,16 @@ from jurors.evaluate.alarm import Alarm, ranked
 from jurors.tables import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
+    from jurors.evaluate.calibrated import Calibrated
     from jurors.evaluate.evaluation import Evaluation
     from jurors.evaluate.keyed import KeyedEvaluation
 
 _MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
 _MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst
 _MOST_PAIRS = 60
+FEW_GOLD = 20  #: gold labels that anybody can afford
+_WORTH = 0.9  # of the width: gold that narrows it less is not worth a sentence
+REAL = "as real juries go"
 _SIGNS = {"alarm": "ALARM  ", "warning": "warning", "note": "note   "}
 
 
@@ -33,47 +37,99 @@ def percent_range(ends: tuple[float, float]) -> str:
 
 
 def card_tables(evaluation: Evaluation) -> list[Table]:
-    """Prevalences and jurors, each beside what majority vote would have said."""
-    if evaluation.solution is None:
-        return []
-    tables = [] if evaluation.exam else [_prevalence_table(evaluation)]
-    return [*tables, _juror_table(evaluation)]
+    """Jurors and prevalences as real juries go, then what independence would make of them."""
+    e, real = evaluation, evaluation.as_real
+    if real is None:
+        return [] if e.solution is None else [*([] if e.exam else [_prevalence_table(e, None)]), _juror_table(e)]
+    tables = [_real_table(e, real), *([] if e.exam else [_prevalence_table(e, real)])]
+    return tables if e.solution is None else [*tables, _juror_table(e, "if errors were independent")]
 
 
-def _prevalence_table(e: Evaluation) -> Table:
+def _level(e: Evaluation) -> str:
+    return f"{e.level * 100:g}%"
+
+
+def _prevalence_table(e: Evaluation, real: Calibrated | None) -> Table:
     majority = e.majority.to_float().prevalence if e.majority else {}
-    level = f"{e.level * 100:g}% interval"
-    rows = tuple(
-        (str(a), percent(e.prevalence[a]), percent_range(e.interval_of("prevalence", a)), percent(majority.get(a)))
+    heads: tuple[str, ...] = ("label", "how common", f"{_level(e)} interval", "majority vote says")
+    rows = [
+        (percent(e.prevalence.get(a)), percent_range(e.interval_of("prevalence", a)), percent(majority.get(a)))
         for a in e.labels
-    )
-    return Table(("label", "how common", level, "majority vote says"), rows, right=(1, 2, 3))
+    ]
+    if real is not None:
+        heads = ("label", f"how common, {REAL}", _level(e), "if independent", _level(e), "majority vote says")
+        first = [(percent(real.prevalence[a]), percent_range(real.interval_of("prevalence", a))) for a in e.labels]
+        rows = [(*front, *row) for front, row in zip(first, rows, strict=True)]  # type: ignore[misc]
+    shown = tuple((str(a), *row) for a, row in zip(e.labels, rows, strict=True))
+    return Table(heads, shown, right=tuple(range(1, len(heads))))
 
 
-def _juror_table(e: Evaluation) -> Table:
-    majority = e.majority.to_float().score if e.majority else {}
-    shown = e.jurors[:_MOST_ROWS]
-    labels = () if e.exam else e.labels if len(e.labels) <= _MOST_LABELS else None
-    level = f"{e.level * 100:g}%"
-    heads: list[str] = ["juror"]
-    if labels is None:
-        heads += ["best on", "worst on"]
-    else:
-        for a in labels:
-            heads += [f"accuracy on {a}", level]
-    heads += ["score", level, "majority vote says"]
+def _real_table(e: Evaluation, real: Calibrated) -> Table:
+    """Every juror's score and accuracies as real juries go."""
+    labels, level = _shown_labels(e), _level(e)
+    heads = ["juror", f"score, {REAL}", level, *_accuracy_heads(labels, level)]
     rows = []
-    for j in shown:
-        row: list[str] = [j]
-        if labels is None:
-            known = [(x, a) for a, x in e.accuracy[j].items() if x is not None and x == x]
-            row += [f"{max(known)[1]} {percent(max(known)[0])}", f"{min(known)[1]} {percent(min(known)[0])}"]
-        else:
-            for a in labels:
-                row += [percent(e.accuracy[j][a]), percent_range(e.interval_of("accuracy", j, a))]
-        row += [percent(e.score[j]), percent_range(e.interval_of("score", j)), percent(majority.get(j))]
-        rows.append(tuple(row))
+    for j in e.jurors[:_MOST_ROWS]:
+        score = percent(real.score[j]), percent_range(real.interval_of("score", j))
+        rows.append((j, *score, *_accuracy_cells(real, j, labels)))
     return Table(tuple(heads), tuple(rows), right=tuple(range(1, len(heads))))
+
+
+def _juror_table(e: Evaluation, title: str = "") -> Table:
+    majority = e.majority.to_float().score if e.majority else {}
+    labels, level = _shown_labels(e), _level(e)
+    heads = ["juror", *_accuracy_heads(labels, level), "score", level, "majority vote says"]
+    rows = []
+    for j in e.jurors[:_MOST_ROWS]:
+        score = percent(e.score[j]), percent_range(e.interval_of("score", j)), percent(majority.get(j))
+        rows.append((j, *_accuracy_cells(e, j, labels), *score))
+    return Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))
+
+
+def _shown_labels(e: Evaluation) -> tuple[Any, ...] | None:
+    """The labels that have columns of their own; None where they are too many."""
+    return () if e.exam else e.labels if len(e.labels) <= _MOST_LABELS else None
+
+
+def _accuracy_heads(labels: tuple[Any, ...] | None, level: str) -> list[str]:
+    if labels is None:
+        return ["best on", "worst on"]
+    return [head for a in labels for head in (f"accuracy on {a}" if len(labels) < 3 else f"on {a}", level)]
+
+
+def _accuracy_cells(grades: Evaluation | Calibrated, juror: str, labels: tuple[Any, ...] | None) -> list[str]:
+    accuracy = grades.accuracy[juror]
+    if labels is None:
+        known = [(x, a) for a, x in accuracy.items() if x is not None and x == x]
+        return [f"{a} {percent(x)}" for x, a in (max(known), min(known))] if known else ["–", "–"]
+    ends = [grades.interval_of("accuracy", juror, a) for a in labels]
+    return [cell for a, pair in zip(labels, ends, strict=True) for cell in (percent(accuracy[a]), percent_range(pair))]
+
+
+def plain_verdict(e: Evaluation) -> list[str]:
+    """What is known, in plain words: how good the best juror is at least and at most, and what gold would buy."""
+    real = e.as_real
+    if real is None:
+        return []
+    known = [(score, j) for j, score in real.score.items() if score is not None]
+    if not known:
+        return []
+    best = max(known, key=lambda pair: pair[0])[1]
+    low, high = real.interval_of("score", best)
+    return [f"{best} is between {low * 100:.0f}% and {high * 100:.0f}% right{gold_clause(e, best)}."]
+
+
+def gold_clause(e: Evaluation, juror: str) -> str:
+    """How far a few gold labels would narrow a score; nothing where that is not known, or they would not help."""
+    real = e.as_real
+    if real is None or e.items < 2 * FEW_GOLD:
+        return ""
+    now, foretold = real.interval_of("score", juror), real.with_gold(FEW_GOLD)
+    then = float("nan") if foretold is None else foretold[juror]
+    if not then < _WORTH * (now[1] - now[0]) / 2:
+        return ""
+    more = " more" if real.shared_error.gold_items else ""
+    return f"; {FEW_GOLD}{more} gold labels would narrow this to about ± {max(then * 100, 1):.0f}"
 
 
 def heading(e: Evaluation) -> str:
@@ -90,20 +146,58 @@ def footnotes(e: Evaluation) -> list[str]:
     if e.interval is not None:
         what = "this test" if e.target == "test" else "the population the items were drawn from"
         lines.append(f"Intervals are about {what}.")
-    lines += e.notes
+    lines += [*basis_lines(e), *e.notes]
     if any(alarm.kind == "correlated_errors" for alarm in e.alarms):
         lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if e.solution is not None and len(e.solutions) > 1:
         lines.append(f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}.")
-    if e.partition is not None and e.solution is not None and not e.exam:
-        errors = e.partition.expected_errors
-        total = e.partition.sketch.items
-        if errors == errors:
-            lines.append(f"Best labels: {errors:z,.0f} of {total:,} expected to be wrong ({errors / total:z.1%}).")
+    if not e.exam:
+        lines += wrong_label_lines(e)
     if e.exam:
         lines.append("Exam: choices mean nothing across questions, so only scores are shown; they hold if the choices")
         lines.append("of every question were shuffled.")
     return lines
+
+
+def basis_lines(e: Evaluation) -> list[str]:
+    """What the calibrated numbers are made from, or that there are none."""
+    if e.calibrated is None:
+        return ["Errors are taken for independent: nothing here is calibrated."] if e.solution is not None else []
+    shared = e.calibrated.shared_error
+    if e.calibrated.is_independent:
+        return ["Errors are taken for independent, as asked: right for juries that were made so, too sure for others."]
+    source = {
+        "reference juries": f"as in {shared.juries} reference juries with known keys",
+        "own reference juries": f"as in your {shared.juries} reference juries",
+        "given": "as given",
+    }[shared.source]
+    gold = f", and {shared.gold_items:,} gold items" if shared.gold_items else ""
+    low, high = shared.interval
+    about = f"{shared.median:.2f}" + ("" if low == high else f" ({low:.2f} – {high:.2f})")
+    return [
+        f"As real juries go: by the {basis_name(e.calibrated)}, with errors that jurors share: {about}, {source}{gold}."
+    ]
+
+
+def basis_name(real: Calibrated) -> str:
+    """Whose posteriors were calibrated, in words."""
+    return {"latent": "panel model", "majority": "majority vote"}.get(real.basis, f"method {real.basis}")
+
+
+def wrong_label_lines(e: Evaluation) -> list[str]:
+    """How many of the best labels are wrong: as real juries go, and if errors were independent."""
+    plain = e.partition.expected_errors / e.items if e.partition is not None and e.solution is not None else None
+    real = e.as_real
+    if real is None:
+        if plain is None or plain != plain:
+            return []
+        return [f"Best labels: {plain * e.items:z,.0f} of {e.items:,} expected to be wrong ({plain:z.1%})."]
+    beside = "" if plain is None or plain != plain else f"; if independent, {plain:z.1%}"
+    low, high = real.interval_of("wrong_labels")
+    return [
+        f"Best labels: {real.wrong_labels * e.items:,.0f} of {e.items:,} expected to be wrong "
+        f"({percent(real.wrong_labels)}, between {low * 100:.1f} and {percent(high)}{beside})."
+    ]
 
 
 def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
@@ -115,7 +209,7 @@ def card_blocks(e: Evaluation) -> list[Block]:
     """The report card, to read."""
     nothing = [] if e.solution else ["No real evaluation explains these counts."]
     notes = [Notes(lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
-    return [heading(e), *nothing, *card_tables(e), *notes]
+    return [heading(e), *plain_verdict(e), *nothing, *card_tables(e), *notes]
 
 
 def card_columns(e: Evaluation) -> Columns:
@@ -123,12 +217,31 @@ def card_columns(e: Evaluation) -> Columns:
     rows: list[tuple[Any, ...]] = []
     for j in e.jurors if e.solution is not None else ():
         if e.exam:
-            rows.append((j, None, None, *e.interval_of("score", j), e.score[j], None))
+            rows.append((j, None, None, *e.interval_of("score", j), e.score[j], None, *_real_cells(e, j)))
             continue
         for a in e.labels:
             ends = e.interval_of("accuracy", j, a)
-            rows.append((j, a, e.accuracy[j][a], *ends, e.score[j], e.prevalence[a]))
-    return columns_of(("juror", "label", "accuracy", "low", "high", "score", "prevalence"), rows)
+            rows.append((j, a, e.accuracy[j][a], *ends, e.score[j], e.prevalence[a], *_real_cells(e, j, a)))
+    return columns_of((*_COLUMNS, *_REAL_COLUMNS), rows)
+
+
+_COLUMNS = ("juror", "label", "accuracy", "low", "high", "score", "prevalence")
+_REAL_COLUMNS = (
+    "calibrated_score", "calibrated_score_low", "calibrated_score_high", "calibrated_accuracy",
+    "calibrated_accuracy_low", "calibrated_accuracy_high", "calibrated_prevalence",
+)  # fmt: skip
+
+
+def _real_cells(e: Evaluation, juror: str, label: Any = None) -> tuple[Any, ...]:
+    """The calibrated numbers of one row; of an exam only the score's."""
+    real = e.calibrated
+    if real is None:
+        return (None,) * len(_REAL_COLUMNS)
+    score = real.score[juror], *real.interval_of("score", juror)
+    if e.exam:
+        return *score, None, None, None, None
+    ends = real.interval_of("accuracy", juror, label)
+    return *score, real.accuracy[juror][label], *ends, real.prevalence[label]
 
 
 # -- against an answer key --------------------------------------------------------------------------------------

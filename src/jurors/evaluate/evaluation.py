@@ -77,6 +77,11 @@ class Evaluation(Drawable):
         return None if self.calibration is None else self.calibration(self)
 
     @property
+    def as_real(self) -> Calibrated | None:
+        """The calibrated grades to lead with; None also where errors were taken for independent, as asked."""
+        return None if self.calibrated is None or self.calibrated.is_independent else self.calibrated
+
+    @property
     def labelling_partition(self) -> Partition | None:
         """What items are labelled by: the calibrated partition where there is one."""
         return self.partition if self.calibrated is None else self.calibrated.partition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from jurors.doubt import panel_intervals
 from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate
+from jurors.doubt.shared.foretold import Foretold
 from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
 from jurors.doubt.shared.reference import Population, own_population, read_reference, shipped_population
 from jurors.errors import OptionError
@@ -65,7 +66,9 @@ class Calibration:
         jury = without_silent_tuples(evaluation, jury)
         shares = calibrate(jury, self._population, rho=rho, gold=gold, rivals=rivals, noise=noise)
         silent = (jury.weights == 0) & (sketch.counts > 0)
-        return _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
+        named = _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
+        foretold = Foretold(jury, self._population, rho, gold, shares.posterior, noise, evaluation.level)
+        return replace(named, foretold=partial(_half_widths, sketch.jurors, foretold))
 
     @cached_property
     def _population(self) -> Population:
@@ -138,6 +141,10 @@ def basis_of(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple
     if evaluation.method == "majority" or partition is None or partition.is_sure_of_itself:
         return "majority", _majority(sketch, evaluation.voices), FitNoise()
     return evaluation.method, _posterior(partition, sketch, evaluation.voices), _noise(evaluation)
+
+
+def _half_widths(jurors: tuple[str, ...], foretold: Foretold, gold_items: int) -> Named:
+    return Named(zip(jurors, foretold.half_widths(gold_items).tolist(), strict=True))
 
 
 def rivals_of(jury: Jury, sketch: Sketch, voices: tuple[int, ...]) -> list[Floats]:

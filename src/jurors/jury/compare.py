@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from jurors.doubt.key_check import key_alarms
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.alarm import ranked
-from jurors.evaluate.card import percent
+from jurors.evaluate.card import REAL, percent
 from jurors.jury.accept import accept
 from jurors.jury.counted import Counted, count_gradable
 from jurors.jury.grade import grade_counted
@@ -40,16 +40,26 @@ class Comparison(Drawable):
             return self.truth.majority_errors
         return self.truth.errors_of(evaluation.partition.chosen)
 
-    def score_rmse(self, evaluation: Evaluation) -> float | None:
-        """The root mean squared error of the jurors' scores, with a key."""
-        if self.truth is None or evaluation.solution is None:
+    def score_rmse(self, evaluation: Evaluation, *, calibrated: bool = False) -> float | None:
+        """The root mean squared error of the jurors' scores, with a key: if independent, or as real juries go."""
+        grades = evaluation.calibrated if calibrated else evaluation
+        if self.truth is None or grades is None:
             return None
         pairs = [
-            (float(evaluation.score[j]), float(true))
+            (float(grades.score[j]), float(true))
             for j, true in self.truth.score.items()
-            if true is not None and evaluation.score[j] is not None
+            if true is not None and grades.score.get(j) is not None
         ]
         return float(np.sqrt(np.mean([(a - b) ** 2 for a, b in pairs]))) if pairs else None
+
+    def score_coverage(self, evaluation: Evaluation, *, calibrated: bool = False) -> float | None:
+        """The share of true scores inside their intervals, with a key; None where there are none."""
+        grades = evaluation.calibrated if calibrated else evaluation
+        if self.truth is None or grades is None or grades.interval is None:
+            return None
+        ends = {j: (*grades.interval_of("score", j), true) for j, true in self.truth.score.items() if true is not None}
+        known = [low <= float(true) <= high for low, high, true in ends.values() if low == low]
+        return sum(known) / len(known) if known else None
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -61,46 +71,76 @@ class Comparison(Drawable):
         methods = []
         for e in self.evaluations:
             own = {name: value for name, value in e._document().items() if name != "partition"}
-            methods.append({**own, "labelling_errors": self.errors(e), "score_rmse": self.score_rmse(e)})
+            beside = {"labelling_errors": self.errors(e), "score_rmse": self.score_rmse(e)}
+            real = {
+                "calibrated_score_rmse": self.score_rmse(e, calibrated=True),
+                "score_coverage": self.score_coverage(e),
+                "calibrated_score_coverage": self.score_coverage(e, calibrated=True),
+            }
+            methods.append({**own, **beside, **real})
         return {"methods": methods, "refused": self.refused, "truth": self.truth}
 
     def _columns(self) -> Columns:
         return columns_of(*self.rows())
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """One row a statistic, one column a method (and the truth)."""
-        shown = [e for e in self.evaluations if e.solution is not None]
+        """One row per statistic, one column per method (and the truth): as real juries go, then if independent."""
+        shown = [e for e in self.evaluations if e.solution is not None or e.calibrated is not None]
         heads = ("statistic", *(e.method for e in shown), *(["truth"] if self.truth else []))
-        rows: list[tuple[Any, ...]] = []
         first = self.evaluations[0]
-        truth = self.truth.solution.to_float() if self.truth else None
+        statistics: list[_Statistic] = [("score", (j,), f"score of {j}{_REAL}") for j in first.jurors]
+        statistics += [("prevalence", (a,), f"prevalence of {a}{_REAL}") for a in first.labels]
+        rows = [self._row(name, keys, head, [e.calibrated for e in shown]) for name, keys, head in statistics]
+        return heads, [*rows, *self._independent_rows(shown), *self._key_rows(shown)]
 
-        def add(name: str, values: list[Any], true: Any = None) -> None:
-            rows.append((name, *values, *([true] if self.truth else [])))
+    def _independent_rows(self, shown: Sequence[Evaluation]) -> list[tuple[Any, ...]]:
+        labels, jurors = self.evaluations[0].labels, self.evaluations[0].jurors
+        statistics: list[_Statistic] = [("prevalence", (a,), f"prevalence of {a}") for a in labels]
+        statistics += [("accuracy", (j, a), f"accuracy of {j} on {a}") for j in jurors for a in labels]
+        statistics += [("score", (j,), f"score of {j}") for j in jurors]
+        return [self._row(name, keys, head, shown) for name, keys, head in statistics]
 
-        for a in first.labels:
-            add(f"prevalence of {a}", [e.prevalence[a] for e in shown], truth and truth.prevalence[a])
-        for j in first.jurors:
-            for a in first.labels:
-                add(f"accuracy of {j} on {a}", [e.accuracy[j][a] for e in shown], truth and truth.accuracy[j][a])
-        for j in first.jurors:
-            add(f"score of {j}", [e.score[j] for e in shown], truth and truth.score[j])
-        if self.truth:
-            add("labels wrong", [_share(self.errors(e), self.truth.items) for e in shown],
-                self.truth.best_errors / self.truth.items)  # fmt: skip
-            add("error of scores", [self.score_rmse(e) for e in shown])
-        return heads, rows
+    def _row(self, statistic: str, names: tuple[Any, ...], head: str, grades: Sequence[Any]) -> tuple[Any, ...]:
+        """A statistic by every method, and its true value where there is a key."""
+        truth = [self.truth.solution.to_float()] if self.truth else []
+        return head, *(_value(by, statistic, names) for by in (*grades, *truth))
+
+    def _key_rows(self, shown: Sequence[Evaluation]) -> list[tuple[Any, ...]]:
+        if self.truth is None:
+            return []
+        wrong = [_share(self.errors(e), self.truth.items) for e in shown]
+        expected = [None if e.calibrated is None else e.calibrated.wrong_labels for e in shown]
+        held = f"scores inside their {shown[0].level * 100:g}% intervals"
+        return [
+            (f"labels expected to be wrong{_REAL}", *expected, None),
+            ("labels wrong", *wrong, self.truth.best_errors / self.truth.items),
+            (f"error of scores{_REAL}", *(self.score_rmse(e, calibrated=True) for e in shown), None),
+            ("error of scores", *map(self.score_rmse, shown), None),
+            (f"{held}{_REAL}", *(self.score_coverage(e, calibrated=True) for e in shown), None),
+            (held, *map(self.score_coverage, shown), None),
+        ]
 
     def table(self) -> Table:
         """The rows in percent, to read."""
-        heads, rows = self.rows()
+        return self._table(*self.rows())
+
+    def _table(self, heads: tuple[str, ...], rows: list[tuple[Any, ...]], title: str = "") -> Table:
         shown = tuple((name, *map(percent, values)) for name, *values in rows)
-        return Table(heads, shown, right=tuple(range(1, len(heads))))
+        return Table(heads, shown, title=title, right=tuple(range(1, len(heads))))
 
     def _blocks(self) -> list[Block]:
+        """Two tables, so that each row's name stays short."""
+        heads, rows = self.rows()
+        real = [(name.removesuffix(_REAL), *values) for name, *values in rows if name.endswith(_REAL)]
+        plain = [row for row in rows if not row[0].endswith(_REAL)]
         about = '"labels wrong" in the truth column: the fewest that any rule on these tuples can have.'
         refused = [f"{name}: not available, {why}" for name, why in self.refused.items()]
-        return [self.table(), *([about] if self.truth else []), *refused]
+        tables = [self._table(heads, real, REAL), self._table(heads, plain, "if errors were independent")]
+        return [*tables, *([about] if self.truth else []), *refused]
+
+
+_Statistic: TypeAlias = tuple[str, tuple[Any, ...], str]  #: what, whose, and what it is called
+_REAL = f", {REAL}"  #: how the name of a calibrated statistic ends
 
 
 def compare(
@@ -125,12 +165,14 @@ def compare(
     if key is not None:
         counted, codes = counted.align(key)
         truth = evaluate_with_key(counted.sketch, counted.by_tuple(codes))
-    found = compare_counted(counted, methods, seed=seed)
+    found = compare_counted(counted, methods, seed=seed, intervals=key is not None)
     checked = [replace(e, alarms=ranked([*e.alarms, *key_alarms(e, truth)])) for e in found.evaluations]
     return replace(found, evaluations=tuple(checked), truth=truth)
 
 
-def compare_counted(counted: Counted, methods: Sequence[str] | None = None, *, seed: int = 0) -> Comparison:
+def compare_counted(
+    counted: Counted, methods: Sequence[str] | None = None, *, seed: int = 0, intervals: bool = False
+) -> Comparison:
     """The same for votes that are counted already, without a key."""
     for name in methods or ():
         choice(name, list(METHODS), "method")
@@ -139,12 +181,20 @@ def compare_counted(counted: Counted, methods: Sequence[str] | None = None, *, s
     for name in [first, *(m for m in METHODS if m != first)] if methods is None else methods:
         try:
             asked = Grading.of({"method": name, "seed": seed})
-            evaluations.append(grade_counted(counted, None, asked, intervals=False))
+            evaluations.append(grade_counted(counted, None, asked, intervals=intervals))
         except SketchError as error:
             refused[name] = str(error)
     if not evaluations:
         raise SketchError(next(iter(refused.values())))
     return Comparison(tuple(evaluations), refused)
+
+
+def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
+    """One number of an evaluation, of calibrated grades or of a solution; None where there is none."""
+    value = getattr(grades, statistic, None)
+    for name in names:
+        value = value[name] if value else None
+    return value
 
 
 def _share(errors: float | None, items: int) -> float | None:

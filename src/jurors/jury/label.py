@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Alarm, Evaluation
+from jurors.evaluate.card import REAL
 from jurors.evaluate.partition import majority_partition
 from jurors.jury.accept import accept
 from jurors.jury.counted import Counted, count_rows
@@ -46,7 +47,9 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     partition = evaluation.labelling_partition
     if partition is None:
         return _by_majority(counted, evaluation)
-    about = {"method": evaluation.method, "alarms": evaluation.alarms}
+    about: dict[str, Any] = {"method": evaluation.method, "alarms": evaluation.alarms}
+    if evaluation.as_real is not None:
+        about["basis"] = REAL
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     return labelled if known is None else _with_key(labelled, known)
 

@@ -30,6 +30,7 @@ class Labelling(Drawable):
     counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
     groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled apart
     listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
+    basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
 
     _is_bare = True
 
@@ -80,9 +81,9 @@ class Labelling(Drawable):
 
     def __repr__(self) -> str:
         rows = "items" if self.counts is None else "tuples"
-        errors = (
-            f", {self.expected_errors:,.1f} errors expected" if self.expected_errors == self.expected_errors else ""
-        )
+        wrong = self.expected_errors
+        share = wrong / max(len(self.codes) if self.counts is None else int(self.counts.sum()), 1)
+        errors = f", {wrong:,.1f} errors expected ({share:.1%}, {self.basis})" if wrong == wrong else ""
         return f"Labelling({len(self.codes):,} {rows}, method {self.method!r}{errors})"
 
     def __str__(self) -> str:

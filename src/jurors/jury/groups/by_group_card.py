@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jurors.evaluate import Alarm, Evaluation
-from jurors.evaluate.card import alarm_lines, percent, percent_range
+from jurors.evaluate.card import REAL, alarm_lines, percent, percent_range
 from jurors.tables import Block, Columns, Notes, Table
 
 if TYPE_CHECKING:
@@ -58,29 +58,38 @@ def _grades(by: ByGroup[Any]) -> Table:
     first = next(iter(by.groups.values()))
     graded = isinstance(first, Evaluation)
     labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
+    real = any(_real(result) is not None for result in by.groups.values())
     level = (f"{first.level * 100:g}%",) if graded else ()
     heads = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
-    heads += [*(f"accuracy on {a}" for a in labels), "score", *level]
-    rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, len(heads))]
+    heads += [f"score, {REAL}" if real else "score", *level, *(f"accuracy on {a}" for a in labels)]
+    heads += ["if independent"] if real else []
+    rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, heads)]
     right = tuple(k for k in range(1, len(heads)) if k != 2 + len(labels))  # all numbers: not the juror
     more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
     return Table(tuple(heads), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
 
 
-def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, width: int) -> list[tuple[Any, ...]]:
-    """One row a juror; the group and its prevalences stand in the first."""
+def _real(result: Any) -> Any:
+    """The calibrated grades of a group; None against a key, and where errors were taken for independent."""
+    return result.as_real if isinstance(result, Evaluation) else None
+
+
+def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, heads: list[str]) -> list[tuple[Any, ...]]:
+    """One row per juror; the group and its prevalences stand in the first."""
     front: tuple[Any, ...] = (_plain(group), f"{by.sizes[group]:,}")
-    if result.solution is None:
-        return [(*front, *("–",) * (width - 2))]
-    numbers = result.solution.to_float()
-    front += tuple(percent(numbers.prevalence.get(a)) for a in labels)
+    real = _real(result)
+    grades = real if real is not None else result.solution and result.solution.to_float()
+    if grades is None:
+        return [(*front, *("–",) * (len(heads) - 2))]
+    front += tuple(percent(grades.prevalence.get(a)) for a in labels)
     rows = []
     for k, juror in enumerate(result.jurors):
-        row = [*(front if k == 0 else ("",) * len(front)), juror]
-        row += [percent(numbers.accuracy[juror].get(a)) for a in labels]
-        row.append(percent(numbers.score[juror]))
+        row = [*(front if k == 0 else ("",) * len(front)), juror, percent(grades.score[juror])]
         if isinstance(result, Evaluation):
-            row.append(percent_range(result.interval_of("score", juror)))
+            row.append(percent_range((real or result).interval_of("score", juror)))
+        row += [percent(grades.accuracy[juror].get(a)) for a in labels]
+        if len(row) < len(heads):
+            row.append(percent(result.score.get(juror)))
         rows.append(tuple(row))
     return rows
 

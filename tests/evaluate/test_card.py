@@ -1,0 +1,130 @@
+"""The report card leads with grades as real juries go, and names the others by what they assume."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+import jurors
+from jurors import Sketch, Votes
+
+COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
+FEW = {name: count // 40 for name, count in COUNTS.items()}
+
+
+def trio(counts: dict[str, int] = COUNTS, **options: object) -> jurors.Evaluation:
+    return jurors.grade(Sketch.from_counts(counts, jurors="ijk"), **options)  # type: ignore[arg-type]
+
+
+def test_the_first_table_is_as_real_juries_go_and_the_last_if_independent() -> None:
+    text = trio().to_text()
+    tables = [line.split("  ")[1] for line in text.splitlines() if line.startswith(("  juror", "  label"))]
+    assert tables == ["juror", "label", "juror"]
+    assert text.index("score, as real juries go") < text.index("how common, as real juries go")
+    assert text.index("how common") < text.index("if errors were independent") < text.index("48.9%")
+    assert max(map(len, text.split("\n\nIntervals")[0].splitlines())) <= 120
+
+
+@pytest.mark.parametrize("form", ["to_markdown", "to_html"])
+def test_every_form_has_both(form: str) -> None:
+    text = getattr(trio(), form)()
+    assert text.index("score, as real juries go") < text.index("if errors were independent") < text.index("48.9%")
+
+
+def test_the_verdict_says_between_what_the_best_score_lies_and_what_gold_would_buy() -> None:
+    result = trio()
+    real = result.calibrated
+    assert real is not None
+    low, high = real.interval["score"]["i"]
+    foretold = real.with_gold(20)
+    assert foretold is not None
+    sentence = f"i is between {low:.0%} and {high:.0%} right; 20 gold labels would narrow this to about ± "
+    assert result.to_text().splitlines()[2] == f"{sentence}{foretold['i'] * 100:.0f}."
+
+
+def test_with_fewer_items_than_gold_is_worth_nothing_is_said_of_gold() -> None:
+    counts = {name: max(count // 1000, 1) for name, count in COUNTS.items()}
+    line = trio(counts).to_text().splitlines()[2]
+    assert "is between" in line
+    assert "gold" not in line
+
+
+def test_it_says_by_which_model_and_where_shared_error_comes_from() -> None:
+    assert "by the panel model, with errors that jurors share: " in str(trio())
+    assert "as in 45 reference juries with known keys." in str(trio())
+    assert "share: 0.30, as given." in str(trio(errors=0.3))
+
+
+def test_independent_errors_are_named_and_shown_alone() -> None:
+    text = str(trio(errors="independent"))
+    assert "as real juries go" not in text
+    assert "Errors are taken for independent, as asked" in text
+    assert "Best labels: 1,545 of 20,000 expected to be wrong (7.7%)." in text
+
+
+def test_wrong_labels_stand_beside_what_independence_expects() -> None:
+    result = trio()
+    assert result.calibrated is not None
+    line = next(line for line in str(result).splitlines() if line.startswith("Best labels"))
+    assert f"({result.calibrated.wrong_labels:.1%}, between " in line
+    assert line.endswith("if independent, 7.7%).")
+
+
+def test_where_no_real_evaluation_exists_the_card_still_has_grades_as_real_juries_go() -> None:
+    result = trio({"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2})
+    assert result.solution is None
+    assert "score, as real juries go" in str(result)
+    assert "No real evaluation explains these counts." in str(result)
+
+
+def test_csv_keeps_its_columns_and_has_the_calibrated_ones_after_them() -> None:
+    result = trio()
+    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
+    assert result.calibrated is not None
+    names = list(rows[0])
+    assert names[:7] == ["juror", "label", "accuracy", "low", "high", "score", "prevalence"]
+    assert names[7:10] == ["calibrated_score", "calibrated_score_low", "calibrated_score_high"]
+    assert names[10:] == [
+        "calibrated_accuracy", "calibrated_accuracy_low", "calibrated_accuracy_high", "calibrated_prevalence",
+    ]  # fmt: skip
+    assert float(rows[0]["calibrated_accuracy"]) == result.calibrated.accuracy["i"]["A"]
+    assert float(rows[1]["calibrated_prevalence"]) == result.calibrated.prevalence["B"]
+
+
+def test_gold_that_is_foretold_narrows_the_more_the_more_there_is() -> None:
+    real = trio(FEW).calibrated
+    assert real is not None
+    widths = [real.with_gold(size) for size in (1, 20, 100)]
+    halves = [max(width.values()) for width in widths if width is not None]
+    low, high = real.interval["score"]["i"]
+    assert halves == sorted(halves, reverse=True)
+    assert halves[-1] < (high - low) / 2
+
+
+def test_the_foretold_width_is_about_the_one_that_gold_gives() -> None:
+    random = np.random.default_rng(3)
+    truth = random.random(400) < 0.4
+    right = random.random((400, 7)) < np.linspace(0.65, 0.9, 7)
+    votes = Votes.from_matrix(np.where(right, truth[:, None], ~truth[:, None]).astype(int))
+    blind = jurors.grade(votes).calibrated
+    gold = {str(k): int(truth[k]) for k in random.choice(400, 40, replace=False)}
+    seen = jurors.grade(votes, gold=gold).calibrated
+    assert blind is not None
+    assert seen is not None
+    foretold = blind.with_gold(40)
+    assert foretold is not None
+    drawn = [(high - low) / 2 for low, high in seen.interval["score"].values()]
+    assert np.mean(list(foretold.values())) == pytest.approx(np.mean(drawn), abs=0.05)
+
+
+def test_a_panel_of_many_tuples_is_foretold_from_a_sample_of_them() -> None:
+    random = np.random.default_rng(4)
+    votes = (random.random((900, 12)) < np.where(random.random(900) < 0.5, 0.8, 0.25)[:, None]).astype(int)
+    real = jurors.grade(Votes.from_matrix(votes)).calibrated
+    assert real is not None
+    foretold = real.with_gold(20)
+    assert foretold is not None
+    assert all(0 < x < 0.5 for x in foretold.values())
