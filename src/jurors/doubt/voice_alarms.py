@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from jurors.doubt.trio_chance import UNEXPLAINED
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.catalogue import Level
-from jurors.evaluate.panel.islands import Voices, too_few_voices
+from jurors.evaluate.panel.islands import FEWEST_VOICES, Voices, too_few_voices
 from jurors.sketch import Sketch
 
 _CEILING = 0.99  # the accuracy of the best honest jurors: a choice; pairs right more often than this may ring
@@ -47,6 +47,21 @@ def voice_alarms(sketch: Sketch) -> list[Alarm]:
     concerned = sorted({k for pair in (*voices.same, *voices.opposite) for k in pair} | set(voices.constant))
     who = tuple(names[k] for k in concerned)
     return [Alarm("too_few_voices", level, message, float(voices.count), who, chance=chance)]
+
+
+def same_voice_alarms(jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]], voices: Sequence[int]) -> list[Alarm]:
+    """Who is one judge asked several times; an alarm where `voices`, which count them once, are too few."""
+    few = len(set(voices)) < FEWEST_VOICES
+    level: Level = "alarm" if few else "warning"
+    found = []
+    for group in groups:
+        who = tuple(jurors[k] for k in group)
+        shown = ", ".join(map(repr, who[:_MOST_NAMED])) + (" …" if len(who) > _MOST_NAMED else "")
+        message = f"{shown} are one judge asked {len(who)} times, by name and by how they vote: one voice"
+        if few:
+            message += ", and fewer than three are left. What it says each time shows how steady it is, not how right"
+        found.append(Alarm("same_voice", level, message, float(len(who)), who))
+    return found
 
 
 def _chance(voices: Voices, jurors: int) -> float | None:

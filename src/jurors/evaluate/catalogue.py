@@ -99,6 +99,12 @@ _KINDS = (
         "Add jurors who judge on their own: copies count as one voice, and grades need three",
     ),
     AlarmKind(
+        "same_voice", ("alarm", "warning"),
+        "jurors are one judge asked several times (`gpt#1`, `gpt#2`), by name and by how they vote: they count as one "
+        "voice. An alarm where fewer than three voices are left",
+        "Add judges of another kind: {who} are one judge, asked again", "one judge asked several times",
+    ),
+    AlarmKind(
         "twin_jurors", _WARNING,
         "two jurors never disagree: perhaps one is a copy, and copies look like perfect jurors",
         "Leave out one of {who}, unless you know that they worked apart: one may copy the other",

@@ -8,8 +8,10 @@ from typing import Any, Unpack
 
 from jurors.doubt import check_gold
 from jurors.doubt.standing import standing_alarms
+from jurors.doubt.voice_alarms import same_voice_alarms
 from jurors.evaluate import Choice, Evaluation
 from jurors.evaluate.alarm import ranked
+from jurors.evaluate.panel.same_voice import joined, same_voices
 from jurors.jury.accept import accept
 from jurors.jury.calibration import Calibration
 from jurors.jury.counted import Counted, count_gradable
@@ -84,12 +86,23 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():
         result = replace(METHODS[name](sketch, request), exam=asked.exam, sketch=sketch)
+    result = _by_voice(result)
     result = replace(result, calibration=Calibration(asked.errors, asked.reference, gold))
     if counted.alarms:
         result = replace(result, alarms=ranked([*result.alarms, *counted.alarms]))
     if gold is not None and result.partition is not None:
         result = _tested(result, name, gold, asked)
     return replace(result, alarms=(*result.alarms, *standing_alarms(result)))
+
+
+def _by_voice(result: Evaluation) -> Evaluation:
+    """One judge asked several times is one voice, by any method."""
+    groups = [] if result.sketch is None else same_voices(result.sketch)
+    if not groups:
+        return result
+    voices = joined(result.voices, groups)
+    alarms = ranked([*result.alarms, *same_voice_alarms(result.jurors, groups, voices)])
+    return replace(result, voices=voices, alarms=alarms)
 
 
 def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Evaluation:

@@ -2,7 +2,7 @@
 
 The models (`latent`) and the choice between them by hidden votes (`hidden_votes`) do the work. Here the sketch is
 prepared for them: gold items are set apart from the others of their tuple, jurors who share no item with the rest are
-graded apart, and a copy is not heard twice.
+graded apart, a copy is not heard twice, and one judge asked several times is heard as one voice.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.panel.coupled import Coupling, couple, fit_coupled
 from jurors.evaluate.panel.hidden_votes import ModelChoice, choose_latent
 from jurors.evaluate.panel.latent import LatentFit, observed
+from jurors.evaluate.panel.same_voice import same_voices
 from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
@@ -27,6 +28,7 @@ from jurors.votes import Votes
 
 STRENGTH = 2.0  #: pseudo-votes a juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
+_MOST_JOINT = 64  # joint answers of one judge's repeats up to which they are heard as one: six times, two labels
 _SURPRISE = 12.0  # disagreements expected where none is seen: chance does that once in e^12 = 160,000 times
 
 
@@ -42,7 +44,14 @@ class PanelFit:
     test: ResidualTest | None  #: do errors go together (copies left out)
     coupling: Coupling | None  #: the groups heard as one, where they explain all that errors go together
     heard: Sketch  #: the sketch with the copies silenced
+    repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge asked several times, heard as one
     strength: float = STRENGTH
+
+    @property
+    def explaining(self) -> list[tuple[int, ...]]:
+        """The groups that were found because they explain that errors go together, and are heard as one."""
+        groups = [] if self.coupling is None else self.coupling.groups
+        return [group for group in groups if group not in self.repeats]
 
     @property
     def main_fit(self) -> LatentFit:
@@ -74,8 +83,9 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     for copy, original in copies.items():
         hearing[copy] = original
     heard = _silenced(sketch, copies)
-    test = residual_test(heard)
-    coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key)
+    repeats = _repeats(sketch, copies)
+    test = residual_test(heard, repeats)
+    coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key, repeats)
     found = observed(data, fitted)
     posterior = found.posterior[: sketch.tuples.rows]
     fit = Fit(
@@ -91,7 +101,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
             *_copy_alarms(sketch, copies),
         ),
     )
-    return PanelFit(fit, replace(choice, fit=found), data, key, hearing, test, coupling, heard)
+    return PanelFit(fit, replace(choice, fit=found), data, key, hearing, test, coupling, heard, repeats)
 
 
 def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:
@@ -100,19 +110,32 @@ def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, I
 
 
 def _hear_groups(
-    votes: Votes, data: Incidence, choice: ModelChoice, heard: Sketch, test: ResidualTest | None, key: Floats | None
+    votes: Votes,
+    data: Incidence,
+    choice: ModelChoice,
+    heard: Sketch,
+    test: ResidualTest | None,
+    key: Floats | None,
+    repeats: tuple[tuple[int, ...], ...],
 ) -> tuple[Coupling | None, LatentFit]:
-    """Where a few groups explain that errors go together, hear each as one; elsewhere keep the chosen fit.
+    """Hear repeats of one judge as one, and a few groups where they explain that errors go together.
 
     A difficulty that all jurors share leaves its trace on every pair and is the strata's business.
     """
-    if test is None or not test.is_significant or "confusion" not in choice.fits:
+    if "confusion" not in choice.fits:
         return None, choice.fit
-    groups = explaining_groups(heard, test)
+    groups = explaining_groups(heard, test, repeats) if test is not None and test.is_significant else []
+    groups = groups or list(repeats)
     if not groups:
         return None, choice.fit
     coupling = couple(votes, groups)
     return coupling, fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
+
+
+def _repeats(sketch: Sketch, copies: dict[int, int]) -> tuple[tuple[int, ...], ...]:
+    """One judge asked several times; copies among them are silent already."""
+    groups = [tuple(k for k in group if k not in copies) for group in same_voices(sketch)]
+    return tuple(group for group in groups if len(group) > 1 and len(sketch.labels) ** len(group) <= _MOST_JOINT)
 
 
 def _silenced(sketch: Sketch, copies: dict[int, int]) -> Sketch:

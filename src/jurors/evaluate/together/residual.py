@@ -106,14 +106,17 @@ def residual_test(sketch: Sketch, groups: Sequence[tuple[int, ...]] = ()) -> Res
     return _test(factor, (factor.error > 0) & ~within, enough)
 
 
-def explaining_groups(sketch: Sketch, test: ResidualTest) -> list[tuple[int, ...]]:
+def explaining_groups(
+    sketch: Sketch, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()
+) -> list[tuple[int, ...]]:
     """Groups that explain all of it: leaving their inner pairs aside, nothing is left over that chance does not give.
 
     Empty where no few groups do. Nobody can tell a half of the panel that shares one idea from one that sees the truth
     (either explains the other as a group), so a group must be clearly a minority; and small enough to be heard whole.
+    The `known` groups, whose inner pairs took no part in the test, are among them.
     """
     largest = min(_LARGEST_GROUP, int(_MINORITY * len(sketch.jurors)))
-    groups: list[tuple[int, ...]] = []
+    groups = list(known)
     found: ResidualTest | None = test
     for _ in range(_ROUNDS):
         more = found.groups() if found is not None else []

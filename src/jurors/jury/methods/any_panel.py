@@ -40,7 +40,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     if panel.fit.posterior is not None:
         found += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
     found += estimate_alarms(sketch)
-    found += residual_alarms(sketch.jurors, panel.test, panel.coupling.groups if panel.coupling else [])
+    found += residual_alarms(sketch.jurors, panel.test, panel.explaining)
     if len(sketch.labels) > 2:
         test = agreement_test(panel.heard, panel.main_fit)
         found += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
@@ -63,7 +63,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
                 interval=named_statistics(sketch, ends),
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
-    return result if spread is None else _with_dependence(result, spread.result(request.level))
+    return result if spread is None else _with_dependence(result, spread.result(request.level), panel.repeats)
 
 
 def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
@@ -74,7 +74,7 @@ def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
     return DependenceSpread(dependence_of(sketch, result.solution).with_copies(panel.hearing), panel)
 
 
-def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
+def _with_dependence(result: Evaluation, found: Dependence, repeats: tuple[tuple[int, ...], ...]) -> Evaluation:
     size = len(found.jurors)
     if size == FEWEST_JURORS and any(a.kind == "correlated_errors" for a in result.alarms):
         # Nobody can tell which of four share an error, so what is left over of the pairs is not theirs to count.
@@ -89,9 +89,11 @@ def _with_dependence(result: Evaluation, found: Dependence) -> Evaluation:
             f"No mean error correlation is seen; how many independent jurors these {size} are worth was not measured."
         )
     alarms = result.alarms
-    if found.groups and not any(alarm.kind == "correlated_errors" for alarm in alarms):
-        who = "; ".join(" + ".join(group) for group in found.groups)
+    known = [{result.jurors[k] for k in group} for group in repeats]
+    groups = [group for group in found.groups if not any(known_one.issuperset(group) for known_one in known)]
+    if groups and not any(alarm.kind == "correlated_errors" for alarm in alarms):
+        who = "; ".join(" + ".join(group) for group in groups)
         message = f"errors go together beyond chance in groups: {who}"
-        together = tuple(name for group in found.groups for name in group)
+        together = tuple(name for group in groups for name in group)
         alarms = ranked([*alarms, Alarm("correlated_errors", "warning", message, found.mean_correlation, together)])
     return replace(result, alarms=alarms, notes=(*result.notes, note), dependence=found)

@@ -1,0 +1,147 @@
+"""The same judge several times is one voice: `gpt#1` and `gpt#2` share every misunderstanding.
+
+A name alone does not prove it (`judge_1` and `judge_2` are two people), and neither does agreement (good jurors agree).
+So both are asked for: the name says "once more" in so many words, and the votes confirm it, the repeats disagreeing
+clearly less with each other than with everybody else. Where there is nobody else, the names must do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from jurors.sketch import Sketch
+from jurors.sketch.pairs import Pairs
+
+# Words that say "once more" before a number. Not among them: "version", "v", "prompt", "temperature", "fold" (another
+# judge may stand behind each), "round" and "part" (other items), "no", "number", "id" (names, not repeats).
+_WORDS = "run|epoch|sample|seed|try|trial|attempt|repeat|repetition|rep|replicate|replica|pass|iteration|iter|draw|redo"
+# The marks, at the end of a name: `#2`, `(2)`, `[2]`, `@2`, ` run 2`, `_run2`, `/epoch=2`, ` (run 2)`. Numbers
+# up to 999 for marks without a word: longer ones are versions and dates (`claude@20240229`, `gpt-4 (0613)`).
+_MARK = re.compile(
+    rf"""^(?P<base>.*?[^\s_\-/.:,|])\s*
+    (?: \#\s*(?P<hash>\d{{1,3}})
+      | @\s*(?P<at>\d{{1,2}})
+      | [(\[]\s*(?:(?:{_WORDS})\s*[_\-=:\#]?\s*)?(?P<round>\d{{1,3}})\s*[)\]]
+      | (?:[\s_\-/.:,|]+)(?:{_WORDS})[\s_\-=:\#]*(?P<word>\d{{1,6}})
+    )$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Names of a role, not of somebody: what a number after them counts is people. `annotator #3` is a third annotator.
+_ROLES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        a an annotator annotators assessor anno agent ai amt bot c classifier clf coder crowd crowdworker detector
+        doctor e editor evaluator examiner expert grader h human humans i id item j judge juror k labeler labeller lf
+        llm m member ml mod moderator model mturk mturker n no number observer p panelist panellist participant patient
+        person physician player pathologist q r radiologist rater reader referee respondent reviewer rule s scorer
+        sensor speaker student subject system t teacher team tool turk turker u unit user v volunteer voter w witness
+        worker x y z
+        """,
+    )
+)
+# How much less the repeats must disagree with each other than with the others: at most this share of it. A choice:
+# independent jurors sit at 1, exact repeats at 0; no set with named repeats was at hand to tune it.
+_LESS = 0.75
+# And by how many standard errors: 1% one-sided, for independent jurors who happen to have such names.
+_STANDARD_ERRORS = 2.33
+
+
+def repeated_name(name: str) -> tuple[str, int] | None:
+    """The judge behind a name that says "once more", and which time it is; None for any other name.
+
+    Examples
+    --------
+    >>> repeated_name("gpt-4o #2"), repeated_name("claude (run 3)"), repeated_name("llama/epoch 1")
+    (('gpt-4o', 2), ('claude', 3), ('llama', 1))
+    >>> repeated_name("judge_2"), repeated_name("annotator #3"), repeated_name("w12"), repeated_name("gpt-4")
+    (None, None, None, None)
+    """
+    mark = _MARK.match(name.strip())
+    if mark is None:
+        return None
+    base = _plain(mark["base"])
+    number = next(g for g in (mark["hash"], mark["at"], mark["round"], mark["word"]) if g is not None)
+    return None if _is_role(base) else (base, int(number))
+
+
+def named_alike(jurors: Sequence[str]) -> list[tuple[int, ...]]:
+    """Groups of two or more whose names say that they are one judge; its plain name (`gpt`, `gpt (2)`) counts too.
+
+    Examples
+    --------
+    >>> named_alike(["gpt", "gpt (2)", "gpt (3)", "ann", "bob #1"])
+    [(0, 1, 2)]
+    """
+    groups: dict[str, list[tuple[int, int]]] = {}
+    for k, name in enumerate(jurors):
+        if (repeat := repeated_name(name)) is not None:
+            groups.setdefault(repeat[0], []).append((k, repeat[1]))
+    for k, name in enumerate(jurors):
+        if repeated_name(name) is None and (base := _plain(name)) in groups:
+            groups[base].append((k, -1))
+    # A number that comes twice is no count of times: `gpt #1` and `GPT #1` are two spellings of who knows what.
+    counted = [pairs for pairs in groups.values() if len({number for _, number in pairs}) == len(pairs)]
+    return sorted(tuple(sorted(k for k, _ in pairs)) for pairs in counted if len(pairs) > 1)
+
+
+def same_voices(sketch: Sketch) -> list[tuple[int, ...]]:
+    """Groups of jurors that are one judge asked several times: by name, and confirmed by how they vote.
+
+    Examples
+    --------
+    >>> counts = {"AAA": 40, "BBB": 40, "AAB": 10, "BBA": 10, "ABA": 1, "ABB": 1}
+    >>> same_voices(Sketch.from_counts(counts, jurors=("gpt#1", "gpt#2", "ann")))
+    [(0, 1)]
+    >>> same_voices(Sketch.from_counts(counts, jurors=("gpt#1", "ann", "gpt#2")))
+    []
+    """
+    groups = named_alike(sketch.jurors)
+    if not groups:
+        return []
+    pairs = Pairs(sketch)
+    return [group for group in groups if _is_confirmed(group, pairs)]
+
+
+def joined(voices: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """Each juror's voice, where every group has one voice between them.
+
+    Examples
+    --------
+    >>> joined((0, 1, 0, 3, 4), [(2, 4)])
+    (0, 1, 0, 3, 0)
+    """
+    heard = list(voices)
+    for group in groups:
+        one = {heard[k] for k in group}
+        heard = [min(one) if voice in one else voice for voice in heard]
+    return tuple(heard)
+
+
+def _is_confirmed(group: tuple[int, ...], pairs: Pairs) -> bool:
+    """Whether the repeats disagree less with each other than with the others, beyond chance and by a good deal."""
+    members = np.isin(pairs.first, group).astype(int) + np.isin(pairs.second, group)
+    disagreed = pairs.items - pairs.agreed
+    items, others = pairs.items[members == 2].sum(), pairs.items[members == 1].sum()
+    if not others:  # nobody to compare with: the names must do
+        return True
+    if not items:
+        return False
+    inner, outer = disagreed[members == 2].sum() / items, disagreed[members == 1].sum() / others
+    # Pairs of one group meet on the same items, so only the items of one pair are counted.
+    middle, met = (inner + outer) / 2, max(float(pairs.items[members == 2].mean()), 1.0)
+    error = float(np.sqrt(2 * middle * (1 - middle) / met))
+    return bool(inner <= _LESS * outer and outer - inner > _STANDARD_ERRORS * error)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_\-/.:,|]+$", "", re.sub(r"\s+", " ", name.strip())).casefold()
+
+
+def _is_role(base: str) -> bool:
+    """Whether the name is only a role (`the annotator`, `human rater`) or has no letter at all."""
+    words = re.findall(r"[a-z]+", base)
+    return not words or all(word in _ROLES or word == "the" for word in words)
