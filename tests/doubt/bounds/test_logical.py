@@ -17,7 +17,7 @@ from jurors.doubt.bounds.closed_bounds import pair_bound
 from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.logical import highest_floor, logical_bounds
 from jurors.doubt.bounds.specification import Specification
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
 
 FLOORS = st.sampled_from([Fraction(k, 10) for k in (0, 3, 5, 6, 7, 8, 9, 10)])
 TIES = 1e-7
@@ -390,12 +390,12 @@ def test_a_specification_is_read_from_text() -> None:
         ("accpet>=0.6", VotesError, "no label 'accpet'. Did you mean 'accept'"),
         ("gpt4:accept>=0.6", VotesError, "no juror 'gpt4'. Did you mean 'gpt-4'"),
         ("prevalence:acept>=0.1", VotesError, "no label 'acept'"),
-        ("60", SketchError, "between 0 and 1, got 60; write 60%"),
-        ("accept>0.6", SketchError, "cannot read 'accept>0.6'"),
-        ("accept<=0.6", SketchError, "at least something"),
-        ("1/0", SketchError, "not a share"),
-        (":A>=0.5", SketchError, "names nobody"),
-        (" ", SketchError, "empty specification"),
+        ("60", OptionError, "between 0 and 1, got 60; write 60%"),
+        ("accept>0.6", OptionError, "cannot read 'accept>0.6'"),
+        ("accept<=0.6", OptionError, "at least something"),
+        ("1/0", OptionError, "not a share"),
+        (":A>=0.5", OptionError, "names nobody"),
+        (" ", OptionError, "empty specification"),
     ],
 )
 def test_a_specification_that_cannot_be_meant_is_refused_with_a_way_out(text: str, error: type, match: str) -> None:
