@@ -1,0 +1,166 @@
+"""How calibrated grades of juries with known keys did: inside the interval or not, how far off, how wide.
+
+Coverage of a set is the share of its jurors (or labels) inside; tables show means over sets. Counted are jurors with at
+least 20 votes on items of the key (all where none has 20), and accuracies where a juror met the label on 20 such items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from reference_sets import VoteSet, family_of
+
+from jurors.doubt.shared.calibrate import CalibratedShares, calibrate
+from jurors.doubt.shared.expected import OneHot
+from jurors.doubt.shared.jury_votes import Jury
+from jurors.doubt.shared.reference import Population, fit_population
+from jurors.numbers.arrays import Flags, Floats
+
+LEVELS = (0.8, 0.9, 0.95)
+STATISTICS = ("score", "accuracy", "prevalence", "wrong_labels")
+OFTEN = 20  #: votes on items of the key from which a juror is counted
+NEW = {
+    "beyond_consensus_fc", "brain_region_1", "brain_region_4", "css_conv_go_awry", "css_discourse", "css_flute",
+    "css_ibc", "css_mrf", "css_reddit_humor", "css_talklife", "css_wiki_politeness", "dices350", "nell_animal",
+    "nell_drug",
+}  #: sets that came after the rule was found on the 31 others  # fmt: skip
+GROUPS: dict[str, Callable[[str], bool]] = {
+    "45": lambda name: True,
+    "31": lambda name: name not in NEW,
+    "14": lambda name: name in NEW,
+}
+Outcome: TypeAlias = dict[Any, float]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the key says of a jury, and on how many votes and items."""
+
+    shares: dict[str, Floats]
+    votes: Floats  #: (N,) votes on items of the key
+    met: Floats  #: (N, R) the same by true label
+
+    def counted(self, statistic: str) -> Flags:
+        """Which numbers of a statistic are counted."""
+        size = {"score": self.votes, "accuracy": self.met}.get(statistic)
+        if size is None:
+            return np.ones(self.shares[statistic].shape, dtype=bool)
+        often = size >= OFTEN
+        return often if often.any() else size >= 1
+
+
+def truth_of(jury: Jury, key: Floats) -> Truth:
+    """The true shares of a jury all of whose items are in the key."""
+    right, met = (part[:, :, 0] for part in OneHot(jury).sums(key[:, :, None]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = {
+            "score": right.sum(axis=1) / met.sum(axis=1),
+            "accuracy": right / met,
+            "prevalence": key.sum(axis=0) / key.sum(),
+        }
+    return Truth(shares, met.sum(axis=1), met)
+
+
+def judge(vote_set: VoteSet, graded: CalibratedShares, gold: Floats | None = None) -> Outcome:
+    """Coverage, width and error of every statistic of one set; labels are judged on items that are not gold."""
+    key = vote_set.counts
+    truth = truth_of(vote_set.keyed, key)
+    unseen = key if gold is None else key - gold
+    right = float(unseen[np.arange(len(unseen)), graded.labels].sum())
+    truth.shares["wrong_labels"] = np.array((unseen.sum() - right) / key.sum())
+    outcome: Outcome = {}
+    for name in STATISTICS:
+        error = (np.asarray(getattr(graded, name)) - truth.shares[name])[truth.counted(name)]
+        outcome[name, "rmse"] = float(np.sqrt((error**2).mean()))
+    outcome["missed"] = abs(graded.wrong_labels - float(truth.shares["wrong_labels"]))
+    for level in LEVELS:
+        _judge_level(outcome, truth, graded, level)
+    left = max(float(unseen.sum()), 1.0)
+    outcome["log_loss"] = float(-(unseen * np.log(np.maximum(graded.posterior, 1e-12))).sum() / left)
+    outcome["right"] = right / left
+    return outcome
+
+
+def _judge_level(outcome: Outcome, truth: Truth, graded: CalibratedShares, level: float) -> None:
+    ends = graded.interval(level)
+    for name in STATISTICS:
+        low, high = ends[name][..., 0], ends[name][..., 1]
+        counted, true = truth.counted(name), truth.shares[name]
+        inside = (true >= low - 1e-9) & (true <= high + 1e-9)
+        outcome[name, level] = float(inside[counted].mean())
+        outcome[name, level, "width"] = float((high - low)[counted].mean())
+
+
+@dataclass
+class Outcomes:
+    """Outcomes by set."""
+
+    rows: list[tuple[str, Outcome]] = field(default_factory=list)
+
+    def add(self, name: str, outcome: Outcome) -> None:
+        """One more; a set may come several times."""
+        self.rows.append((name, outcome))
+
+    def mean(self, key: Any, group: str = "45") -> float:
+        """The mean over the sets of a group."""
+        return float(np.nanmean([outcome[key] for name, outcome in self.rows if GROUPS[group](name)]))
+
+    def lowest(self, key: Any, count: int = 8) -> list[tuple[str, float]]:
+        """The sets with the lowest values."""
+        return sorted(((name, outcome[key]) for name, outcome in self.rows), key=lambda pair: pair[1])[:count]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All sets; each is judged by a population that knows nothing of its family."""
+
+    sets: list[VoteSet]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_juries", {vote_set.name: vote_set.row for vote_set in self.sets})
+
+    def population(self, name: str) -> Population:
+        """Fitted without the set's family."""
+        juries: dict[str, Any] = self._juries  # type: ignore[attr-defined]
+        return fit_population([jury for other, jury in juries.items() if family_of(other) != family_of(name)])
+
+    def grade(self, vote_set: VoteSet, jury: Jury | None = None, **options: Any) -> CalibratedShares:
+        """Calibrated as the package does, by the other families; the spread is that of all votes."""
+        spread = self._juries[vote_set.name].spread  # type: ignore[attr-defined]
+        population = self.population(vote_set.name)
+        return calibrate(jury or vote_set.keyed, population, noise=vote_set.noise, spread=spread, **options)
+
+
+def rivals_of_keyed(vote_set: VoteSet) -> list[Floats]:
+    """The posteriors that gold may choose from, on the items of the key."""
+    return [vote_set.majority[vote_set.at], vote_set.dawid_skene[vote_set.at]]
+
+
+def draw_gold(counts: Floats, size: int, rng: np.random.Generator) -> Floats:
+    """Gold items at random."""
+    cells = np.repeat(np.arange(counts.size), counts.astype(np.int64).ravel())
+    picked = rng.choice(cells, min(size, len(cells)), replace=False)
+    return np.bincount(picked, minlength=counts.size).reshape(counts.shape).astype(np.float64)
+
+
+def doubtful_gold(vote_set: VoteSet, size: int, rng: np.random.Generator) -> Floats:
+    """Gold items of the tuples that the jury is least sure of: a choice by votes alone."""
+    counts, sure = vote_set.counts, vote_set.keyed.posterior.max(axis=1)
+    gold, left = np.zeros_like(counts), size
+    for row in np.argsort(sure + 1e-6 * rng.random(len(counts))):
+        if left <= 0:
+            break
+        gold[row] = draw_gold(counts[row : row + 1], left, rng)[0]
+        left -= int(gold[row].sum())
+    return gold
+
+
+def gold_alone(vote_set: VoteSet, gold: Floats) -> float:
+    """How far the scores on gold votes alone are off, for jurors with at least one."""
+    truth, seen = truth_of(vote_set.keyed, vote_set.counts), truth_of(vote_set.keyed, gold)
+    counted = truth.counted("score") & (seen.votes > 0)
+    error = (seen.shares["score"] - truth.shares["score"])[counted]
+    return float(np.sqrt((error**2).mean())) if counted.any() else np.nan
