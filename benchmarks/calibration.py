@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +269,7 @@ def _simulated_row(errors: str, width: int, items: int, labels: int, runs: int, 
             if level == 0.9:
                 wide += [high - low for low, high in grades.interval["score"].values()]
                 squares += [(grades.score[j] - float(keyed.score[j])) ** 2 for j in votes.jurors]
-    cells = [" / ".join(percent(np.mean(inside[name, x]), 0) for x in LEVELS) for name in STATISTICS]
+    cells = [" / ".join(percent(float(np.mean(inside[name, x])), 0) for x in LEVELS) for name in STATISTICS]
     return *cells, f"{np.mean(wide):.2f}", f"{np.sqrt(np.mean(squares)):.3f}", f"{without} of {runs}"
 
 
@@ -310,9 +311,8 @@ def measure_cost(bench: Bench) -> Iterator[str]:
     trio = jurors.Sketch.from_votes(_independent_votes(rng, 3, 1000, 2, None, None)[0])
     rows = []
     for name, source, repeats in (("1,000,000 items x 10 jurors", votes, 2), ("three jurors, counted", trio, 200)):
-        grading = _seconds(lambda source=source: jurors.grade(source), repeats)
-        graded = jurors.grade(source)
-        adding = _seconds(lambda graded=graded: replace(graded).calibrated, repeats)
+        grading = _seconds(partial(jurors.grade, source), repeats)
+        adding = _seconds(partial(_calibrated, jurors.grade(source)), repeats)
         rows.append((name, f"{1e3 * grading:.2f} ms", f"{1e3 * adding:.2f} ms", percent(adding / grading)))
     yield table(("jury", "grade", "calibrated, when asked for", "adds"), rows)
     yield ""
@@ -320,9 +320,14 @@ def measure_cost(bench: Bench) -> Iterator[str]:
     for name in ("relevance4", "mmlu_pro", "acsincome_models"):
         jury = next(vote_set for vote_set in bench.sets if vote_set.name == name).whole
         with one_thread():
-            took = _seconds(lambda jury=jury: calibrate(jury, shipped_population()).interval(), 3)
+            took = _seconds(partial(calibrate, jury, shipped_population()), 3)
         large.append((name, f"{len(jury.row):,}", jury.jurors, jury.labels, f"{1e3 * took:.0f} ms"))
     yield table(("set", "votes", "jurors", "labels", "calibrated"), large)
+
+
+def _calibrated(graded: jurors.Evaluation) -> jurors.Calibrated | None:
+    """Worked out anew: an evaluation remembers it."""
+    return replace(graded).calibrated
 
 
 def _seconds(work: Callable[[], Any], repeats: int) -> float:
