@@ -19,7 +19,7 @@ import panels
 import pytest
 
 import jurors
-from jurors.cli.check import Verdict
+from jurors import Verdict
 from jurors.tables import FORMS, SCHEMA, Drawable, Listing, Notes, Result, Table, data_frame, json_ready
 
 EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")

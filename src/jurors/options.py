@@ -212,6 +212,44 @@ def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:
         raise OptionError(f"{name} {rule}, got {value!r}", code="out_of_range", name=name, value=value)
 
 
+# -- limits, for CI -----------------------------------------------------------------------------------------------
+
+
+class LimitOptions(TypedDict, total=False):
+    """What is asked of a jury; the command line spells these in `cli/check.py`."""
+
+    min_score: Any
+    min_accuracy: Any
+    min_prevalence: Any
+    max_prevalence: Any
+    max_wrong: Any
+    allow_unknown: bool
+    max_correlation: float | None
+    min_effective: float | None
+    spec: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What the caller asks of a jury (see `gate`)."""
+
+    min_score: Any = None
+    min_accuracy: Any = None
+    min_prevalence: Any = None
+    max_prevalence: Any = None
+    max_wrong: Any = None
+    allow_unknown: bool = False
+    max_correlation: float | None = None
+    min_effective: float | None = None
+    spec: Any = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The limits that were given; OptionError names the nearest where there is no such limit."""
+        check_known(given, names_of(LimitOptions))
+        return cls(**given)
+
+
 # -- which option is which ----------------------------------------------------------------------------------------
 
 

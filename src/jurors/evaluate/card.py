@@ -207,7 +207,9 @@ def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
 
 def card_blocks(e: Evaluation) -> list[Block]:
     """The report card, to read."""
-    nothing = [] if e.solution else ["No real evaluation explains these counts."]
+    is_single = any(alarm.kind == "single_label" for alarm in e.alarms)
+    why = "Nobody can be graded where nobody disagrees." if is_single else "No real evaluation explains these counts."
+    nothing = [] if e.solution else [why]
     notes = [Notes(lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
     return [heading(e), *plain_verdict(e), *nothing, *card_tables(e), *notes]
 

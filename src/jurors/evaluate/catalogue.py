@@ -92,6 +92,22 @@ _KINDS = (
         "Add jurors of another kind: more of the same do not help",
     ),
     AlarmKind(
+        "gate_failed", _ALARM,
+        "a limit of yours (`--min-score` and its like) is not kept: the whole calibrated interval is on the wrong side",
+        "Change {who} or the limit: what was asked is not reached",
+    ),
+    AlarmKind(
+        "gate_unknown", ("alarm", "note"),
+        "a limit of yours lies inside the calibrated interval, so nobody knows whether it is kept. A note with "
+        "`--allow-unknown`", "Give gold items (--gold), which narrow the interval, or ask for less",
+    ),
+    AlarmKind(
+        "single_label", _WARNING,
+        "only one label was ever said: agreement on a default answer and on the truth look the same, so nobody can be "
+        "graded, and how common the label is cannot be told",
+        "Label a few items yourself and use `jurors score --key`, or add items on which somebody disagrees",
+    ),
+    AlarmKind(
         "too_few_voices", _BY_CHANCE,
         "jurors who never disagree (or never agree) are one voice, and fewer than three voices are left: copies and "
         "jurors who are always right look the same, so nothing is known of anybody. No intervals, no expected errors. "

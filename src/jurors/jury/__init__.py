@@ -4,7 +4,8 @@ from jurors.jury.agreement import agreement
 from jurors.jury.bounds import bounds
 from jurors.jury.compare import Comparison, compare
 from jurors.jury.estimator import Jury
-from jurors.jury.gate import gate
+from jurors.jury.gates.gate import gate
+from jurors.jury.gates.verdict import Verdict, check
 from jurors.jury.grade import grade
 from jurors.jury.groups.by_group import ByGroup, grade_by, label_by, score_by
 from jurors.jury.known.fit_reference import fit_reference
@@ -19,8 +20,10 @@ __all__ = [
     "Comparison",
     "Jury",
     "Labelling",
+    "Verdict",
     "agreement",
     "bounds",
+    "check",
     "compare",
     "fit_reference",
     "gate",

@@ -17,6 +17,7 @@ from jurors.jury.calibration import Calibration
 from jurors.jury.counted import Counted, count_gradable
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.jury.methods.request import Request
+from jurors.jury.methods.single_label import grade_single_label
 from jurors.names import choice
 from jurors.numbers.arrays import Integers
 from jurors.numbers.threads import one_thread
@@ -59,7 +60,8 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     """
     grading, reading = apart(options)
     asked = Grading.of(grading)
-    return grade_counted(*_known(accept(source, by_item=asked.gold is not None, **reading), asked), asked)
+    votes = accept(source, by_item=asked.gold is not None, **reading)
+    return grade_single_label(votes, asked.level) or grade_counted(*_known(votes, asked), asked)
 
 
 def grade_rows(

@@ -1,0 +1,128 @@
+"""`jurors check` with gates: exit status, lines, JUnit, the log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import panels
+import pytest
+from click.testing import CliRunner, Result
+
+import jurors
+from jurors.cli.main import main
+
+
+def run(*arguments: Any) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments])
+
+
+def written(folder: Path, *, seed: int = 1, names: tuple[str, ...] = ("ann", "bob", "cy", "di")) -> Path:
+    drawn = panels.simulate(300, 4, seed=seed)
+    path = folder / f"votes{seed}{''.join(names)}.csv"
+    jurors.write_votes(jurors.Votes.from_matrix(drawn.votes, jurors=names, labels=("pass", "fail")), path)
+    return path
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    return written(tmp_path)
+
+
+def test_exit_status_follows_the_outcomes(votes: Path) -> None:
+    passed = run("check", votes, "--min-score", "0.1", "--max-wrong", "0.9")
+    assert (passed.exit_code, passed.stdout.splitlines()[0][:2]) == (0, "OK")
+    failed = run("check", votes, "--min-score", "1", "--allow-unknown")
+    assert failed.exit_code == 3
+    calibrated = jurors.grade(votes).calibrated
+    assert calibrated is not None
+    unknown = "--min-score", f"ann:{calibrated.score['ann']}"
+    assert run("check", votes, *unknown).exit_code == 3
+    assert "NOT KNOWN min-score ann: " in run("check", votes, *unknown).stdout
+    for strictness in ("alarm", "warning"):
+        allowed = run("check", votes, *unknown, "--allow-unknown", "--fail-on", strictness)
+        assert allowed.exit_code == run("check", votes, "--fail-on", strictness).exit_code
+
+
+def test_a_slip_is_status_2_and_one_line(votes: Path, tmp_path: Path) -> None:
+    wrong = run("check", votes, "--min-accuracy", "ann:fial:0.5", "--junit", tmp_path / "out.xml")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert len(wrong.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "out.xml").exists()
+
+
+def cases(path: Path) -> dict[tuple[str, str], str]:
+    suite = ElementTree.fromstring(path.read_text())
+    found = {}
+    for case in suite.findall("testcase"):
+        outcome = next((child.tag for child in case if child.tag != "system-out"), "passed")
+        found[case.get("classname") or "", case.get("name") or ""] = outcome
+    assert suite.get("tests") == str(len(found))
+    assert suite.get("failures") == str(list(found.values()).count("failure"))
+    assert suite.get("skipped") == str(list(found.values()).count("skipped"))
+    return found
+
+
+def test_junit_has_the_same_names_run_after_run(tmp_path: Path) -> None:
+    names = []
+    for seed, jury, limit in ((1, ("ann", "bob", "cy", "di"), "0.1"), (2, ("di", "cy", "bob", "ann"), "0.99")):
+        report = tmp_path / f"{seed}.xml"
+        run(
+            "check",
+            written(tmp_path, seed=seed, names=jury),
+            "--min-score",
+            limit,
+            "--max-wrong",
+            "0.2",
+            "--junit",
+            report,
+        )
+        names.append(list(cases(report)))
+    assert names[0] == names[1]
+    assert ("jurors.gates", "min-score ann") in names[0]
+    assert ("jurors.alarms", "correlated_errors") in names[0]
+
+
+def test_junit_skips_what_is_not_known_and_fails_what_fails(votes: Path, tmp_path: Path) -> None:
+    calibrated = jurors.grade(votes).calibrated
+    assert calibrated is not None
+    limits = "--min-score", "0.1", "--min-score", f"bob:{calibrated.score['bob']}", "--max-wrong", "0"
+    run("check", votes, *limits, "--junit", tmp_path / "out.xml")
+    found = cases(tmp_path / "out.xml")
+    assert found["jurors.gates", "min-score ann"] == "passed"
+    assert found["jurors.gates", "min-score bob"] == "skipped"
+
+
+def test_names_that_no_xml_can_hold_do_not_break_junit(tmp_path: Path) -> None:
+    path = tmp_path / "out.xml"
+    drawn = panels.simulate(100, 3, seed=1)
+    evaluation = jurors.grade(jurors.Votes.from_matrix(drawn.votes, jurors=("a\x01", "<b>", "c&d"), labels=("x", "y")))
+    path.write_text(jurors.check(evaluation, min_score=0.5).to_junit())
+    assert ("jurors.gates", "min-score <b>") in cases(path)
+
+
+def test_the_figures_are_in_the_log_even_where_the_result_goes_to_a_file(votes: Path, tmp_path: Path) -> None:
+    out = tmp_path / "last.json"
+    done = run("check", votes, "--min-score", "0.1", "--format", "json", "-o", out)
+    assert done.stdout == ""
+    assert "PASS      min-score ann: " in done.stderr
+    assert run("check", votes, "--min-score", "0.1", "-o", out, "--format", "json", "--quiet").stderr == ""
+    document = json.loads(out.read_text())
+    assert (document["schema"], document["passed"]) == (1, True)
+    assert document["gates"][0]["outcome"] == "pass"
+    assert document["calibrated"] == jurors.grade(votes).to_dict()["calibrated"]
+
+
+def test_judges_who_pass_everything_are_a_result(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,ann,bob,cy\n" + "".join(f"{k},pass,pass,pass\n" for k in range(50)))
+    for command in ("check", "grade"):
+        done = run(command, path)
+        assert done.exit_code == 0
+        assert "warning single_label: all 3 jurors only ever said 'pass'" in done.stdout
+    assert run("check", path, "--fail-on", "warning").exit_code == 3
+    assert run("check", path, "--min-accuracy", "fail:0.7").exit_code == 3
+    assert run("check", path, "--min-accuracy", "fail:0.7", "--allow-unknown").exit_code == 0
+    assert json.loads(run("grade", path, "--format", "json").stdout)["score"] is None
