@@ -179,7 +179,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Notes:
-    """Short lines, a point each."""
+    """Short lines, one point each."""
 
     lines: Sequence[str]
     title: str = ""

@@ -52,5 +52,5 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
                 try:
                     target.write(piece if isinstance(piece, bytes) else piece.encode())
                 except UnicodeEncodeError as error:
-                    found = ascii(error.object[error.start])
-                    raise OutputError(f"cannot write {path}: {found} is no valid character") from None
+                    character = ascii(error.object[error.start])
+                    raise OutputError(f"cannot write {path}: {character} is no valid character") from None

@@ -63,7 +63,7 @@ def test_simulate_says_nothing_of_a_truth_that_is_kept(tmp_path: Path) -> None:
     [
         (["simulate"], "say how many items to simulate with --items, such as --items 1000; or take --exact"),
         (["simulate", "--items", "5", "--group", "1,2"], "such as 1,2,3=0.02; got '1,2'"),
-        (["simulate", "--items", "5", "--accuracy", "0.9/0.8/0.7"], "needs one number, or 2 (one a label), got 3"),
+        (["simulate", "--items", "5", "--accuracy", "0.9/0.8/0.7"], "needs one number, or 2 (one per label), got 3"),
         (["simulate", "--items", "5", "-o", "votes.doc"], "the name must end in .csv"),
         (["plan", "--jurors", "3,many"], "--jurors needs whole numbers such as 3,5,7; got '3,many'"),
         (["plan", "--width", "0.9"], "width must lie between 0 and 0.5"),

@@ -194,7 +194,7 @@ def test_a_juror_who_guesses_is_bounded_by_nothing() -> None:
         ({"jurors": 3, "prevalence": "1"}, r"a label that never occurs cannot be learnt"),
         ({"missing": "x"}, r"missing must be a number"),
         ({"missing": 1}, r"nobody votes where every vote is missing"),
-        ({"jurors": 20, "missing": "0.99"}, r"too few votes an item to plan for 20 jurors where 0\.99"),
+        ({"jurors": 20, "missing": "0.99"}, r"too few votes per item to plan for 20 jurors where 0\.99"),
         ({"jurors": "3"}, r"jurors must be one number of jurors or several, got '3'"),
         ({"accuracy": "0.3"}, r"wrong more often than right look like their mirror image"),
         ({"target": "tests"}, r"target must be 'test' or 'population', got 'tests'"),

@@ -236,11 +236,11 @@ def test_duckdb_shows_no_bar_of_its_own_where_python_looks_interactive(tmp_path:
     path = write(tmp_path / "v.csv", {"a": ["x", "y"], "b": ["y", "y"]})
     settings = "current_setting('enable_progress_bar') AND current_setting('enable_progress_bar_print')"
     code = (  # `python -c` is interactive to DuckDB
-        "import sys, duckdb; from jurors.votes.files.source import open_source\n"
+        "import sys, duckdb; from jurors.options import Reading; from jurors.votes.files.source import open_source\n"
         f"ask = lambda con: con.execute({'SELECT ' + settings!r}).fetchone()[0]\n"
         "seen = [ask(duckdb.connect())]\n"
         "for progress in (None, id):\n"
-        "    with open_source(sys.argv[1], progress=progress) as table: seen.append(ask(table.con))\n"
+        "    with open_source(sys.argv[1], Reading(progress=progress)) as table: seen.append(ask(table.con))\n"
         "print(seen)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)

@@ -43,7 +43,7 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Three scikit-learn classifiers or more, or (name, classifier) pairs, or one classifier, of which each set of
         features gets a copy. They are cloned, never fitted themselves.
     features
-        One set of columns a juror, by name or position; None splits the columns evenly, at random.
+        One set of columns per juror, by name or position; None splits the columns evenly, at random.
     seed
         For the split of records and columns, and for estimators whose `random_state` is None.
     balanced
@@ -167,7 +167,7 @@ class DisjointJury(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = self.estimators
         if hasattr(given, "fit"):
             if self.features is None:
-                raise SketchError("one estimator makes a jury only with `features`, one set of columns a juror")
+                raise SketchError("one estimator makes a jury only with `features`, one set of columns per juror")
             given = [given] * len(self.features)
         members = [e if isinstance(e, tuple) else (str(k), e) for k, e in enumerate(given, start=1)]
         if len(members) < 3:

@@ -38,7 +38,7 @@ _NOBODY = "In every jury that was tried somebody was no better than a coin on th
 class Trial:
     """One way to share out the features, and how its jury did on records that nobody learnt from."""
 
-    features: tuple[tuple[Any, ...], ...]  #: one set a juror
+    features: tuple[tuple[Any, ...], ...]  #: one set per juror
     correlation: float  #: the largest error correlation of a pair, on any label
     signal: float  #: the least P_A P_B d_j d_k of a pair; not above 0 where one of them is no better than a coin
     scores: tuple[float, ...]  #: the share of records each juror labels right
@@ -110,14 +110,14 @@ def find_independent_jury(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> IndependenceSearch:
-    """Search for features, one disjoint set a juror, whose jurors' errors hardly go together.
+    """Search for features, one disjoint set per juror, whose jurors' errors hardly go together.
 
     Parameters
     ----------
     X, y
-        Labelled records of two labels: a dataframe or an array, and one label a record.
+        Labelled records of two labels: a dataframe or an array, and one label per record.
     estimators
-        A scikit-learn classifier, or one a juror: different algorithms err differently.
+        A scikit-learn classifier, or one per juror: different algorithms err differently.
     features_each
         How many features each juror gets; by default as many as there are for everybody.
     tries
@@ -132,10 +132,10 @@ def find_independent_jury(
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = make_classification(3_000, n_features=6, n_informative=6, n_redundant=0, random_state=1)
-    >>> found = find_independent_jury(X, y, DecisionTreeClassifier(max_depth=3), jurors=3, tries=20)
-    >>> found.possible, len(found.trials), found.best.ratio <= found.trials[-1].ratio
+    >>> search = find_independent_jury(X, y, DecisionTreeClassifier(max_depth=3), jurors=3, tries=20)
+    >>> search.possible, len(search.trials), search.best.ratio <= search.trials[-1].ratio
     (15, 15, True)
-    >>> len(found.jury.predict(X[:500]))
+    >>> len(search.jury.predict(X[:500]))
     500
     """
     table, names = _table(X)
@@ -209,9 +209,9 @@ def _all_partitions(left: tuple[int, ...], jurors: int, each: int, *, ordered: b
 
 def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
     """How much the errors of this jury go together, and how much it knows, by the key."""
-    found = keyed.solution.to_float()
-    p = [float(x) for x in found.prevalence.values()]
-    informed = [sum(float(x) for x in row.values()) - 1 for row in found.accuracy.values()]
+    solution = keyed.solution.to_float()
+    p = [float(x) for x in solution.prevalence.values()]
+    informed = [sum(float(x) for x in row.values()) - 1 for row in solution.accuracy.values()]
     pairs = list(itertools.combinations(range(len(informed)), 2))
     size = [p[0] * p[1] * abs(informed[i] * informed[j]) for i, j in pairs]
     # Two jurors who are both worse than coins agree as much as two good ones: only the sign tells.
@@ -221,7 +221,7 @@ def _trial(keyed: KeyedEvaluation, jury: DisjointJury) -> Trial:
         features=tuple(tuple(own) for own in jury.features_),
         correlation=max(correlations),
         signal=signal,
-        scores=tuple(float(x) for x in found.score.values()),
+        scores=tuple(float(x) for x in solution.score.values()),
     )
 
 
@@ -239,8 +239,8 @@ def _check_target(values: NDArray[Any], records: int, held_out: float, seed: int
         raise SketchError(f"there are {records:,} records and {len(values) if values.ndim else 0:,} labels")
     if any(is_missing(value) for value in values.tolist()):
         raise SketchError("the target has missing values; leave those records out")
-    if (found := len(set(values.tolist()))) != 2:
-        raise SketchError(f"the search needs two labels, the target has {found}")
+    if (labels := len(set(values.tolist()))) != 2:
+        raise SketchError(f"the search needs two labels, the target has {labels}")
     if not 0 < held_out < 1:
         raise OptionError(f"held_out must lie between 0 and 1, got {held_out}")
     if seed < 0:

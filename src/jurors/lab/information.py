@@ -48,7 +48,7 @@ def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, 
         )
     codes, weights = _tuples(prevalence, confusion, missing, seed)
     if missing and not _are_few(confusion, missing) and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
-        raise SketchError(f"too few votes an item to plan for {jurors} jurors where {missing:.4g} of them are missing")
+        raise SketchError(f"too few votes per item to plan for {jurors} jurors where {missing:.4g} of them are missing")
     joint = np.tile(prevalence, (len(codes), 1))
     for i in range(jurors):
         joint *= _said(confusion[i], codes[:, i])
@@ -109,7 +109,7 @@ def _said(table: Floats, said: Integers) -> Floats:
 def _scores(
     prevalence: Floats, confusion: Floats, codes: Integers, posterior: Floats
 ) -> tuple[Floats, dict[tuple[int, int], list[int]]]:
-    """Derivatives of log f_t, one column a free parameter; and which of them are a juror's errors on a label."""
+    """Derivatives of log f_t, one column per free parameter; and which of them are a juror's errors on a label."""
     labels = len(prevalence)
     ratio = posterior / prevalence
     columns = [ratio[:, a] - ratio[:, -1] for a in range(labels - 1)]

@@ -59,14 +59,14 @@ class JuryModel:
                 f"{size} labels and {width} jurors have {size}^{width} decision tuples, too many to list exactly; "
                 "simulate votes instead (without exact), or fewer jurors"
             )
-        found = {}
+        shares = {}
         for truth, share in enumerate(self.prevalence):
             states = list(self._states(truth))
             for decisions in itertools.product(range(size), repeat=width):
                 chance = sum((weight * _product(rows, decisions) for weight, rows in states), Fraction(0))
                 if share * chance:
-                    found[decisions, truth] = share * chance
-        return found
+                    shares[decisions, truth] = share * chance
+        return shares
 
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction:
         """The paper's Γ of two or three jurors on items of this true label."""
@@ -83,7 +83,7 @@ class JuryModel:
     def _states(self, truth: int) -> list[tuple[Fraction, list[Row]]]:
         """Every combination of the shifts of a label: its chance, and how each juror answers then."""
         shifts = self.shifts[truth]
-        found = []
+        states = []
         for ups in itertools.product((True, False), repeat=len(shifts)):
             weight, moved = Fraction(1), [table[truth][truth] for table in self.confusion]
             for is_up, shift in zip(ups, shifts, strict=True):
@@ -91,8 +91,8 @@ class JuryModel:
                 for member, sign in zip(shift.members, shift.signs, strict=True):
                     moved[member] += sign * (shift.up if is_up else -shift.down)
             rows = [shifted_row(table[truth], truth, right) for table, right in zip(self.confusion, moved, strict=True)]
-            found.append((weight, rows))
-        return found
+            states.append((weight, rows))
+        return states
 
 
 def shifted_row(row: Row, truth: int, right: Fraction) -> Row:
@@ -124,10 +124,10 @@ def jury_model(
     jurors
         How many, or their names.
     prevalence
-        One share a label; for two labels the first alone is enough. Default: all equal.
+        One share per label; for two labels the first alone is enough. Default: all equal.
     accuracy
-        One number for all, or one entry a juror (a sequence, or a mapping by name): a number, one number a label, or
-        a confusion matrix with one row a true label.
+        One number for all, or one entry per juror (a sequence, or a mapping by name): a number, one per label, or
+        a confusion matrix with one row per true label.
     pairs, groups, difficulty
         Error correlations Γ on every label: of the first and second juror, third and fourth …; of named groups, which
         must not overlap; of all jurors, because items differ in difficulty. They add up.
@@ -172,10 +172,10 @@ def fraction(value: Any, what: str) -> Fraction:
 
 def share(value: Any, what: str) -> Fraction:
     """A number from 0 to 1."""
-    found = fraction(value, what)
-    if not 0 <= found <= 1:
+    number = fraction(value, what)
+    if not 0 <= number <= 1:
         raise SketchError(f"{what} must lie between 0 and 1, got {value}")
-    return found
+    return number
 
 
 def _is_number(value: Any) -> TypeGuard[Any]:
@@ -227,14 +227,14 @@ def _tables(given: Any, jurors: Sequence[str], labels: Sequence[Label]) -> tuple
 
 
 def _table(given: Any, labels: Sequence[Label], juror: str) -> tuple[Row, ...]:
-    """A confusion matrix from a number, one a label, or itself."""
+    """A confusion matrix from a number, one per label, or itself."""
     size, what = len(labels), f"the accuracy of juror {juror!r}"
     if isinstance(given, Mapping) and set(given) != set(labels):
         raise SketchError(f"{what} needs an entry for each of {', '.join(map(str, labels))}, and for no other label")
     entry: Any = [given[label] for label in labels] if isinstance(given, Mapping) else given
     rows: list[Any] = [entry] * size if _is_number(entry) else list(entry)
     if len(rows) != size:
-        raise SketchError(f"{what} needs one number, or {size} (one a label), got {len(rows)}")
+        raise SketchError(f"{what} needs one number, or {size} (one per label), got {len(rows)}")
     if all(map(_is_number, rows)):
         right = [share(value, what) for value in rows]
         return tuple(tuple(r if k == a else (1 - r) / (size - 1) for k in range(size)) for a, r in enumerate(right))
@@ -250,8 +250,8 @@ def _wanted(
     jurors: Sequence[str], pairs: Fraction, groups: Mapping[Sequence[str], Any], difficulty: Fraction
 ) -> list[tuple[tuple[int, ...], Fraction]]:
     """Who shares how much: (members, Γ), without those that share nothing."""
-    found: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(jurors))), difficulty)]
-    found += [((k - 1, k), pairs) for k in range(1, len(jurors), 2)]
+    together: list[tuple[tuple[int, ...], Fraction]] = [(tuple(range(len(jurors))), difficulty)]
+    together += [((k - 1, k), pairs) for k in range(1, len(jurors), 2)]
     taken: set[int] = set()
     for names, gamma in groups.items():
         members = []
@@ -263,10 +263,10 @@ def _wanted(
         if len(members) < 2 or len({*taken, *members}) < len(taken) + len(members):
             raise SketchError(f"a group needs two jurors or more, each once and in no other group, got {names!r}")
         taken |= set(members)
-        found.append((tuple(members), fraction(gamma, "the correlation of a group")))
+        together.append((tuple(members), fraction(gamma, "the correlation of a group")))
     if (difficulty or pairs) and len(jurors) < 2:
         raise SketchError("one juror alone shares no error with anybody")
-    return [(members, gamma) for members, gamma in found if gamma]
+    return [(members, gamma) for members, gamma in together if gamma]
 
 
 def _shifts(

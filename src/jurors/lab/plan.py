@@ -39,7 +39,7 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class Plan(Result):
-    """One row a number of jurors, and how the widths shrink with the items."""
+    """One row per number of jurors, and how the widths shrink with the items."""
 
     width: float
     level: float

@@ -61,8 +61,8 @@ class Simulation:
         keyed = self.score
         codes, by_label = keyed.sketch.tuples.codes, keyed.by_true_label
         pairs = np.triu_indices(codes.shape[1], 1)
-        found = [_covariances(codes, by_label[:, a], a)[pairs] for a in range(len(keyed.labels))]
-        known = [x for each in found for x in each.tolist() if x == x]
+        covariances = [_covariances(codes, by_label[:, a], a)[pairs] for a in range(len(keyed.labels))]
+        known = [x for each in covariances for x in each.tolist() if x == x]
         return max(known, key=abs, default=None)
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ def simulate(
     jurors, labels, prevalence, accuracy, pairs, groups, difficulty
         The jury, as in `jury_model`; correlations are the paper's Γ, on every label.
     missing, votes_per_item
-        The chance that a vote is missing (one for all, or one a juror); or each item is seen by so many jurors.
+        The chance that a vote is missing (one for all, or one per juror); or each item is seen by so many jurors.
     drift
         What `prevalence` and `accuracy` become by the last item; they move evenly from the first to the last. At any
         moment the correlations are the ones asked for; over the whole test jurors whose accuracies move together also
@@ -150,7 +150,7 @@ def simulate(
 
 
 def exact_test(model: JuryModel, items: int | None = None) -> Simulation:
-    """Whole counts in exactly the model's shares: one row a decision tuple and true label."""
+    """Whole counts in exactly the model's shares: one row per decision tuple and true label."""
     shares = model.shares()
     least = math.lcm(*(value.denominator for value in shares.values()))
     items = least if items is None else items
@@ -182,10 +182,10 @@ def _large(number: int) -> str:
 
 
 def _chances(missing: Any, jurors: int) -> list[float]:
-    """The chance that a vote is missing, one a juror."""
+    """The chance that a vote is missing, one per juror."""
     listed = [missing] * jurors if isinstance(missing, (str, Number)) else list(missing)
     if len(listed) != jurors:
-        raise SketchError(f"missing needs one chance, or {jurors} (one a juror), got {len(listed)}")
+        raise SketchError(f"missing needs one chance, or {jurors} (one per juror), got {len(listed)}")
     return [float(share(chance, "missing")) for chance in listed]
 
 
@@ -240,7 +240,7 @@ def _shift(model: JuryModel, truth: Integers, rng: np.random.Generator) -> Float
 
 
 def _pick(chances: Floats, rng: np.random.Generator) -> Integers:
-    """One position a row, each with its chance."""
+    """One position per row, each with its chance."""
     ends = np.cumsum(chances, axis=1)[:, :-1]
     return np.asarray((rng.random((len(chances), 1)) >= ends).sum(axis=1))
 

@@ -37,10 +37,10 @@ def _in_floats(solution: Solution) -> dict[str, Any]:
 
 def _farthest(sketch: Sketch, correlation: float, accuracy: dict[str, dict[Label, float]]) -> float:
     """How far the truth may be from the accuracy that is read off; infinite where somebody is not bounded at all."""
-    found = robust_bounds(sketch, correlation)
-    if found.alarms or found.accuracy is None:  # all alarms of bounds say that nothing, or not everybody, is bounded
+    bounds = robust_bounds(sketch, correlation)
+    if bounds.alarms or bounds.accuracy is None:  # all alarms of bounds say that nothing, or not everybody, is bounded
         return math.inf
-    ends = [(accuracy[j][a], end) for j, row in found.accuracy.items() for a in row for end in row[a]]
+    ends = [(accuracy[j][a], end) for j, row in bounds.accuracy.items() for a in row for end in row[a]]
     return max(abs(float(end) - x) for x, end in ends)
 
 

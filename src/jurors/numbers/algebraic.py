@@ -126,8 +126,8 @@ class Algebraic:
         roots, _ = self._field()
         own, n = self._polynomial(), roots.degree
         rows = [(own * fmpq_poly([0] * k + [1])) % roots.polynomial for k in range(n)]
-        found = fmpq_mat(n, n, [row[c] for row in rows for c in range(n)]).minpoly()
-        return tuple(int(c) for c in fmpz_poly(found.numer()).coeffs())
+        monic = fmpq_mat(n, n, [row[c] for row in rows for c in range(n)]).minpoly()
+        return tuple(int(c) for c in fmpz_poly(monic.numer()).coeffs())
 
     def to_fraction(self) -> Fraction:
         """The number as a Fraction; ValueError if it is irrational."""
@@ -209,12 +209,12 @@ class Algebraic:
             return hash(_fraction(self._constant))
         if len(self._terms) > 1:
             raise TypeError("a sum over several roots has no hash; hash its terms")
-        found = self.minimal_polynomial
-        if len(found) == 3:  # a square root in disguise must hash as the Surd it equals
-            roots = root_set(found)
+        minimal = self.minimal_polynomial
+        if len(minimal) == 3:  # a square root in disguise must hash as the Surd it equals
+            roots = root_set(minimal)
             pair = (surd_at(roots, k, fmpq_poly([0, 1])) for k in (0, 1))
             return hash(next(x for x in pair if self == x))
-        return hash(found)
+        return hash(minimal)
 
     def __lt__(self, other: Exact | Surd | Algebraic) -> bool:
         return (self - other).sign < 0
@@ -269,9 +269,9 @@ class Algebraic:
         while True:
             ball = self.ball(bits).real
             with flint.ctx.workprec(bits):
-                found = (ball * arb(10) ** digits + arb(0.5)).floor().unique_fmpz()
-            if found is not None:
-                return Surd(Fraction(int(found), 10**digits)).decimal(digits)
+                rounded = (ball * arb(10) ** digits + arb(0.5)).floor().unique_fmpz()
+            if rounded is not None:
+                return Surd(Fraction(int(rounded), 10**digits)).decimal(digits)
             bits *= 2
 
     def __str__(self) -> str:

@@ -45,19 +45,19 @@ class RootSet:
     def ball(self, index: int, bits: int) -> acb:
         """An enclosure of one root; it holds no other root, and its imaginary part is exactly 0 for a real root."""
         bits = _FIRST_BITS if bits <= _FIRST_BITS else 1 << (bits - 1).bit_length()
-        found = self._balls.get(bits)
-        if found is None:
-            found = self._balls[bits] = self._isolated(bits)
-        return found[index]
+        balls = self._balls.get(bits)
+        if balls is None:
+            balls = self._balls[bits] = self._isolated(bits)
+        return balls[index]
 
     def _isolated(self, bits: int) -> tuple[acb, ...]:
         with flint.ctx.workprec(bits):
             pairs: list[Any] = list(fmpz_poly(list(self.coefficients)).complex_roots())
-            found = [acb(root) for root, _ in pairs]
+            balls = [acb(root) for root, _ in pairs]
         if bits == _FIRST_BITS:
-            return tuple(sorted(found, key=lambda z: not z.imag.is_zero()))
+            return tuple(sorted(balls, key=lambda z: not z.imag.is_zero()))
         first = [self.ball(k, _FIRST_BITS) for k in range(self.degree)]
-        return tuple(next(z for z in found if z.overlaps(old)) for old in first)
+        return tuple(next(z for z in balls if z.overlaps(old)) for old in first)
 
     def is_real(self, index: int) -> bool:
         """Whether this root is real: proved, not measured."""
@@ -97,7 +97,7 @@ class RootSet:
 
 @lru_cache(maxsize=512)
 def root_set(coefficients: tuple[int, ...]) -> RootSet:
-    """The roots of an irreducible primitive polynomial; one shared object a polynomial, so balls are found once."""
+    """The roots of an irreducible primitive polynomial; one shared object per polynomial, so balls are found once."""
     return RootSet(coefficients)
 
 

@@ -238,9 +238,9 @@ class Surd:
         while True:
             ball = self._ball(bits)
             with flint.ctx.workprec(bits):
-                found = (ball * scale + flint.arb(0.5)).floor().unique_fmpz()
-            if found is not None:
-                return int(found)
+                nearest = (ball * scale + flint.arb(0.5)).floor().unique_fmpz()
+            if nearest is not None:
+                return int(nearest)
             bits *= 2
 
     def _ball(self, bits: int) -> flint.arb:

@@ -70,12 +70,12 @@ def _counted_wide(table: Table, layout: Layout, options: Reading) -> Votes | Non
 
 def _items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
     """Whether every row names its item, and (unless they may be repeated) no two rows name the same."""
-    found = _item_names(table, k)
-    if found is None:
+    items = _item_names(table, k)
+    if items is None:
         return False
     if table.types[k] in INTEGERS:
         return _whole_items_are_fine(table, k, repeated=repeated)
-    for name in found:
+    for name in items:
         distinct = "true" if repeated else f"count(DISTINCT hash({name})) = count(*)"  # other hashes are other names
         differ, odd = table.watched(f"SELECT {distinct}, bool_or({_odd(name)}) FROM {table.sql}").fetchall()[0]
         if not odd:
@@ -84,7 +84,7 @@ def _items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
 
 
 def _whole_items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
-    """The same for whole numbers: one bit a number says exactly whether all differ."""
+    """The same for whole numbers: one bit per number says exactly whether all differ."""
     rows, named, low, high = table.con.execute(
         f"SELECT count(*), count(c{k}), min(c{k})::HUGEINT, max(c{k})::HUGEINT FROM {table.sql}"
     ).fetchall()[0]
@@ -106,8 +106,8 @@ def _item_names(table: Table, k: int) -> list[str] | None:
         return [cell]
     if family(kind) == "json":
         kinds = table.con.execute(f"SELECT DISTINCT json_type(c{k}) FROM {table.sql} LIMIT 9").fetchall()
-        found = {row[0] for row in kinds}
-        if not (found == {"VARCHAR"} or found <= {"BIGINT", "UBIGINT"}):
+        types = {row[0] for row in kinds}
+        if not (types == {"VARCHAR"} or types <= {"BIGINT", "UBIGINT"}):
             return None
         cell = f"(c{k} ->> '$')"
     elif family(kind) not in ("text", "int"):
@@ -180,12 +180,12 @@ def _counted_long(table: Table, layout: Layout, options: Reading) -> Votes | Non
             return None
         strangers = False
         for name in names:
-            found = _tuples(table, panel, name, _odd("name", whole=odd_whole), juror, label)
-            strangers = bool((found["k0"] & _STRANGER).any())
+            tuples = _tuples(table, panel, name, _odd("name", whole=odd_whole), juror, label)
+            strangers = bool((tuples["k0"] & _STRANGER).any())
             if strangers:
                 break
-            if not found["odd"].any():
-                return _checked(panel, found)
+            if not tuples["odd"].any():
+                return _checked(panel, tuples)
         if not strangers:
             return None
     return None
@@ -254,10 +254,10 @@ def _tuples(table: Table, panel: _Panel, name: str, odd: str, juror: int, label:
     return dict(table.watched(sql).fetchnumpy())
 
 
-def _checked(panel: _Panel, found: dict[str, NDArray[Any]]) -> Votes | None:
+def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
     """The tuples as votes with counts; None where a juror voted twice, or where the panel is sparse."""
-    codes = panel.codes([found[f"k{k}"] for k in range(panel.keys)])
-    votes, counts = found["votes"], found["n"].astype(np.int64)
+    codes = panel.codes([tuples[f"k{k}"] for k in range(panel.keys)])
+    votes, counts = tuples["votes"], tuples["n"].astype(np.int64)
     if not np.array_equal(np.count_nonzero(codes >= 0, axis=1), votes):
         return None
     if not fits_dense(int(counts.sum()) * len(panel.jurors), int((votes * counts).sum())):

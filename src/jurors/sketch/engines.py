@@ -1,7 +1,7 @@
 """The sketch of a dataframe, counted by the engine that holds it: only counts come back.
 
 Wide votes are grouped by all their columns. A long table is asked twice: first who said which label how often, then
-for one number an item (`pivot.py`). What a cell means is decided here, from the distinct cells that came back, as for
+for one number per item (`pivot.py`). What a cell means is decided here, from the distinct cells that came back, as for
 files; the engine is only told which cells are which label.
 """
 
@@ -42,45 +42,45 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return Sketch.from_votes(votes)
-    found = opened.layout(options)
-    kept = opened.keep(found)
-    if options.duplicates != "error" or any(opened.kinds[k] == nw.Object for k in found.used):
-        return Sketch.from_votes(kept_votes(opened, kept, found, options))
+    layout = opened.layout(options)
+    kept = opened.keep(layout)
+    if options.duplicates != "error" or any(opened.kinds[k] == nw.Object for k in layout.used):
+        return Sketch.from_votes(kept_votes(opened, kept, layout, options))
     if opened.is_eager and opened.engine == "polars":
         kept = kept.lazy()  # which plans the steps as one
     try:
-        count = _count_long if found.kind == "long" else _count_wide
-        return count(opened, kept, found, options)
+        count = _count_long if layout.kind == "long" else _count_wide
+        return count(opened, kept, layout, options)
     except VotesError:
         if opened.is_eager or opened.stream is not None:
-            kept_votes(opened, kept, found, options)  # says it with the number of the row
+            kept_votes(opened, kept, layout, options)  # says it with the number of the row
         raise
 
 
 # -- wide -------------------------------------------------------------------------------------------------
 
 
-def _count_wide(frame: Frame, kept: Any, found: Layout, options: Reading) -> Sketch:
+def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sketch:
     import narwhals as nw
 
-    names, keys = frame.names, [f"c{k}" for k in found.votes]
-    by = keys if found.count is None else [*keys, f"c{found.count}"]
+    names, keys = frame.names, [f"c{k}" for k in layout.votes]
+    by = keys if layout.count is None else [*keys, f"c{layout.count}"]
     groups = collected(kept.select(*by).group_by(by).agg(nw.len().alias("n")))
     if not len(groups):
         raise frame.no_rows()
     counts = integers(groups["n"])
-    if found.count is not None:
-        counts = _weighted(counts, groups[by[-1]], names[found.count])
-    columns = [column(groups[key], names[k]) for key, k in zip(keys, found.votes, strict=True)]
+    if layout.count is not None:
+        counts = _weighted(counts, groups[by[-1]], names[layout.count])
+    columns = [column(groups[key], names[k]) for key, k in zip(keys, layout.votes, strict=True)]
     grid, values = grid_of(columns)
-    jurors = [names[k] for k in found.votes]
+    jurors = [names[k] for k in layout.votes]
     votes = wide_votes(grid, values, jurors=jurors, items=None, counts=counts, options=options)
-    if found.item is None or not _items_repeat(frame, kept, found.item) or found.count is not None:
+    if layout.item is None or not _items_repeat(frame, kept, layout.item) or layout.count is not None:
         return Sketch.from_votes(votes)
     if len(keys) * len(votes.labels) > 10 * _most(frame):
-        return Sketch.from_votes(kept_votes(frame, kept, found, options))
+        return Sketch.from_votes(kept_votes(frame, kept, layout, options))
     said = [cells_of(distinct, votes.codes[_first(code), k]) for k, (distinct, code) in enumerate(columns)]
-    named = _named(frame, kept, found.item)
+    named = _named(frame, kept, layout.item)
     digits = named.with_columns(*(position(key, cells, 1).alias(key) for key, cells in zip(keys, said, strict=True)))
     return _merge_items(digits, keys, votes, ordered=frame.has_order)
 
@@ -133,10 +133,10 @@ def _weighted(times: Integers, cells: Any, name: str) -> Integers:
 # -- long -------------------------------------------------------------------------------------------------
 
 
-def _count_long(frame: Frame, kept: Any, found: Layout, options: Reading) -> Sketch:
+def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sketch:
     import narwhals as nw
 
-    item, juror, label = found.used
+    item, juror, label = layout.used
     who, what = f"c{juror}", f"c{label}"
     named = _named(frame, kept, item)
     asked = named.select(who, what, "nameless").group_by(who, what).agg(nw.len().alias("n"), nw.col("nameless").sum())
@@ -155,7 +155,7 @@ def _count_long(frame: Frame, kept: Any, found: Layout, options: Reading) -> Ske
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
     kinds = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
     if max(len(jurors), len(kinds)) > _most(frame):
-        return Sketch.from_votes(kept_votes(frame, kept, found, options))
+        return Sketch.from_votes(kept_votes(frame, kept, layout, options))
     code = recode(values, kinds)
     tally = np.zeros((len(jurors), len(kinds)), dtype=np.int64)
     voted = code[to] >= 0
@@ -218,7 +218,7 @@ def _repeated_long(votes: Any, jurors: Sequence[str]) -> tuple[str, Any, int]:
 
 
 def _repeated_wide(rows: Any, keys: Sequence[str], jurors: Sequence[str]) -> tuple[str, Any, int]:
-    """The juror, the item and the number of repeats, of rows with an item and one digit a juror."""
+    """The juror, the item and the number of repeats, of rows with an item and one digit per juror."""
     import narwhals as nw
 
     flags = [_positive(key).alias(key) for key in keys]

@@ -29,6 +29,6 @@ def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
     with open_source(source, options) as opened:
         if isinstance(opened, Log):
             return Sketch.from_votes(votes_of_log(opened, options))
-        table, found = laid_out(opened, options)
-        votes = counted(table, found, options)
-        return Sketch.from_votes(votes_of(table.keep(found.used), found, options) if votes is None else votes)
+        table, layout = laid_out(opened, options)
+        votes = counted(table, layout, options)
+        return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options) if votes is None else votes)

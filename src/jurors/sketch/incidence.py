@@ -33,7 +33,7 @@ class Incidence:
 
     @classmethod
     def from_codes(cls, codes: ArrayLike, weights: ArrayLike | None = None, *, labels: int) -> Incidence:
-        """Build from a tuple table, one row a decision tuple and one column a juror; -1 means no vote.
+        """Build from a tuple table, one row per decision tuple and one column per juror; -1 means no vote.
 
         Examples
         --------

@@ -52,7 +52,7 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
         return
     alike = {str(value) for value in only_left} & {str(value) for value in only_right}
     shown = repr if alike or any(not str(v).strip() for v in (*only_left, *only_right)) else str
-    found = [
+    differences = [
         f"only in {where}: {', '.join(map(shown, values[:8]))}{f' and {len(values) - 8} more' * (len(values) > 8)}"
         for where, values in ((name, only_left), (other, only_right))
         if values
@@ -62,7 +62,7 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
         hint = "; text and numbers are different labels: count both from the same kind of file"
     elif what == "labels":
         hint += ", or merge with union_labels (--union-labels) if such a label was just never said"
-    raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(found)}{hint}")
+    raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(differences)}{hint}")
 
 
 def _lacking(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
@@ -80,8 +80,8 @@ def _union(parts: Sequence[tuple[str, Votes]]) -> tuple[Label, ...]:
     if len({_identity(label)[0] for _, votes in parts for label in votes.labels}) > 1 or _mixes_text(parts):
         for other, votes in parts[1:]:
             check_same(name, first.labels, other, votes.labels, "labels")
-    found = list(dict.fromkeys(label for _, votes in parts for label in votes.labels))
-    return first.labels if len(found) == len(first.labels) else ordered_labels(found)
+    labels = list(dict.fromkeys(label for _, votes in parts for label in votes.labels))
+    return first.labels if len(labels) == len(first.labels) else ordered_labels(labels)
 
 
 def _mixes_text(parts: Sequence[tuple[str, Votes]]) -> bool:

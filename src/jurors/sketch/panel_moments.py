@@ -43,8 +43,8 @@ class PairMoments:
         lean = np.outer(1 - 2 * self.share, 1 - 2 * self.share)
         large = np.maximum(spread + lean * common - common**2, 1e-12)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = (large + (spread + common**2) / (self.items - 1)) / self.items
-        return np.asarray(np.where(self.items > 1, found, np.inf))
+            variances = (large + (spread + common**2) / (self.items - 1)) / self.items
+        return np.asarray(np.where(self.items > 1, variances, np.inf))
 
     def excess_kurtosis(self, explained: Floats | float = 0.0) -> Floats:
         """How much heavier than normal the tails of each covariance are, about κ_i κ_j / n with κ = (1 - 3v)/v.
@@ -108,7 +108,7 @@ def _all_trios(width: int) -> Integers:
 
 
 def _complete_moments(codes: NDArray[Any], trios: Integers) -> TrioMoments:
-    """No vote missing, each tuple once: one count a juror, a pair and a trio says it all; no table is needed."""
+    """No vote missing, each tuple once: one count per juror, pair and trio says it all; no table is needed."""
     items = len(codes)
     said = _pack(codes == 1)
     mean = np.bitwise_count(said).sum(axis=1, dtype=np.int64) / items

@@ -1,4 +1,4 @@
-"""Decision tuples as numbers, so that one sum an item and one group-by count them in any engine.
+"""Decision tuples as numbers, so that one sum per item and one group-by count them in any engine.
 
 With R labels, base b = R + 1 and digit 0 for "no vote", the vote "label l by juror j" adds (l + 1) b^j to its item's
 number, and grouping the numbers counts the tuples. Jurors share a number as long as *all* votes added up stay below
@@ -42,7 +42,7 @@ class Pivot:
 
     @property
     def base(self) -> int:
-        """One digit a label, and one for no vote."""
+        """One digit per label, and one for no vote."""
         return len(self.labels) + 1
 
     @property
@@ -88,8 +88,8 @@ class Pivot:
     def _holds(self, codes: Codes, counts: Integers) -> bool:
         """Whether no two votes ran together: the sums of the module's docstring."""
         votes, digits = int(self.tally.sum()), dot(self.tally.sum(axis=0), np.arange(1, self.base))
-        found = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
-        return found == (votes, digits)
+        counted = dot(counts, (codes >= 0).sum(axis=1)), dot(counts, codes.sum(axis=1, dtype=np.int64) + codes.shape[1])
+        return counted == (votes, digits)
 
 
 # -- expressions --------------------------------------------------------------------------------------------

@@ -94,7 +94,7 @@ class Sketch:
 
     @classmethod
     def from_table(cls, table: Any, *, jurors: Sequence[str] | None = None, labels: Sequence[Label]) -> Sketch:
-        """Counts as an array with one axis a juror: `table[a, b, c]` items where they said labels a, b and c."""
+        """Counts as an array with one axis per juror: `table[a, b, c]` items where they said labels a, b and c."""
         array = np.asarray(table)
         size = len(labels)
         if any(side != size for side in array.shape):
@@ -184,7 +184,7 @@ class Sketch:
         return self.to_counts().get(tuple(decisions), 0)
 
     def table(self) -> Integers:
-        """The counts as an array with one axis a juror; every juror must have voted on every item."""
+        """The counts as an array with one axis per juror; every juror must have voted on every item."""
         return self._table.copy()
 
     @cached_property
@@ -288,7 +288,7 @@ class Sketch:
         write_whole(Path(path), self.to_json())
 
     def to_frame(self) -> Any:
-        """A dataframe in the counts layout: one column a juror, and `count`."""
+        """A dataframe in the counts layout: one column per juror, and `count`."""
         return replace(self.tuples, counts=self.counts).to_frame()
 
     def __repr__(self) -> str:
@@ -303,7 +303,7 @@ class Sketch:
 def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     """The sketch of some votes, and for each row of the votes the row of its tuple in the sketch.
 
-    Sparse votes stay one row an item: with many jurors hardly two items share a tuple.
+    Sparse votes stay one row per item: with many jurors hardly two items share a tuple.
     """
     weights = votes.counts
     if not votes.is_dense or not len(votes.jurors):

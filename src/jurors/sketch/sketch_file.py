@@ -6,7 +6,7 @@
      "counts": [97, 79, 23, 66, 56, 143, 40, 496],
      "checksum": "sha256:…"}
 
-"decisions" has one text a juror: her position in "labels" for each tuple, in as many digits as the last position has,
+"decisions" has one text per juror: her position in "labels" for each tuple, in as many digits as the last position has,
 and points for no vote. The third tuple above is (fail, pass, fail), seen on 23 items. Where most votes are missing,
 "votes" says how many jurors voted on each tuple, "voters" who they are (positions in "jurors", tuple after tuple), and
 "decisions" is one text of what they said. No item is named: a sketch can be shared where the votes cannot.
@@ -109,7 +109,7 @@ def text_of(votes: Votes) -> str:
 
 
 def to_text(document: Mapping[str, Any]) -> str:
-    """The document as JSON, one part a line."""
+    """The document as JSON, one part per line."""
     lines = [f" {json.dumps(part)}: {_compact(value, ascii=False)}" for part, value in document.items()]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -163,10 +163,10 @@ def _by_length(triples: Triples, counts: Whole, labels: int) -> tuple[Triples, W
     keys, lengths, sizes = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
     for votes in np.unique(length[counts > 0]).tolist():
         where = np.flatnonzero((length == votes) & (counts > 0))
-        rows, found = grouped(key[start[where, None] + np.arange(votes)], counts[where])
+        rows, repeats = grouped(key[start[where, None] + np.arange(votes)], counts[where])
         keys.append(rows.ravel())
         lengths.append(np.full(len(rows), votes))
-        sizes.append(found)
+        sizes.append(repeats)
     flat, held = np.concatenate(keys), np.concatenate(lengths)
     return (np.repeat(np.arange(len(held)), held), flat // base, flat % base), np.concatenate(sizes)
 
@@ -254,11 +254,11 @@ def _numbers(document: Mapping[str, Any], part: str, what: str) -> Whole:
     if not isinstance(values, list):
         raise VotesError(f'"{part}" must be a list, found {str(values)[:30]!r}; {_AGAIN}')
     if set(map(type, values)) - {int}:
-        at, found = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int)
-        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {found!r}; {_AGAIN}')
+        at, value = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int)
+        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {value!r}; {_AGAIN}')
     if values and min(values) < 0:
-        at, found = next((k, v) for k, v in enumerate(values, 1) if v < 0)
-        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {found}; {_AGAIN}')
+        at, value = next((k, v) for k, v in enumerate(values, 1) if v < 0)
+        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {value}; {_AGAIN}')
     if sum(values) >= 1 << 63:
         raise VotesError(f'"{part}" adds up to {sum(values):,}, more than 2^63; {_AGAIN}')
     return np.array(values, dtype=np.int64)
@@ -299,6 +299,6 @@ def _codes(text: Any, votes: int, labels: int) -> Whole:
     code[absent] = NO_VOTE
     if (wrong := ~absent & (((cells < 0) | (cells > 9)).any(axis=1) | (code >= labels))).any():
         at = int(np.argmax(wrong))
-        found = text[at * digits : (at + 1) * digits]
-        raise VotesError(f'"decisions" holds {found!r}, but labels go from 0 to {labels - 1}; {_AGAIN}')
+        cell = text[at * digits : (at + 1) * digits]
+        raise VotesError(f'"decisions" holds {cell!r}, but labels go from 0 to {labels - 1}; {_AGAIN}')
     return code

@@ -155,10 +155,11 @@ def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
     common = lcm(*(d.share.denominator for d in keys.demands))
     for size in (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100, 1000, 10**6, 10**9, 2**60):
         whole = [round(Fraction(w / float(weights.max())) * size) for w in weights.tolist()]
-        found = Contradiction((), (), keys, tuple(w * common for w in whole))
-        if any(whole) and found.total < 0:
-            smaller = gcd(*(int(x) for d, w in zip(keys.demands, found.weights, strict=True) for x in (w * d.share, w)))
-            return tuple(w // smaller for w in found.weights)
+        scaled = Contradiction((), (), keys, tuple(w * common for w in whole))
+        if any(whole) and scaled.total < 0:
+            pairs = zip(keys.demands, scaled.weights, strict=True)
+            smaller = gcd(*(int(x) for d, w in pairs for x in (w * d.share, w)))
+            return tuple(w // smaller for w in scaled.weights)
     return None
 
 

@@ -1,7 +1,7 @@
 """Logical bounds: what follows from the counts alone, with no assumption about the jurors.
 
 The answer key is unknown, but it is one of finitely many. Over all those that meet a specification (answer_keys.py),
-    prevalence  Q_l / Q      by two linear programs a label,
+    prevalence  Q_l / Q      by two linear programs per label,
     accuracy    R_il / M_il  by a few linear programs each: the least ratio is the λ with  min R_il - λ M_il = 0, and
                              λ <- R_il / M_il at the minimiser reaches it in two or three steps (Dinkelbach).
 M_il, the items of true label l that juror i voted on, is a whole number: the accuracy exists if M_il >= 1. An item
@@ -180,12 +180,12 @@ class _Search:
         for _ in range(_STEPS):
             if share <= _CLOSE:
                 return 0.0
-            found = self.keys.minimum(part - share * voted, voted=voted, whole=self.whole)
-            gap = found.bound
-            if found.key is None:
+            least = self.keys.minimum(part - share * voted, voted=voted, whole=self.whole)
+            gap = least.bound
+            if least.key is None:
                 break
-            self._remember(found.key)
-            lower = float((found.key * part).sum() / (found.key * voted).sum())
+            self._remember(least.key)
+            lower = float((least.key * part).sum() / (least.key * voted).sum())
             if gap >= -_CLOSE or lower >= share - 1e-12:
                 break
             share = lower
@@ -193,11 +193,11 @@ class _Search:
         return math.nan if gap == math.inf else share + min(0.0, gap + slack)
 
     def _least(self, cost: Floats) -> float:
-        found = self.keys.minimum(cost, whole=self.whole)
-        if found.key is None:
+        least = self.keys.minimum(cost, whole=self.whole)
+        if least.key is None:
             return -math.inf
-        self._remember(found.key)
-        return found.bound
+        self._remember(least.key)
+        return least.bound
 
     def _remember(self, key: Floats) -> None:
         codes, labels = self.keys.codes, range(self.keys.labels)

@@ -48,7 +48,7 @@ def robust_bounds(
     correlation
         ε: the largest |Γ| to be feared.
     tight
-        Search for the narrowest intervals (up to a second a trio) instead of the closed form; never wider. Of three
+        Search for the narrowest intervals (up to a second per trio) instead of the closed form; never wider. Of three
         jurors also where ε is too large for the closed form, which then bounds nothing.
     progress
         Called with the share of the work that is done.
@@ -80,7 +80,7 @@ def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress |
             break
     result = work.together()
     details = {"correlation": work.epsilon, "tight": tight, "trios": len(places), "all_trios": total}
-    details |= {"separated_trios": len(work.found), "open_trios": len(work.open)}
+    details |= {"separated_trios": len(work.separated), "open_trios": len(work.open)}
     details |= {"mirror_kept": result.mirror_kept} if result else {}
     details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
     details |= {"seed": SEED} if len(places) < total else {}
@@ -146,7 +146,7 @@ def _alarms(work: TrioWork, result: Together | None, *, advise: bool) -> tuple[A
             signs = ", as an odd number of the three pairs disagree more than by chance, all of them by too much"
             return (Alarm("sign_contradiction", "alarm", start + signs + end, work.epsilon, names),)
         return (Alarm("not_explainable", "alarm", start + end, work.epsilon, names),)
-    if work.open and not work.found:
+    if work.open and not work.separated:
         if all(outcome == "single_label_explains" for outcome, _, _ in work.open):
             message = (
                 f"error correlations of {work.epsilon:g} explain the counts even if every item has the same true "
@@ -225,9 +225,9 @@ def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -
     """
     rows: list[tuple[Any, ...]] = []
     for epsilon in _default_epsilons(sketch) if epsilons is None else epsilons:
-        found = _solve(sketch, epsilon, False, None, advise=False)
-        outcome = found.alarms[0].kind if found.alarms else "bounded"
-        statistics: list[tuple[Any, ...]] = found.rows()[1] or [
+        bounds = _solve(sketch, epsilon, False, None, advise=False)
+        outcome = bounds.alarms[0].kind if bounds.alarms else "bounded"
+        statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
             *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
             *(("accuracy", j, a, np.nan, np.nan) for j in sketch.jurors for a in sketch.labels),
         ]

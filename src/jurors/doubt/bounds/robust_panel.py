@@ -91,12 +91,12 @@ def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None
     return [int(n) for n in counts]
 
 
-def intersect_trios(found: Iterable[TrioBounds]) -> Together | Contradiction:
+def intersect_trios(trios: Iterable[TrioBounds]) -> Together | Contradiction:
     """The intervals that no trio contradicts."""
     prevalence = ALL
     accuracy: Accuracies = {}
     mirror_kept = False
-    for group in _groups(found):
+    for group in _groups(trios):
         members = tuple(sorted({k for trio in group for k in trio.place}))
         signs = _signs(group)
         sides = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
@@ -113,9 +113,9 @@ def intersect_trios(found: Iterable[TrioBounds]) -> Together | Contradiction:
     return Together(prevalence, accuracy, mirror_kept)
 
 
-def _groups(found: Iterable[TrioBounds]) -> list[list[TrioBounds]]:
+def _groups(separated: Iterable[TrioBounds]) -> list[list[TrioBounds]]:
     """Trios that share jurors, directly or through others."""
-    trios = list(found)
+    trios = list(separated)
     if len(trios) < 2:  # nothing to link, and three jurors are graded without SciPy
         return [trios] if trios else []
     first, second, third = np.array([trio.place for trio in trios]).T
@@ -215,7 +215,7 @@ class TrioWork:
     sketch: Sketch
     epsilon: float
     tight: bool
-    found: list[TrioBounds] = field(default_factory=list)
+    separated: list[TrioBounds] = field(default_factory=list)
     open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that say nothing
     impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and who is in it
     searched: Together | None = None  #: of three jurors who are not separated
@@ -268,7 +268,7 @@ class TrioWork:
                 self.unfinished += not hull.finished
                 narrowed = _tightened(start, hull)
                 sides = {1: narrowed, -1: narrowed} if side == 0 else sides | {side: narrowed}
-        self.found.append(TrioBounds(place, case.signs, sides))
+        self.separated.append(TrioBounds(place, case.signs, sides))
 
     def _search_open(self, place: Place, trio: ExactTrio, progress: Progress | None) -> None:
         hull = search(Unseparated(trio, self.epsilon), np.ones(7), progress=progress)
@@ -282,7 +282,7 @@ class TrioWork:
 
     def together(self) -> Together | None:
         """What all trios allow together."""
-        result = self.searched or (None if self.impossible else intersect_trios(self.found))
+        result = self.searched or (None if self.impossible else intersect_trios(self.separated))
         if isinstance(result, Contradiction):
             self.impossible = "not_explainable", result.place
             return None

@@ -42,12 +42,12 @@ class Branch(NamedTuple):
 
     def oriented(self, side: int) -> tuple[Interval, list[tuple[Interval, Interval]]]:
         """The prevalence of the first label and the accuracies as they are (+1), or in the mirror (-1)."""
-        found = []
+        accuracies = []
         for sign, (on_a, on_b) in zip(self.signs, self.accuracy, strict=True):
             if side < 0:
                 on_a, on_b = on_b, on_a
-            found.append((on_a, on_b) if sign * side > 0 else (complement(on_a), complement(on_b)))
-        return self.prevalence[0 if side > 0 else 1], found
+            accuracies.append((on_a, on_b) if sign * side > 0 else (complement(on_a), complement(on_b)))
+        return self.prevalence[0 if side > 0 else 1], accuracies
 
 
 def complement(interval: Interval) -> Interval:
@@ -238,13 +238,13 @@ def _products(case: FlippedTrio, box: ClosedBox) -> list[tuple[Interval, Interva
     """r b_i and b_i/r of each juror: with x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ."""
     low, high = case.low, case.high
     bottom, top = _tau(case, box)
-    found = []
+    products = []
     for i, (j, k) in enumerate(_OTHERS):
         least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
         right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
         wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
-        found.append((right, wrong))
-    return found
+        products.append((right, wrong))
+    return products
 
 
 def _root(c: float, tau: float, product: float) -> float:

@@ -43,10 +43,10 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
     points = rng.random((_POINTS, 4))
     width, best, least = 0.3, points[0], np.inf
     for _ in range(_ROUNDS):
-        found = _least_correlation(m, points)
-        at = int(np.argmin(found))
-        if found[at] < least:
-            best, least = points[at], float(found[at])
+        correlations = _least_correlation(m, points)
+        at = int(np.argmin(correlations))
+        if correlations[at] < least:
+            best, least = points[at], float(correlations[at])
         points = np.clip(best + width * rng.standard_normal((_POINTS, 4)) * rng.random((_POINTS, 1)), 0.0, 1.0)
         width *= 0.8
     return least

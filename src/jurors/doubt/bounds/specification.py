@@ -162,12 +162,12 @@ def _share(value: Any) -> Fraction:
     """A share as an exact number: 0.6, "0.6", "3/5" and "60%" are all 3/5."""
     text = str(value).strip()
     try:
-        found = Fraction(text[:-1].strip()) / 100 if text.endswith("%") else Fraction(text)
+        share = Fraction(text[:-1].strip()) / 100 if text.endswith("%") else Fraction(text)
     except (ValueError, ZeroDivisionError):
         raise OptionError(f"{text!r} in the specification is not a share; write 0.6, 3/5 or 60%") from None
-    if not 0 <= found <= 1:
+    if not 0 <= share <= 1:
         raise OptionError(f"a share in a specification lies between 0 and 1, got {text}; write 60% or 0.6")
-    return found
+    return share
 
 
 def _shares(values: Mapping[Any, Any]) -> dict[Any, Fraction]:

@@ -28,7 +28,7 @@ _MOST_CELLS = 4_000_000  # replicates x jurors x tuples held at once
 class DependenceSpread:
     """Collects the mean error correlation of every replicate that `panel_intervals` draws."""
 
-    found: Dependence
+    measured: Dependence
     panel: PanelFit
     means: list[float] = field(default_factory=list)
 
@@ -44,27 +44,27 @@ class DependenceSpread:
         data, hearing = self.panel.data, self.panel.hearing
         stats = expected_statistics(data, posterior, drawn)
         accuracy = np.where(np.isfinite(stats["accuracy"]), stats["accuracy"], 0.5)
-        met = np.isfinite(self.found.correlation)
+        met = np.isfinite(self.measured.correlation)
         size = max(1, _MOST_CELLS // (data.rows * data.jurors))
         for start in range(0, len(drawn), size):
             part = slice(start, start + size)
             covariance = _covariances(data, drawn[part])
-            found = residual_correlations(covariance, met, stats["prevalence"][part], accuracy[part])
-            self.means += [mean_correlation(as_heard(one, hearing), self.found.items) for one in found]
+            correlations = residual_correlations(covariance, met, stats["prevalence"][part], accuracy[part])
+            self.means += [mean_correlation(as_heard(one, hearing), self.measured.items) for one in correlations]
 
     def result(self, level: float) -> Dependence:
         """The dependence with its intervals, or without where no replicate was measured."""
         if len(self.means) < 2:
-            return self.found
-        middle = self.found.mean_correlation
+            return self.measured
+        middle = self.measured.mean_correlation
         reach = NormalDist().inv_cdf(0.5 + level / 2) * stdev(self.means)
         low, high = middle - reach, middle + reach
-        size = len(self.found.jurors)
+        size = len(self.measured.jurors)
         ends = {
             "mean_correlation": (low, high),
             "effective_jurors": (effective_number(size, high), effective_number(size, low)),
         }
-        return replace(self.found, interval=ends)
+        return replace(self.measured, interval=ends)
 
 
 def _covariances(data: Incidence, weights: Floats) -> Floats:

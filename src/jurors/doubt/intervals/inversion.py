@@ -110,8 +110,8 @@ class TrioEquations:
         shared = (self.d_quadratic * self.weight[..., None, None, :, 0]) @ self.d_quadratic.swapaxes(-1, -2)
         fixed = (q[..., None] * q[..., None, :] - z**2 * shared).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
         steep = (slope[..., None] * slope[..., None, :]).reshape((*q.shape[:-1], 9)) @ _ANTIDIAGONALS
-        found = real_roots(fixed[..., None, :] + (z**2 * own)[..., None] * steep[..., None, :])
-        return np.asarray(found * _SIGMA[:, None] + self.base[..., None])
+        roots = real_roots(fixed[..., None, :] + (z**2 * own)[..., None] * steep[..., None, :])
+        return np.asarray(roots * _SIGMA[:, None] + self.base[..., None])
 
 
 def real_roots(coefficients: Floats) -> Floats:

@@ -167,9 +167,9 @@ def _around(panel: PanelFit, errors: dict[str, Floats], level: float) -> dict[st
         "score": votes,
     }
     ends = {name: interval_around(estimates[name], errors[name], sizes[name], level) for name in _NAMES}
-    found: dict[str, Any] = {name: np.stack(pair, axis=-1) for name, pair in ends.items()}
-    found["errors"] = dict(errors)
+    intervals: dict[str, Any] = {name: np.stack(pair, axis=-1) for name, pair in ends.items()}
+    intervals["errors"] = dict(errors)
     for name in ("accuracy", "score"):
-        found[name] = found[name][hearing]
-        found["errors"][name] = errors[name][hearing]
-    return found
+        intervals[name] = intervals[name][hearing]
+        intervals["errors"][name] = errors[name][hearing]
+    return intervals

@@ -159,12 +159,12 @@ def trio_intervals(
     decoded = evaluate_trios(table) if decoded is None else decoded
     if mirrored:
         decoded = _mirror(decoded)
-    found, errors = trio_interval_ends(table, decoded, target=target, level=level)
-    low, high = found["prevalence"]
+    ends, errors = trio_interval_ends(table, decoded, target=target, level=level)
+    low, high = ends["prevalence"]
     return {
         "prevalence": np.array([[low, high], [1 - high, 1 - low]]),
-        "accuracy": np.stack(found["accuracy"], axis=-1),
-        "score": np.stack(found["score"], axis=-1),
+        "accuracy": np.stack(ends["accuracy"], axis=-1),
+        "score": np.stack(ends["score"], axis=-1),
         "errors": {"prevalence": np.repeat(errors.prevalence, 2), "accuracy": errors.accuracy, "score": errors.score},
     }
 

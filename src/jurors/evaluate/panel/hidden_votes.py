@@ -48,7 +48,7 @@ __all__ = ["ModelChoice", "choose_latent"]
 _FOLDS = 4
 _BROAD = 3.0  # normal deviates by which strata must gain over jurors
 _LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes hidden
-_ENOUGH = 100  # votes a juror that the comparison of models on a large panel works with
+_ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
 _HASTE = 24  # EM steps that the comparison of models on a large panel may take
 _CROWDED = 3.0  # items a dealt tuple from which equal visible votes are folded together
 _WORTH = 1e-3  # log-chance a hidden vote for which a richer model is worth its time on a large panel
@@ -232,7 +232,7 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
 def _choose_folded(
     data: Incidence, models: Sequence[str], fitter: _Fitter, visible: Incidence, folded: Incidence, hidden: _Hidden
 ) -> ModelChoice:
-    """Many items a tuple leave little to chance: fit all votes first, and begin the folds where those fits ended."""
+    """Many items per tuple leave little to chance: fit all votes first, and begin the folds where those fits ended."""
     fits = {model: fitter.finish(data, model, None) for model in models}
     ends = {}
     for model, fit in fits.items():
@@ -318,7 +318,7 @@ def _mask_dense(data: Incidence, rank: Integers, group: Integers, row: Integers)
 
 
 def _mask_sparse(data: Incidence, rank: Integers, group: Integers, row: Integers) -> tuple[Any, tuple[Integers, ...]]:
-    """Block-diagonal, one block a fold, so that one product serves all folds."""
+    """Block-diagonal, one block per fold, so that one product serves all folds."""
     from scipy.sparse import coo_array
 
     hot = data.matrix[row].tocoo()

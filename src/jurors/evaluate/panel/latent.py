@@ -47,7 +47,7 @@ _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Log-probabilities of a stack of fits, as one vector a fit; what a later fit can start from."""
+    """Log-probabilities of a stack of fits, as one vector per fit; what a later fit can start from."""
 
     flat: Floats  #: (stack, all parameters): prior, table, away, one after the other
     jurors: int
@@ -55,7 +55,7 @@ class Parameters:
 
     @classmethod
     def join(cls, prior: Floats, table: Floats, away: Floats | None, jurors: int, labels: int) -> Parameters:
-        """Put the parts into one vector a fit."""
+        """Put the parts into one vector per fit."""
         parts = [prior, table.reshape(len(table), -1)]
         return cls(np.concatenate(parts if away is None else [*parts, away], axis=1), jurors, labels)
 
@@ -173,7 +173,7 @@ def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
 
 
 def _log_prior(problem: Problem, at: Parameters) -> Floats:
-    """Log density of the pseudo-votes, of one pseudo-item a class, and of h ~ Beta(2, 2)."""
+    """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
     value = at.prior.sum(axis=1)
     value += np.einsum("bkc,bkc->b", at.table, np.broadcast_to(problem.pseudo, at.table.shape))
     if at.has_strata:
@@ -214,7 +214,7 @@ def _split_by_habit(counts: Floats, at: Parameters | None, labels: int) -> tuple
 
 
 def _spread_evenly(counts: Floats, labels: int) -> Floats:
-    """Replace confusion counts by one accuracy a juror, with the errors shared out evenly."""
+    """Replace confusion counts by one accuracy per juror, with the errors shared out evenly."""
     right = np.einsum("bljl->bj", counts)
     wrong = (counts.sum(axis=(1, 3)) - right) / max(labels - 1, 1)
     same = np.eye(labels)[None, :, None, :]
@@ -325,8 +325,8 @@ def fit_latent(
     data
         The decision tuples and their weights.
     model
-        ``"one_coin"``: one accuracy a juror; ``"confusion"``: a confusion matrix a juror; ``"strata"``: a confusion
-        matrix a juror, blurred on hard items.
+        ``"one_coin"``: one accuracy per juror; ``"confusion"``: a confusion matrix per juror; ``"strata"``: a
+        confusion matrix per juror, blurred on hard items.
     gold
         (T, R) known probabilities of the true label; a row of NaN or -1 is unknown.
     start

@@ -86,22 +86,22 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     repeats = _repeats(sketch, copies)
     test = residual_test(heard, repeats)
     coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key, repeats)
-    found = observed(data, fitted)
-    posterior = found.posterior[: sketch.tuples.rows]
+    shown = observed(data, fitted)
+    posterior = shown.posterior[: sketch.tuples.rows]
     fit = Fit(
-        solution=float_solution(sketch, found.prevalence, found.confusion[hearing], found.score[hearing]),
+        solution=float_solution(sketch, shown.prevalence, shown.confusion[hearing], shown.score[hearing]),
         posterior=posterior,
-        iterations=found.iterations,
-        converged=found.converged,
+        iterations=shown.iterations,
+        converged=shown.converged,
         details=_details(sketch, choice, hearing, coupling),
         notes=(_model_note(sketch, choice, coupling),),
         model=choice.chosen if coupling is None else "coupled",
         alarms=(
-            *([] if found.converged else [convergence_alarm("the panel model", found.iterations)]),
+            *([] if shown.converged else [convergence_alarm("the panel model", shown.iterations)]),
             *_copy_alarms(sketch, copies),
         ),
     )
-    return PanelFit(fit, replace(choice, fit=found), data, key, hearing, test, coupling, heard, repeats)
+    return PanelFit(fit, replace(choice, fit=shown), data, key, hearing, test, coupling, heard, repeats)
 
 
 def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:

@@ -1,4 +1,4 @@
-"""Platanios, Blum and Mitchell (2014): one error rate a juror, from how often each pair agrees.
+"""Platanios, Blum and Mitchell (2014): one error rate per juror, from how often each pair agrees.
 
 Two jurors agree when both are right or both wrong. With independent errors and two labels,
     a_ij = 1 - e_i - e_j + 2 e_i e_j,   that is   2 a_ij - 1 = (1 - 2 e_i)(1 - 2 e_j).
@@ -78,7 +78,7 @@ def evaluate_agreement(sketch: Sketch) -> Fit:
         iterations=factor.iterations,
         converged=factor.converged,
         details={"error_rate": dict(zip(sketch.jurors, named, strict=True))},
-        notes=("this method cannot tell labels apart: one error rate a juror, the same on both labels",),
+        notes=("this method cannot tell labels apart: one error rate per juror, the same on both labels",),
         alarms=(
             *_sign_alarms(sketch, pairs, values, factor),
             *rank_one_alarms(sketch, factor, accuracy, "the agreement method"),

@@ -1,4 +1,4 @@
-"""One number a juror from one number a pair: the b with b_i b_j nearest to the given value of every pair i, j.
+"""One number per juror from one number per pair: the b with b_i b_j nearest to the given value of every pair i, j.
 
 Under independent errors many pair statistics factor that way (a covariance, twice an agreement less one); the values
 on the diagonal do not, and are left out. Three jurors have a closed form, b_i² = x_ij x_ik / x_jk, which is not real

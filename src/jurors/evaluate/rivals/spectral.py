@@ -110,24 +110,24 @@ def weighted_vote(data: Incidence, accuracy: Floats, votes: Floats, prior: float
 
 def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str) -> tuple[Alarm, ...]:
     """What to know about a rank-one fit: numbers outside [0, 1], jurors it leaves open, no convergence."""
-    found = []
+    alarms = []
     worst = np.maximum(-accuracy, accuracy - 1.0)
     outside = (worst > 1e-9).any(axis=1)
     if outside.any():
         who = tuple(np.array(sketch.jurors, dtype=object)[outside])
         message = f"{name} puts {_names(who)} outside [0, 1]: the errors were not independent, or votes are few"
-        found.append(Alarm("out_of_range", "alarm", message, float(np.nanmax(worst)), who))
+        alarms.append(Alarm("out_of_range", "alarm", message, float(np.nanmax(worst)), who))
     if factor.is_real and not factor.is_fixed.all():
         who = tuple(np.array(sketch.jurors, dtype=object)[~factor.is_fixed])
         message = f"{_names(who)} cannot be graded by {name}: too few others voted on the same items"
-        found.append(Alarm("not_identified", "warning", message, float(len(who)), who))
+        alarms.append(Alarm("not_identified", "warning", message, float(len(who)), who))
     if factor.held.any():
         who = tuple(np.array(sketch.jurors, dtype=object)[factor.held])
         message = f"{_names(who)} had no finite grade by {name} and were held at the greatest possible signal"
-        found.append(Alarm("held_at_bound", "warning", message, float(len(who)), who))
+        alarms.append(Alarm("held_at_bound", "warning", message, float(len(who)), who))
     if not factor.converged:
-        found.append(convergence_alarm(name, factor.iterations))
-    return tuple(found)
+        alarms.append(convergence_alarm(name, factor.iterations))
+    return tuple(alarms)
 
 
 def _covariances(sketch: Sketch, pairs: Pairs, mean: Floats) -> Floats:

@@ -38,8 +38,8 @@ class AgreementTest:
     def striking_pairs(self) -> list[tuple[int, int, float]]:
         """(i, j, z) of the pairs that stick out, most striking first; the bar rises with the number of pairs."""
         bar = naming_bar(len(self.z))
-        found = [(int(self.first[k]), int(self.second[k]), float(self.z[k])) for k in np.flatnonzero(abs(self.z) > bar)]
-        return sorted(found, key=lambda pair: -abs(pair[2]))
+        pairs = [(int(self.first[k]), int(self.second[k]), float(self.z[k])) for k in np.flatnonzero(abs(self.z) > bar)]
+        return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
 
 def agreement_test(sketch: Sketch, fit: LatentFit) -> AgreementTest | None:

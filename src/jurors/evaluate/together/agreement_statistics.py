@@ -9,8 +9,9 @@ With n_tl votes for label l among the n_t votes of tuple t, over the items with 
 (Gwet's forms for missing votes; with none missing, Fleiss' own.) All but the pairs' are exact fractions.
 None measures accuracy: jurors who share an error agree on it.
 
-No library was found that takes counts of decision tuples: krippendorff wants one column an item, irrCAC one row an
-item, statsmodels' fleiss_kappa no missing votes, scikit-learn's cohen_kappa_score one pair a call. The tests compare.
+No library was found that takes counts of decision tuples: krippendorff wants one column per item, irrCAC one row
+per item, statsmodels' fleiss_kappa no missing votes, scikit-learn's cohen_kappa_score one pair per call. The tests
+compare.
 """
 
 from __future__ import annotations
@@ -97,8 +98,8 @@ def agreement_statistics(sketch: Sketch) -> AgreementStatistics:
 
     Examples
     --------
-    >>> found = agreement_statistics(Sketch.from_counts({"AA": 20, "AB": 5, "BA": 10, "BB": 15}, jurors=("i", "j")))
-    >>> found.agreement, round(float(found.cohen_kappa[0]), 3), found.gwet_ac1
+    >>> pair = agreement_statistics(Sketch.from_counts({"AA": 20, "AB": 5, "BA": 10, "BB": 15}, jurors=("i", "j")))
+    >>> pair.agreement, round(float(pair.cohen_kappa[0]), 3), pair.gwet_ac1
     (Fraction(7, 10), 0.4, Fraction(41, 101))
     """
     if len(sketch.jurors) < 2:

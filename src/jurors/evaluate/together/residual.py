@@ -81,8 +81,8 @@ class ResidualTest:
         alone = self._alone
         z = np.where(alone, self.factor.z, 0.0)
         bar = naming_bar(int(alone.sum()))
-        found = [(int(i), int(j), float(z[i, j])) for i, j in zip(*np.nonzero(np.abs(z) > bar), strict=True)]
-        return sorted(found, key=lambda pair: -abs(pair[2]))
+        pairs = [(int(i), int(j), float(z[i, j])) for i, j in zip(*np.nonzero(np.abs(z) > bar), strict=True)]
+        return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
     def groups(self) -> list[tuple[int, ...]]:
         """Jurors who err together: those linked by pairs that agree too often, directly or through others."""
@@ -117,17 +117,17 @@ def explaining_groups(
     """
     largest = min(_LARGEST_GROUP, int(_MINORITY * len(sketch.jurors)))
     groups = list(known)
-    found: ResidualTest | None = test
+    remaining: ResidualTest | None = test
     for _ in range(_ROUNDS):
-        more = found.groups() if found is not None else []
+        more = remaining.groups() if remaining is not None else []
         chains = [pair for members in (*groups, *more) for pair in pairwise(members)]
         groups = linked_groups(chains, len(sketch.jurors))
         grouped = sum(len(members) for members in groups)
         voices = len(sketch.jurors) - grouped + len(groups)
         if not more or voices < FEWEST_VOICES or max(map(len, groups)) > largest:
             return []
-        found = residual_test(sketch, groups)
-        if found is not None and not found.is_significant:
+        remaining = residual_test(sketch, groups)
+        if remaining is not None and not remaining.is_significant:
             return groups
     return []
 

@@ -43,7 +43,7 @@ class PanelTrios(Result):
         return [accuracies[order[a:b]] for a, b in pairwise(ends)]
 
     def by_juror(self) -> Any:
-        """A dataframe, one row a juror: its trios, how many are real, and how far apart they put its accuracies."""
+        """A dataframe, one row per juror: its trios, how many are real, and how far apart they put its accuracies."""
         labels = self.sketch.labels
         total = np.bincount(self.trios.ravel(), minlength=len(self.sketch.jurors))
         columns: dict[str, list[Any]] = {"juror": list(self.sketch.jurors), "trios": total.tolist(), "real": []}
@@ -84,8 +84,8 @@ def evaluate_all_trios(sketch: Sketch) -> PanelTrios:
     Examples
     --------
     >>> counts = {"AAAA": 30, "AAAB": 9, "AABA": 8, "ABAA": 7, "BAAA": 6, "BBBA": 9, "BBAB": 8, "BABB": 7, "BBBB": 40}
-    >>> found = evaluate_all_trios(Sketch.from_counts(counts, jurors="ijkl"))
-    >>> found.trios.tolist(), found.decoded.prevalence.round(2).tolist()
+    >>> every = evaluate_all_trios(Sketch.from_counts(counts, jurors="ijkl"))
+    >>> every.trios.tolist(), every.decoded.prevalence.round(2).tolist()
     ([[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]], [0.51, 0.51, 0.52, 0.49])
     """
     trios, moments = trio_moments(sketch)

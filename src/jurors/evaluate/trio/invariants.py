@@ -23,8 +23,8 @@ def independence_invariants(sketch: Sketch) -> dict[str, Fraction]:
     Examples
     --------
     >>> counts = {"AAAA": 3, "AABB": 2, "ABAB": 4, "BBBB": 5}
-    >>> found = independence_invariants(Sketch.from_counts(counts, jurors="ijkl"))
-    >>> found["C12 C34 - C13 C24"]
+    >>> invariants = independence_invariants(Sketch.from_counts(counts, jurors="ijkl"))
+    >>> invariants["C12 C34 - C13 C24"]
     Fraction(-15, 1372)
     """
     if len(sketch.jurors) != 4:

@@ -69,11 +69,11 @@ class MultilabelDecode:
             raise SketchError(f"there is no solution to relabel: {self.outcomes[0].message}")
         if sorted(permutation) != list(range(size)):
             raise SketchError(f"a relabeling of {size} labels is a permutation of 0 to {size - 1}, got {permutation!r}")
-        found = self.solution
+        before = self.solution
         return replace(
-            found,
-            prevalences=tuple(found.prevalences[k] for k in permutation),
-            confusions=tuple(tuple(table[k] for k in permutation) for table in found.confusions),
+            before,
+            prevalences=tuple(before.prevalences[k] for k in permutation),
+            confusions=tuple(tuple(table[k] for k in permutation) for table in before.confusions),
         )
 
     @cached_property
@@ -102,25 +102,25 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice()) -> Multilabe
     >>> confusion = dict(zip("ABC", (dict(zip("ABC", row)) for row in shares)))
     >>> truth = {"prevalence": {"A": Fraction(1, 2), "B": Fraction(3, 10), "C": Fraction(1, 5)},
     ...          "confusion": {"ann": confusion, "bob": confusion, "cy": confusion}}
-    >>> found = evaluate_trio_labels(encode(truth, items=10_000))
-    >>> found.outcome, print(found.solution.prevalence["A"], found.solution.accuracy["bob"]["C"])
+    >>> decode = evaluate_trio_labels(encode(truth, items=10_000))
+    >>> decode.outcome, print(decode.solution.prevalence["A"], decode.solution.accuracy["bob"]["C"])
     1/2 3/5
     ('rational', None)
-    >>> found.solution.confusion == truth["confusion"], found.relabelings, round(found.gap, 1)
+    >>> decode.solution.confusion == truth["confusion"], decode.relabelings, round(decode.gap, 1)
     (True, 6, 2.7)
     """
     _check(sketch)
     cut = Slicing.best(sketch.table())
     algebra = Algebra.of(cut)
     refusal = _refusal(sketch, cut, algebra)
-    found = None if refusal else decompose(algebra, sketch.items)
-    if found is None:
+    decomposition = None if refusal else decompose(algebra, sketch.items)
+    if decomposition is None:
         outcomes = refusal or (_no_solution(sketch, cut, algebra, "the matrices of the slices cannot be diagonalised"),)
         return MultilabelDecode(outcomes, None, None, None, cut.rank, sketch)
-    candidates = _candidates(found, cut.slicer)
-    chosen = choose_relabeling(sketch, candidates, choice, real=found.is_real)
-    solution = _solution(sketch, found, candidates, chosen, cut.slicer)
-    outcomes = _outcomes(sketch, found, chosen, cut)
+    candidates = _candidates(decomposition, cut.slicer)
+    chosen = choose_relabeling(sketch, candidates, choice, real=decomposition.is_real)
+    solution = _solution(sketch, decomposition, candidates, chosen, cut.slicer)
+    outcomes = _outcomes(sketch, decomposition, chosen, cut)
     return MultilabelDecode(outcomes, solution, chosen.rule, chosen.gap, cut.rank, sketch)
 
 
@@ -174,9 +174,9 @@ def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> Ou
 # -- counts with a solution ---------------------------------------------------------------------------------
 
 
-def _candidates(found: Decomposition, slicer: int) -> list[Candidate]:
+def _candidates(decomposition: Decomposition, slicer: int) -> list[Candidate]:
     candidates = []
-    for group, component in enumerate(found.components):
+    for group, component in enumerate(decomposition.components):
         rows = [component.first, component.second]
         rows.insert(slicer, component.sliced)
         share = component.prevalence if component.multiplicity == 1 else component.prevalence / component.multiplicity
@@ -185,7 +185,7 @@ def _candidates(found: Decomposition, slicer: int) -> list[Candidate]:
 
 
 def _solution(
-    sketch: Sketch, found: Decomposition, candidates: Sequence[Candidate], chosen: Relabeling, slicer: int
+    sketch: Sketch, decomposition: Decomposition, candidates: Sequence[Candidate], chosen: Relabeling, slicer: int
 ) -> Solution:
     """The components under their labels; None for what a blind juror leaves open and for labels nobody shows."""
     size = len(sketch.labels)
@@ -193,7 +193,7 @@ def _solution(
     prevalences: list[Number] = [Surd(0)] * size
     tables: list[list[tuple[Number, ...]]] = [[nothing] * size for _ in sketch.jurors]
     for candidate, label in zip(candidates, chosen.places, strict=True):
-        fixed = found.components[candidate.group].multiplicity == 1
+        fixed = decomposition.components[candidate.group].multiplicity == 1
         prevalences[label] = cast(Number, candidate.prevalence) if fixed else None
         for juror, row in enumerate(candidate.rows):
             if fixed or juror == slicer:
@@ -201,24 +201,24 @@ def _solution(
     return Solution(sketch.jurors, sketch.labels, tuple(prevalences), tuple(map(tuple, tables)))
 
 
-def _outcomes(sketch: Sketch, found: Decomposition, chosen: Relabeling, cut: Slicing) -> tuple[Outcome, ...]:
-    result = _range(found)
-    result += _blind(sketch, found, chosen, cut.slicer)
+def _outcomes(sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, cut: Slicing) -> tuple[Outcome, ...]:
+    result = _range(decomposition)
+    result += _blind(sketch, decomposition, chosen, cut.slicer)
     result += _visible(sketch, cut)
     if chosen.is_tied:
         message = "two ways of naming the labels satisfy the rule equally well; neither is preferred"
         result.append(Outcome("ambiguous_relabeling", message, 0.0))
-    return (*result, *_kind(sketch, found, in_range=not result or result[0].name not in _OUTSIDE))
+    return (*result, *_kind(sketch, decomposition, in_range=not result or result[0].name not in _OUTSIDE))
 
 
 _OUTSIDE = ("complex", "out_of_range")
 
 
-def _range(found: Decomposition) -> list[Outcome]:
-    if not found.is_real:
+def _range(decomposition: Decomposition) -> list[Outcome]:
+    if not decomposition.is_real:
         return [Outcome("complex", "the equations have complex roots: no real evaluation explains the counts")]
     # Prevalences and rows add up to 1, so one of them is above 1 only where another is below 0.
-    below = [x for c in found.components for x in _numbers(c) if x.sign < 0]
+    below = [x for c in decomposition.components for x in _numbers(c) if x.sign < 0]
     if not below:
         return []
     worst = max(-float(x) for x in below)
@@ -232,9 +232,9 @@ def _numbers(component: Component) -> tuple[Surd | Algebraic, ...]:
     return (component.prevalence, *component.first, *component.second, *component.sliced)
 
 
-def _blind(sketch: Sketch, found: Decomposition, chosen: Relabeling, slicer: int) -> list[Outcome]:
+def _blind(sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, slicer: int) -> list[Outcome]:
     result, at = [], 0
-    for component in found.components:
+    for component in decomposition.components:
         places = sorted(chosen.places[at : at + component.multiplicity])
         at += component.multiplicity
         if component.multiplicity > 1:
@@ -254,25 +254,25 @@ def _visible(sketch: Sketch, cut: Slicing) -> list[Outcome]:
     return [Outcome("visible_labels", message, float(cut.rank))]
 
 
-def _kind(sketch: Sketch, found: Decomposition, *, in_range: bool) -> list[Outcome]:
-    if not found.is_real:
+def _kind(sketch: Sketch, decomposition: Decomposition, *, in_range: bool) -> list[Outcome]:
+    if not decomposition.is_real:
         return []
-    if not found.is_rational:
+    if not decomposition.is_rational:
         message = "the exact answer is irrational, which proves some error correlation, however small"
         return [Outcome("irrational", message)]
-    if not in_range or _splits_into_whole_items(sketch, found):
+    if not in_range or _splits_into_whole_items(sketch, decomposition):
         return [Outcome("rational", "the exact answer is rational, as on an exactly independent test")]
     message = "the exact answer is rational, but splits items into fractions: the errors were not exactly independent"
     return [Outcome("rational_non_integral", message)]
 
 
-def _splits_into_whole_items(sketch: Sketch, found: Decomposition) -> bool:
+def _splits_into_whole_items(sketch: Sketch, decomposition: Decomposition) -> bool:
     """Whether every label has a whole number of items in every cell; labels not told apart are left out.
 
     With rows of shares n/k, k their least common denominator, the n of a row add up to k and have no common divisor.
     Neither have the products of three rows (Gauss), so all Q p n n' n'' / k k' k'' are whole iff Q p / k k' k'' is.
     """
-    for c in found.components:
+    for c in decomposition.components:
         rows = [[cast(Surd, x).to_fraction() for x in row] for row in (c.first, c.second, c.sliced)]
         scale = math.prod(math.lcm(*(x.denominator for x in row)) for row in rows)
         share = cast(Surd, c.prevalence).to_fraction() * sketch.items / scale

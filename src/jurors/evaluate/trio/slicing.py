@@ -52,11 +52,11 @@ class Slicing:
 
         A solution has as many labels as the best pair shows, or more; one that shows them all decides everything.
         """
-        found = cls.of(table, 2)
+        best = cls.of(table, 2)
         for slicer in (1, 0):
-            if found.rank < len(table):
-                found = max(found, cls.of(table, slicer), key=lambda cut: cut.rank)
-        return found
+            if best.rank < len(table):
+                best = max(best, cls.of(table, slicer), key=lambda cut: cut.rank)
+        return best
 
 
 @dataclass(frozen=True)
@@ -150,14 +150,14 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
     if resolvent is None or (minimal.degree() < algebra.dimension and not algebra.is_semisimple()):
         return None
     polynomials = _Polynomials.of(algebra, resolvent, minimal.derivative(), items)
-    found: list[Component] = []
+    every: list[Component] = []
     for roots, multiplicity in factors:
         components = polynomials.at(roots, multiplicity)
         if components is None:
             return None
-        found += components
+        every += components
     real = all(roots.is_real(k) for roots, _ in factors if roots.degree > 1 for k in range(roots.degree))
-    return Decomposition(tuple(found), all(roots.degree == 1 for roots, _ in factors), real)
+    return Decomposition(tuple(every), all(roots.degree == 1 for roots, _ in factors), real)
 
 
 def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int]]]:
@@ -185,10 +185,10 @@ def _mixes(labels: int, dimension: int) -> Iterator[tuple[int, ...]]:
 def _resolvent(mixed: fmpq_mat, minimal: fmpq_poly) -> list[fmpq_mat] | None:
     """B_0 … B_{d-1}; None unless the polynomial annihilates the matrix, that is, unless A is diagonalisable."""
     size, degree = mixed.nrows(), minimal.degree()
-    found = [_scalar(size, fmpq(1))]
+    powers = [_scalar(size, fmpq(1))]
     for j in range(degree - 1, -1, -1):
-        found.append(mixed * found[-1] + _scalar(size, minimal[j]))
-    return found[-2::-1] if found[-1] == fmpq_mat(size, size) else None
+        powers.append(mixed * powers[-1] + _scalar(size, minimal[j]))
+    return powers[-2::-1] if powers[-1] == fmpq_mat(size, size) else None
 
 
 @dataclass(frozen=True)

@@ -93,16 +93,14 @@ def evaluate_trio(sketch: Sketch) -> tuple[Solution, Solution]:
     >>> likely.prevalence["A"].decimal(10), likely.is_rational
     ('0.0887452501', False)
     """
-    found = trio_invariants(sketch)
-    _refuse_degenerate(sketch, found)
+    m = trio_invariants(sketch)
+    _refuse_degenerate(sketch, m)
     # Total accuracy is 3 + s Σ 1/D_c, so the sign of s that makes it larger is the sign of Σ 1/D_c.
-    inverse_sum = sum((fmpq(1, d) for d in found.pair), fmpq(0))
+    inverse_sum = sum((fmpq(1, d) for d in m.pair), fmpq(0))
     sign = -1 if inverse_sum < 0 else 1
-    root = math.isqrt(max(found.hyperdeterminant, 0))
-    rational = root * root == found.hyperdeterminant
-    return _solve(sketch, found, sign, root if rational else None), _solve(
-        sketch, found, -sign, root if rational else None
-    )
+    root = math.isqrt(max(m.hyperdeterminant, 0))
+    rational = root * root == m.hyperdeterminant
+    return _solve(sketch, m, sign, root if rational else None), _solve(sketch, m, -sign, root if rational else None)
 
 
 def _solve(sketch: Sketch, m: TrioInvariants, sign: int, root: int | None) -> Solution:

@@ -26,7 +26,7 @@ Codes: TypeAlias = NDArray[np.int16]
 YEAR, HORIZON = "2018", "1-Year"  #: of the paper's records
 TARGET = "ESR"
 HELD_OUT = ("AGEP", "SEX", "RAC1P")  #: age, sex and race: no juror sees them
-#: The paper's partition of features, one set a juror; ESP is left over.
+#: The paper's partition of features, one set per juror; ESP is left over.
 FEATURE_SETS = (("SCHL", "MIG", "DREM"), ("MAR", "CIT", "DEAR"), ("RELP", "DIS", "ANC"), ("MIL", "NATIVITY", "DEYE"))
 #: What replaces a column that a file lacks, the closest first.
 STAND_INS: Mapping[str, tuple[str, ...]] = {"RELP": ("RELPX", "RELSHIPP", "ESP"), "ANC": ("LANX",)}
@@ -49,7 +49,7 @@ class Census:
 
     name: str  #: of the file or folder
     population: str  #: in words
-    codes: Mapping[str, Codes]  #: column -> one code a person
+    codes: Mapping[str, Codes]  #: column -> one code per person
     employed: Flags
     feature_sets: tuple[tuple[str, ...], ...]  #: the columns each juror sees
     stand_ins: Mapping[str, str]  #: missing column -> the one used for it
@@ -72,12 +72,12 @@ class Census:
     @property
     def digest(self) -> str:
         """A fingerprint of all that the experiment reads."""
-        found = hashlib.blake2b(digest_size=16)
+        digest = hashlib.blake2b(digest_size=16)
         for column in sorted(self.codes):
-            found.update(column.encode())
-            found.update(self.codes[column].tobytes())
-        found.update(self.employed.tobytes())
-        return found.hexdigest()
+            digest.update(column.encode())
+            digest.update(self.codes[column].tobytes())
+        digest.update(self.employed.tobytes())
+        return digest.hexdigest()
 
 
 def load_census(data: str | Path, *, min_age: int = 0) -> Census:
@@ -131,12 +131,12 @@ def choose_features(columns: set[str], where: str) -> tuple[tuple[tuple[str, ...
     for column in needed:
         if column in columns:
             continue
-        found = next((other for other in STAND_INS.get(column, ()) if other in columns), None)
-        if found is None:
+        stand_in = next((other for other in STAND_INS.get(column, ()) if other in columns), None)
+        if stand_in is None:
             others = STAND_INS.get(column, ())
             hint = f", nor {' or '.join(others)} to stand in for it" if others else ""
             raise VotesError(f"{where} has no column {column}{hint}; it has {', '.join(sorted(columns)[:30])}")
-        stand_ins[column] = found
+        stand_ins[column] = stand_in
     sets = tuple(tuple(stand_ins.get(column, column) for column in own) for own in FEATURE_SETS)
     return sets, stand_ins
 
@@ -149,19 +149,20 @@ def _find(data: str) -> Path:
         return path
     named = os.environ.get("JURORS_DATA")
     if named and os.sep not in data and (Path(named) / "acs").is_dir():
-        found = [p for p in sorted((Path(named) / "acs").glob("*.parquet")) if data in p.name]
-        return _only_extract(found, data, f"the name {data}")
+        extracts = [p for p in sorted((Path(named) / "acs").glob("*.parquet")) if data in p.name]
+        return _only_extract(extracts, data, f"the name {data}")
     raise VotesError(
         f"there is no file or folder {data}; name a Parquet extract of the census, or the folder of folktables' "
         f"downloads (with {YEAR}/{HORIZON} in it), with --data"
     )
 
 
-def _only_extract(found: Sequence[Path], data: str, what: str) -> Path:
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise VotesError(f"{what} fits {len(found)} extracts: {', '.join(p.name for p in found)}; name one of them")
+def _only_extract(extracts: Sequence[Path], data: str, what: str) -> Path:
+    if len(extracts) == 1:
+        return extracts[0]
+    if extracts:
+        names = ", ".join(p.name for p in extracts)
+        raise VotesError(f"{what} fits {len(extracts)} extracts: {names}; name one of them")
     raise VotesError(
         f"{what} fits no census data: no Parquet extract, and no folder {YEAR}/{HORIZON} with folktables' files; "
         "nothing is downloaded by itself"
@@ -199,14 +200,14 @@ def _read(source: str, where: str) -> dict[str, Any]:
             if not chosen:
                 raise VotesError(f"{where} has none of the census columns; it has {', '.join(there[:30])}")
             cells = ", ".join(f'COALESCE(CAST("{name}" AS SMALLINT), -1) AS "{name}"' for name in chosen)
-            found: dict[str, Any] = con.execute(f"SELECT {cells} FROM {source}").fetchnumpy()
+            arrays: dict[str, Any] = con.execute(f"SELECT {cells} FROM {source}").fetchnumpy()
     except duckdb.Error as error:
         raise VotesError(f"cannot read {where}: {first_line(error)}") from None
     except RuntimeError as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from None
         raise
-    return found
+    return arrays
 
 
 def _quoted(path: Path) -> str:

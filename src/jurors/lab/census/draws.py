@@ -41,8 +41,8 @@ def draw_tests(pool: Integers, sizes: tuple[int, int], tests: int, rng: np.rando
     Examples
     --------
     >>> pool = np.array([[50, 10, 10, 30], [20, 20, 20, 40]])
-    >>> found = draw_tests(pool, (10, 90), 3, np.random.default_rng(0), draw="shared")
-    >>> found.shape, found.sum(axis=-1).tolist()
+    >>> tests = draw_tests(pool, (10, 90), 3, np.random.default_rng(0), draw="shared")
+    >>> tests.shape, tests.sum(axis=-1).tolist()
     ((3, 2, 4), [[10, 90], [10, 90], [10, 90]])
     """
     for held, size in zip(pool.sum(axis=1).tolist(), sizes, strict=True):

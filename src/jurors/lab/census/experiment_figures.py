@@ -146,9 +146,9 @@ def write_figures(document: Mapping[str, Any], folder: Path) -> list[str]:
     return written
 
 
-def _spread(found: Mapping[str, Any]) -> dict[str, Any]:
-    ends = found["quantiles"]
-    return {"median": found["median"], "low": ends and ends["0.05"], "high": ends and ends["0.95"]}
+def _spread(errors: Mapping[str, Any]) -> dict[str, Any]:
+    ends = errors["quantiles"]
+    return {"median": errors["median"], "low": ends and ends["0.05"], "high": ends and ends["0.95"]}
 
 
 def _colour(*methods: str) -> Any:

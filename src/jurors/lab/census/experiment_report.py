@@ -96,8 +96,8 @@ def _pairs(document: Mapping[str, Any]) -> Table:
 def _prevalences(document: Mapping[str, Any]) -> Table:
     rows = []
     for result in document["results"]:
-        found = result["prevalence_of_a"]
-        ae, mv = found["algebraic"], found["majority"]
+        errors = result["prevalence_of_a"]
+        ae, mv = errors["algebraic"], errors["majority"]
         rows.append(
             (
                 result["prevalence"], _trio(result), _percent(ae["median"]), _range(ae), _points(ae["typical"]),
@@ -236,9 +236,9 @@ def _group(entry: Mapping[str, Any]) -> str:
 
 
 def _group_accuracies(entry: Mapping[str, Any]) -> Iterator[str]:
-    for true, found in zip(entry["accuracy"]["truth"], entry["accuracy"]["algebraic"], strict=True):
+    for true, estimated in zip(entry["accuracy"]["truth"], entry["accuracy"]["algebraic"], strict=True):
         for label in (0, 1):
-            yield f"{_points(true[label])}: {_points(found[label])}"
+            yield f"{_points(true[label])}: {_points(estimated[label])}"
 
 
 def _ends(interval: list[float | None]) -> str:
@@ -266,8 +266,8 @@ def _count(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}"
 
 
-def _range(found: Mapping[str, Any]) -> str:
-    ends = found["quantiles"]
+def _range(errors: Mapping[str, Any]) -> str:
+    ends = errors["quantiles"]
     return "–" if ends is None else f"{100 * ends['0.05']:.1f} – {100 * ends['0.95']:.1f}"
 
 

@@ -135,7 +135,7 @@ def read_sketches(document: Mapping[str, Any]) -> Integers:
 
 
 def document_text(document: Mapping[str, Any]) -> str:
-    """JSON with one test a line."""
+    """JSON with one test per line."""
     tests = ",\n".join("  " + json.dumps(test, separators=(",", ":")) for test in document["by_true_label"])
     head = json.dumps({k: v for k, v in document.items() if k != "by_true_label"}, ensure_ascii=False, indent=1)
     return f'{head[:-2]},\n "by_true_label": [\n{tests}\n ]\n}}\n'
@@ -144,7 +144,7 @@ def document_text(document: Mapping[str, Any]) -> str:
 def _document(path: Path) -> dict[str, Any] | None:
     """A JSON document, or None where there is none that can be read: it is made again."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None

@@ -67,43 +67,43 @@ def _jurors(experiment: Experiment) -> list[dict[str, Any]]:
 
 def _result(experiment: Experiment, tests: PrevalenceTests, trio: Trio) -> dict[str, Any]:
     """Everything about one trio at one prevalence."""
-    found = tests.trios[trio]
-    answered = found.decoded.outcome <= 1
+    of_trio = tests.trios[trio]
+    answered = of_trio.decoded.outcome <= 1
     return {
         "prevalence": shown(tests.prevalence),
         "trio": [k + 1 for k in trio],
         "answered": float(answered.mean()),
         "prevalence_of_a": {
-            "truth": float(found.truth.prevalence.mean()),
-            "algebraic": _errors_of(found.algebraic.prevalence, found.truth.prevalence),
-            "majority": _errors_of(found.majority.prevalence, found.truth.prevalence),
+            "truth": float(of_trio.truth.prevalence.mean()),
+            "algebraic": _errors_of(of_trio.algebraic.prevalence, of_trio.truth.prevalence),
+            "majority": _errors_of(of_trio.majority.prevalence, of_trio.truth.prevalence),
         },
-        "accuracy": [_accuracy(found, trio, place, label) for place in range(3) for label in (0, 1)],
+        "accuracy": [_accuracy(of_trio, trio, place, label) for place in range(3) for label in (0, 1)],
         "all_accuracies": {
-            "algebraic": _sizes(found.algebraic.accuracy, found.truth.accuracy),
-            "majority": _sizes(found.majority.accuracy, found.truth.accuracy),
+            "algebraic": _sizes(of_trio.algebraic.accuracy, of_trio.truth.accuracy),
+            "majority": _sizes(of_trio.majority.accuracy, of_trio.truth.accuracy),
         },
         "labelling_errors": {
-            "algebraic": float(found.errors["algebraic"].mean()),
-            "majority": float(found.errors["majority"].mean()),
-            "best_possible": float(found.errors["best_possible"].mean()),
-            "algebraic_expects": _mean(found.errors["expected"]),
+            "algebraic": float(of_trio.errors["algebraic"].mean()),
+            "majority": float(of_trio.errors["majority"].mean()),
+            "best_possible": float(of_trio.errors["best_possible"].mean()),
+            "algebraic_expects": _mean(of_trio.errors["expected"]),
         },
-        "alarms": {kind: float(rang.mean()) for kind, rang in found.alarms().items()},
-        "correlation": _correlation(found, trio),
-        "bounds": _bounds(found),
-        "smallest_correlation": found.severity(),
+        "alarms": {kind: float(rang.mean()) for kind, rang in of_trio.alarms().items()},
+        "correlation": _correlation(of_trio, trio),
+        "bounds": _bounds(of_trio),
+        "smallest_correlation": of_trio.severity(),
     }
 
 
-def _accuracy(found: TrioTests, trio: Trio, place: int, label: int) -> dict[str, Any]:
-    truth = found.truth.accuracy[:, place, label]
+def _accuracy(tests: TrioTests, trio: Trio, place: int, label: int) -> dict[str, Any]:
+    truth = tests.truth.accuracy[:, place, label]
     return {
         "juror": trio[place] + 1,
         "label": LABELS[label],
         "truth": float(truth.mean()),
-        "algebraic": _errors_of(found.algebraic.accuracy[:, place, label], truth),
-        "majority": _errors_of(found.majority.accuracy[:, place, label], truth),
+        "algebraic": _errors_of(tests.algebraic.accuracy[:, place, label], truth),
+        "majority": _errors_of(tests.majority.accuracy[:, place, label], truth),
     }
 
 
@@ -126,8 +126,8 @@ def _errors_of(estimate: Floats, truth: Floats) -> dict[str, Any]:
 
 def _sizes(estimate: Floats, truth: Floats) -> dict[str, Any]:
     """The size of the errors of all six accuracies together."""
-    found = _errors_of(estimate, truth)
-    return {name: found[name] for name in ("rmse", "typical")}
+    errors = _errors_of(estimate, truth)
+    return {name: errors[name] for name in ("rmse", "typical")}
 
 
 def _mean(values: Floats) -> float | None:
@@ -135,34 +135,34 @@ def _mean(values: Floats) -> float | None:
     return float(values[has].mean()) if has.any() else None
 
 
-def _correlation(found: TrioTests, trio: Trio) -> dict[str, Any]:
+def _correlation(tests: TrioTests, trio: Trio) -> dict[str, Any]:
     """Γ as measured in the tests; and what it adds to a pair's covariance, beside what the truth puts there."""
     pairs = [
         {
             "jurors": [trio[j] + 1, trio[k] + 1],
-            "a": float(found.pair_correlation[:, 0, out].mean()),
-            "b": float(found.pair_correlation[:, 1, out].mean()),
-            "signal": float(found.signal[:, out].mean()),
-            "added": float(found.noise[:, out].mean()),
+            "a": float(tests.pair_correlation[:, 0, out].mean()),
+            "b": float(tests.pair_correlation[:, 1, out].mean()),
+            "signal": float(tests.signal[:, out].mean()),
+            "added": float(tests.noise[:, out].mean()),
         }
         for out, (j, k) in enumerate(_OTHERS)
     ]
     return {
-        "largest": float(found.largest_correlation.mean()),
-        "added_over_signal": float(np.median(found.added_over_signal)),
+        "largest": float(tests.largest_correlation.mean()),
+        "added_over_signal": float(np.median(tests.added_over_signal)),
         "pairs": pairs,
-        "trio": {"a": float(found.trio_correlation[:, 0].mean()), "b": float(found.trio_correlation[:, 1].mean())},
+        "trio": {"a": float(tests.trio_correlation[:, 0].mean()), "b": float(tests.trio_correlation[:, 1].mean())},
     }
 
 
-def _bounds(found: TrioTests) -> dict[str, Any]:
+def _bounds(tests: TrioTests) -> dict[str, Any]:
     """What is certain of the prevalence if no correlation exceeds the largest one measured in that test."""
-    ends = [(pair, float(truth)) for pair, truth in zip(found.bounds(), found.truth.prevalence, strict=True) if pair]
+    ends = [(pair, float(truth)) for pair, truth in zip(tests.bounds(), tests.truth.prevalence, strict=True) if pair]
     if not ends:
         return {"bounded": 0.0, "low": None, "high": None, "truth_inside": None}
     low, high = np.median([pair for pair, _ in ends], axis=0).tolist()
     inside = np.mean([pair[0] <= truth <= pair[1] for pair, truth in ends])
-    return {"bounded": len(ends) / len(found.counts), "low": low, "high": high, "truth_inside": float(inside)}
+    return {"bounded": len(ends) / len(tests.counts), "low": low, "high": high, "truth_inside": float(inside)}
 
 
 def _example(experiment: Experiment) -> dict[str, Any]:

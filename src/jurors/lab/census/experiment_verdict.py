@@ -50,7 +50,7 @@ def against_majority(results: Sequence[Mapping[str, Any]]) -> str:
 def _by_prevalence(results: Sequence[Mapping[str, Any]]) -> str:
     names = dict.fromkeys(r["prevalence"] for r in results)
     inside = {name: [r["prevalence_of_a"] for r in results if r["prevalence"] == name] for name in names}
-    return ", ".join(f"{_closer(found, 'typical')} of {len(found)} at {name}" for name, found in inside.items())
+    return ", ".join(f"{_closer(some, 'typical')} of {len(some)} at {name}" for name, some in inside.items())
 
 
 def drowned_settings(results: Sequence[Mapping[str, Any]]) -> str:

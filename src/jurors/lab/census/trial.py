@@ -1,7 +1,7 @@
 """Many tests of one trio at once, beside their answer key: what AE and majority vote say, and what is true.
 
 AE is the paper's algebraic evaluation: the solution of greatest total label accuracy, unclamped. All arrays have one
-row a test; `truth` is read off the counts by true label, which AE and majority vote never see.
+row per test; `truth` is read off the counts by true label, which AE and majority vote never see.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DROWNED = 1.0  #: error correlations add as much to a pair's covariance as the t
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """One evaluation a test: the prevalence of the first label, and accuracies by juror and label."""
+    """One evaluation per test: the prevalence of the first label, and accuracies by juror and label."""
 
     prevalence: Floats  #: (T,)
     accuracy: Floats  #: (T, 3, 2)
@@ -89,8 +89,8 @@ class TrioTests:
             if skip:
                 yield None
                 continue
-            found = robust_bounds(_sketch(table), min(1.0, float(epsilon) * (1 + 1e-9) + 1e-15))
-            yield None if found.alarms or found.prevalence is None else found.prevalence[0]
+            bounds = robust_bounds(_sketch(table), min(1.0, float(epsilon) * (1 + 1e-9) + 1e-15))
+            yield None if bounds.alarms or bounds.prevalence is None else bounds.prevalence[0]
 
     def severity(self) -> float:
         """ε*: the smallest error correlation that explains the counts of all tests together."""
@@ -187,8 +187,8 @@ def is_irrational(tables: Integers) -> Flags:
     first = n[:, 0] * n[:, 3] - n[:, 1] * n[:, 2]
     second = n[:, 4] * n[:, 7] - n[:, 5] * n[:, 6]
     mixed = n[:, 0] * n[:, 7] + n[:, 3] * n[:, 4] - n[:, 1] * n[:, 6] - n[:, 2] * n[:, 5]
-    found = mixed * mixed - 4 * first * second
-    return np.array([h > 0 and isqrt(h) ** 2 != h for h in found.tolist()], dtype=bool)
+    hyperdeterminant = mixed * mixed - 4 * first * second
+    return np.array([h > 0 and isqrt(h) ** 2 != h for h in hyperdeterminant.tolist()], dtype=bool)
 
 
 def all_trios(jurors: int) -> list[Trio]:

@@ -1,4 +1,4 @@
-"""One function a chart: a result comes in, an altair chart goes out; nothing is shown, nothing is hidden."""
+"""One function per chart: a result comes in, an altair chart goes out; nothing is shown, nothing is hidden."""
 
 from jurors.report.charts.accuracy import accuracy
 from jurors.report.charts.against_key import against_key

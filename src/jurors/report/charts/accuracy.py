@@ -37,9 +37,9 @@ def accuracy(
 ) -> Chart:
     """How accurate each juror is on each label, with intervals, beside the actual where a key is given.
 
-    Two labels make a plane, one axis a label; on the dashed line a juror knows no more than a coin. More labels make a
-    dot and an interval for each juror and label, or a heat map where those are many. The axes grow past [0, 1] when an
-    estimate lies outside: that is an alarm, and it must be seen.
+    Two labels make a plane, one axis per label; on the dashed line a juror knows no more than a coin. More labels make
+    a dot and an interval for each juror and label, or a heat map where those are many. The axes grow past [0, 1] when
+    an estimate lies outside: that is an alarm, and it must be seen.
     """
     wanted(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
     grades = grades_of(evaluation)
@@ -105,7 +105,7 @@ def _tooltip(what: str, *, intervals: bool, actual: bool) -> list[Any]:
 
 
 def _dots(grades: Grades, truth: Grades | None, size: tuple[float, float | None], *, scores_only: bool) -> Chart:
-    """A panel a label and a row a juror, or the other way round where the labels are more."""
+    """A panel per label and a row per juror, or the other way round where the labels are more."""
     alt = altair()
     rows = _rows(grades, truth, scores_only=scores_only)
     jurors, labels = _by_score(grades), ["all items"] if scores_only else [str(a) for a in grades.labels]

@@ -94,15 +94,15 @@ def _curve_rows(curve: Mapping[str, Any], shown: set[Any], first: str) -> list[R
     return rows
 
 
-def _one(found: Bounds, chosen: list[int], size: tuple[float, float | None]) -> Chart:
+def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) -> Chart:
     alt = altair()
-    if found.prevalence is None or found.accuracy is None:
-        raise SketchError(f"no answer key agrees with what is assumed ({shortened(found.assumption, 120)})")
-    names = [found.jurors[k] for k in chosen]
-    ends = [(_PREVALENCE, a, e) for a, e in found.prevalence.items()]
-    ends += [(j, a, e) for j in names for a, e in found.accuracy[j].items()]
+    if bounds.prevalence is None or bounds.accuracy is None:
+        raise SketchError(f"no answer key agrees with what is assumed ({shortened(bounds.assumption, 120)})")
+    names = [bounds.jurors[k] for k in chosen]
+    ends = [(_PREVALENCE, a, e) for a, e in bounds.prevalence.items()]
+    ends += [(j, a, e) for j in names for a, e in bounds.accuracy[j].items()]
     rows = [{"of": j, "label": str(a), "low": float(low), "high": float(high)} for j, a, (low, high) in ends]
-    labels = [str(a) for a in found.labels]
+    labels = [str(a) for a in bounds.labels]
     from jurors.report.charts.theme import label_scale
 
     domain, colours = label_scale(labels)
@@ -122,9 +122,9 @@ def _one(found: Bounds, chosen: list[int], size: tuple[float, float | None]) -> 
         )
         .properties(width=size[0], height=tall)
     )  # fmt: skip
-    about = [f"Assuming {line}" if k == 0 else line for k, line in enumerate(_wrapped(found.assumption))]
-    if len(names) < len(found.jurors):
-        about.append(f"{len(names)} of {counted(len(found.jurors), 'juror')} shown")
+    about = [f"Assuming {line}" if k == 0 else line for k, line in enumerate(_wrapped(bounds.assumption))]
+    if len(names) < len(bounds.jurors):
+        about.append(f"{len(names)} of {counted(len(bounds.jurors), 'juror')} shown")
     return finish(chart, "What is certain, whatever the answer key is", about)
 
 

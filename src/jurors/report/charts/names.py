@@ -90,9 +90,9 @@ def name_layers(
             alt.Chart(rows).mark_rule(color=GREY, strokeWidth=0.7).encode(x="x:Q", y="y:Q", x2="x2:Q", y2="y2:Q")
         )
     for align in ("left", "right", "center"):
-        found = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
-        if found:
-            rows = data([{"juror": name, "x": x, "y": y} for name, x, y in found])
+        texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
+        if texts:
+            rows = data([{"juror": name, "x": x, "y": y} for name, x, y in texts])
             text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
             layers.append(text.encode(x="x:Q", y="y:Q", text="juror:N", tooltip=alt.Tooltip("juror:N", title="juror")))
     return layers

@@ -1,6 +1,6 @@
 """Heat maps of pairs: how much jurors agree, and how much their errors go together.
 
-The numbers of a triangle travel once, a list a juror, and are drawn on both sides of the diagonal: 150 jurors are
+The numbers of a triangle travel once, a list per juror, and are drawn on both sides of the diagonal: 150 jurors are
 11,175 numbers, not 22,500 rows with names.
 """
 
@@ -37,24 +37,24 @@ def agreement(
 ) -> Chart:
     """How often each pair of jurors said the same; jurors who answer alike stand together. It is not accuracy."""
     wanted(result, (AgreementStatistics, Evaluation), "agreement")
-    found = result if isinstance(result, AgreementStatistics) else agreement_statistics(_sketch(result))
-    size = len(found.jurors)
+    statistics = result if isinstance(result, AgreementStatistics) else agreement_statistics(_sketch(result))
+    size = len(statistics.jurors)
     _check_size(size)
     matrix, items = np.full((size, size), np.nan), np.zeros((size, size))
-    for target, values in ((matrix, found.pair_agreement), (items, found.pair_items)):
-        target[found.first, found.second] = target[found.second, found.first] = values
+    for target, values in ((matrix, statistics.pair_agreement), (items, statistics.pair_items)):
+        target[statistics.first, statistics.second] = target[statistics.second, statistics.first] = values
     order = _seriated(matrix)
-    about = [f"{counted(size, 'juror')}, {counted(found.items, 'item')}; {_overall(found)}"]
-    values = found.pair_agreement
+    about = [f"{counted(size, 'juror')}, {counted(statistics.items, 'item')}; {_overall(statistics)}"]
+    values = statistics.pair_agreement
     scale = altair().Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(values.min(initial=0.5))), 1.0])
     legend = {"title": "said the same", "format": "%"}
-    chart = _heat(found.jurors, order, matrix, items, [], scale, legend, ".1%", (width, height))
+    chart = _heat(statistics.jurors, order, matrix, items, [], scale, legend, ".1%", (width, height))
     return finish(chart, "How often each pair of jurors said the same", about)
 
 
-def _overall(found: AgreementStatistics) -> str:
-    alpha = found.krippendorff_alpha
-    share = "" if found.agreement is None else f"two votes agree {float(found.agreement):.1%} of the time"
+def _overall(statistics: AgreementStatistics) -> str:
+    alpha = statistics.krippendorff_alpha
+    share = "" if statistics.agreement is None else f"two votes agree {float(statistics.agreement):.1%} of the time"
     return share + ("" if alpha is None else f", Krippendorff's alpha {float(alpha):.2f}")
 
 
@@ -63,25 +63,25 @@ def dependence(
 ) -> Chart:
     """How much the errors of each pair of jurors go together beyond what the truth explains; groups stand together."""
     wanted(result, (Evaluation, Dependence, KeyedEvaluation), "error correlations")
-    found = _dependence(result)
-    size = len(found.jurors)
+    measured = _dependence(result)
+    size = len(measured.jurors)
     _check_size(size)
-    place = {j: k for k, j in enumerate(found.jurors)}
-    groups = [[place[j] for j in group] for group in found.groups]
-    if not found.known.any():
+    place = {j: k for k, j in enumerate(measured.jurors)}
+    groups = [[place[j] for j in group] for group in measured.groups]
+    if not measured.known.any():
         raise SketchError("no two of these jurors share enough items, so their errors cannot be compared")
-    correlation = np.where(found.known, found.correlation, np.nan)
+    correlation = np.where(measured.known, measured.correlation, np.nan)
     reach = max(0.05, float(np.nanmax(np.abs(correlation))))
     scale = altair().Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
     about = [
-        f"{counted(size, 'juror')} are worth {found.effective_jurors:.1f} independent ones; mean error correlation "
-        f"{found.mean_correlation:+z.3f}"
+        f"{counted(size, 'juror')} are worth {measured.effective_jurors:.1f} independent ones; mean error correlation "
+        f"{measured.mean_correlation:+z.3f}"
     ]
     if groups:
         about.append(f"{counted(len(groups), 'group')} framed: jurors who move together beyond what all share")
     order = _grouped(correlation, groups)
     legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
-    chart = _heat(found.jurors, order, correlation, found.items, groups, scale, legend, "+.3f", (width, height))
+    chart = _heat(measured.jurors, order, correlation, measured.items, groups, scale, legend, "+.3f", (width, height))
     return finish(chart, "How much the jurors' errors go together", about)
 
 
@@ -184,7 +184,7 @@ def _printed(base: Chart, x: dict[str, Any], y: dict[str, Any], number_format: s
 
 
 def _cells(chart: Chart, named: dict[str, Any], lists: list[str]) -> Chart:
-    """Lists of numbers back to one row a pair, with both names."""
+    """Lists of numbers back to one row per pair, with both names."""
     alt = altair()
     return (
         chart.transform_flatten(lists)
@@ -218,7 +218,7 @@ def _frames(names: list[str], groups: list[list[int]], x: dict[str, Any], y: dic
 
 
 def _triangle(matrix: Floats, items: Floats, order: list[int]) -> list[Row]:
-    """One row a juror: its numbers with every later juror; null where a pair shares no item."""
+    """One row per juror: its numbers with every later juror; null where a pair shares no item."""
     values, shared = matrix[np.ix_(order, order)], items[np.ix_(order, order)]
     if len(order) > _ALL_DIGITS:
         values = values.round(3)
@@ -226,7 +226,7 @@ def _triangle(matrix: Floats, items: Floats, order: list[int]) -> list[Row]:
     alike = bool((upper == upper[0]).all())  # nobody left an item out: the number is said once, by the chart
     rows = []
     for at in range(len(order) - 1):
-        found = [None if x != x else x for x in values[at, at + 1 :].tolist()]
-        row: Row = {"at": at, "value": found}
+        numbers = [None if x != x else x for x in values[at, at + 1 :].tolist()]
+        row: Row = {"at": at, "value": numbers}
         rows.append(row if alike else row | {"items": [int(n) for n in shared[at, at + 1 :]]})
     return rows

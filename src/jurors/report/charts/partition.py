@@ -34,8 +34,8 @@ _COVERED = 0.4  # where the shown tuples hold less than this share of the items,
 def partition(evaluation: Evaluation, *, most: int = 24, width: float = 520, height: float | None = None) -> Chart:
     """Each decision tuple's items split by estimated true label, beside what majority vote makes of them.
 
-    One row a tuple, the most frequent first, up to `most`; the title says how many are left out. Where those are hardly
-    any of the items, because no tuple occurs often, tuples are joined by the share of votes for each label.
+    One row per tuple, the most frequent first, up to `most`; the title says how many are left out. Where those are
+    hardly any of the items, because no tuple occurs often, tuples are joined by the share of votes for each label.
     """
     wanted(evaluation, (Evaluation,), "the partition")
     if evaluation.exam:
@@ -121,7 +121,7 @@ def _legend(parts: Partition) -> tuple[list[str], list[str], dict[int, int]]:
 
 
 def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], tall: float) -> Chart:
-    """Left: who said what, a cell a vote; no cell, no vote. Codes travel as lists, names once."""
+    """Left: who said what, a cell per vote; no cell, no vote. Codes travel as lists, names once."""
     alt = altair()
     sketch = parts.sketch
     size = len(sketch.jurors)
@@ -154,7 +154,7 @@ def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], 
 
 
 def _split(parts: Partition, order: Any, column_of: dict[int, int], names: list[str]) -> list[Row]:
-    """One row a tuple and true label with items in it."""
+    """One row per tuple and true label with items in it."""
     counts = parts.sketch.counts[order].tolist()
     split = _merged(parts.by_true_label[order], column_of, len(names)).tolist()
     return [

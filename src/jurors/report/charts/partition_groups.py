@@ -63,7 +63,7 @@ def _histogram(rows: list[Row], parts: Partition, title: str, size: tuple[float,
 def by_majority_label(
     parts: Partition, names: list[str], colours: list[str], merged: Floats, size: tuple[float, float]
 ) -> Chart:
-    """Many labels: what majority vote says, split by estimated true label; `merged` has a column a colour."""
+    """Many labels: what majority vote says, split by estimated true label; `merged` has a column per colour."""
     alt = altair()
     labels = [str(a) for a in parts.sketch.labels]
     joined = majority_shares(parts.sketch).T @ np.nan_to_num(merged)

@@ -11,7 +11,7 @@ _WIDTHS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
 
 
 def plan(planned: Any) -> Chart:
-    """The ± of the weakest accuracy over the items of the test, one line a number of jurors (a `jurors.Plan`)."""
+    """The ± of the weakest accuracy over the items of the test, one line per number of jurors (a `jurors.Plan`)."""
     alt = altair()
     sizes = [jurors for jurors, _, _ in planned.curves]
     values = [

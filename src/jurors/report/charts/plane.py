@@ -1,4 +1,4 @@
-"""The accuracy plane of two labels: one axis a label, the unit square, and the line on which coins lie."""
+"""The accuracy plane of two labels: one axis per label, the unit square, and the line on which coins lie."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOOKS = {
 
 
 def juror_rows(grades: Grades, truth: Grades | None) -> list[Row]:
-    """One row a juror whose accuracies on both labels exist."""
+    """One row per juror whose accuracies on both labels exist."""
     rows = []
     first, second = grades.labels
     for k, juror in enumerate(grades.jurors):

@@ -73,8 +73,8 @@ def _two(evaluation: Evaluation) -> tuple[Solution, Solution]:
             f"and {counted(labels, 'label')}"
         )
     if len(evaluation.solutions) != 2:
-        found = "there is one" if len(evaluation.solutions) == 1 else f"there are {len(evaluation.solutions)}"
-        raise SketchError(f"two solutions are found by the method 'algebraic'; by {evaluation.method!r} {found}")
+        there = "there is one" if len(evaluation.solutions) == 1 else f"there are {len(evaluation.solutions)}"
+        raise SketchError(f"two solutions are found by the method 'algebraic'; by {evaluation.method!r} {there}")
     if not all(s.is_real for s in evaluation.solutions):
         raise SketchError(
             "both solutions of these counts are complex, so they have no place in the accuracy plane; "

@@ -4,7 +4,7 @@ A reader is a module with
 
     TITLE                   what `jurors inspect` calls it: "Inspect AI log"
     recognises(files)       whether these files are its tool's, told from names and first bytes, never by a full parse
-    read(files)             Records (one vote a position), or Votes where the tool wrote counts; VotesError in one line
+    read(files)             Records (one vote per position), or Votes where a tool wrote counts; VotesError in one line
 
 and a line in `READERS`, whose order is the order in which they are asked. A tool that asks several questions about one
 item has `ASKS = True` and `read(files, question)`; `--from argilla:verdict` names the question.
@@ -82,10 +82,10 @@ def read_records(
     paths: Sequence[Path], root: Path, reader: Reader, named: frozenset[Path] = frozenset()
 ) -> Records | Votes:
     """What a reader finds in these files; a log without any vote is an error."""
-    found = reader.read(Files(tuple(paths), root, named))
-    if isinstance(found, Records) and not any(vote is not None for vote in found.label):
+    read = reader.read(Files(tuple(paths), root, named))
+    if isinstance(read, Records) and not any(vote is not None for vote in read.label):
         raise VotesError(f"this {reader.TITLE} holds no votes")
-    return found
+    return read
 
 
 @dataclass

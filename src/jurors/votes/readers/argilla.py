@@ -81,7 +81,7 @@ def _records(files: Files) -> Iterator[dict[str, Any]]:
             yield from _dicts(files.document(path), files.name(path))
         elif head.strip() and not _begins_with_a_record(head):
             raise VotesError(
-                f"{files.name(path)}this is no {TITLE}: expected a JSON array of records, or one record a line"
+                f"{files.name(path)}this is no {TITLE}: expected a JSON array of records, or one record per line"
             )
         else:
             yield from (record for _, record in files.lines(path))
@@ -109,9 +109,9 @@ def _parquet_rows(path: str) -> Iterator[dict[str, Any]]:
 
     try:
         with duckdb.connect() as con:
-            found = con.execute("SELECT * FROM read_parquet(?)", [path])
-            names = [column[0] for column in found.description]
-            while rows := found.fetchmany(1000):
+            cursor = con.execute("SELECT * FROM read_parquet(?)", [path])
+            names = [column[0] for column in cursor.description]
+            while rows := cursor.fetchmany(1000):
                 yield from (dict(zip(names, row, strict=True)) for row in rows)
     except duckdb.Error as error:
         raise damaged_parquet(error) from None
@@ -132,7 +132,7 @@ def _nested(record: dict[str, Any], where: str) -> Iterator[_Answer]:
 
 
 def _flat(record: dict[str, Any], where: str) -> Iterator[_Answer]:
-    questions = dict.fromkeys(found[1] for key in record if (found := _FLAT.fullmatch(key)))
+    questions = dict.fromkeys(match[1] for key in record if (match := _FLAT.fullmatch(key)))
     if not questions:
         raise VotesError(f"{where} has neither responses nor suggestions; this is no {TITLE} of version 2")
     for question in questions:

@@ -4,7 +4,7 @@
      "by_true_label": {"a": {"aab": 168, …}, "b": {"aab": 385, …}}}
 
 or a list of such experiments; or only the inner part, {"a": {"aab": 168}, …}; or {"observed": {"aab": 553, …}} where
-the truth is not known. A decision tuple is written with one character a juror, or with commas: "yes,no,yes".
+the truth is not known. A decision tuple is written with one character per juror, or with commas: "yes,no,yes".
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def experiments(document: Any) -> list[Any]:
         return document
     if not isinstance(document, Mapping):
         raise VotesError(f"counts by true label are a JSON object, not {str(document)[:30]!r}")
-    found = document.get("by_true_label", document.get("observed", document))
-    if isinstance(found, list):
-        return found
-    return [found if found is not document.get("observed") else {None: found}]
+    part = document.get("by_true_label", document.get("observed", document))
+    if isinstance(part, list):
+        return part
+    return [part if part is not document.get("observed") else {None: part}]
 
 
 def _entries(experiment: Any) -> Iterator[tuple[Label | None, str, int]]:

@@ -1,4 +1,4 @@
-"""DevAI and agent-as-a-judge: one folder a judge, one JSON file a task, one vote a requirement.
+"""DevAI and agent-as-a-judge: one folder per judge, one JSON file per task, one vote per requirement.
 
     <judge>/<task>.json                                                     what a team writes
     <developer>/<human|agent|llm>_as_a_judge[/<setting>]/<task>.json        what agent-as-a-judge publishes
@@ -30,7 +30,7 @@ def recognises(files: Files) -> bool:
 
 
 def read(files: Files) -> Records:
-    """One item a requirement ("task/3"), one juror a judge's folder; what a judge left open (null) is no vote."""
+    """One item per requirement ("task/3"), one juror per judge's folder; what a judge left open (null) is no vote."""
     item, juror, label = [], [], []
     for path in _tasks(files):
         developer, judge = _place(files, path)

@@ -40,7 +40,7 @@ def _is_log(files: Files, path: Path) -> bool:
 
 
 def read(files: Files) -> Records:
-    """One item a sample (and epoch, where there are several), one juror a scorer or member of a panel."""
+    """One item per sample (and epoch, where there are several), one juror per scorer or member of a panel."""
     objects = [path for path in files.paths if files.head(path).lstrip().startswith(b"{")]
     paths = files.own(lambda path: _is_log(files, path), TITLE) or objects
     if not paths:
@@ -130,19 +130,19 @@ def _votes(log: Log, sample: Mapping[str, Any], where: str) -> dict[Column, Any]
     """What each juror of the log said of a sample; nothing where it failed before scoring or was declared invalid."""
     scores = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {})
     if not isinstance(scores, dict):
-        raise VotesError(f"{where}: 'scores' is {str(scores)[:30]!r}, not an object with one entry a scorer")
-    found: dict[Column, Any] = {}
+        raise VotesError(f"{where}: 'scores' is {str(scores)[:30]!r}, not an object with one entry per scorer")
+    votes: dict[Column, Any] = {}
     for key, score in scores.items():
         if not isinstance(score, dict) or "value" not in score:
             raise VotesError(f"{where}: the score {key!r} has no 'value'")
         name, graders = _scorer(log, scores, key)
         panel = (score.get("metadata") or {}).get("panel")
         if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
-            found |= _panel_votes(name, key, graders, panel["votes"], where)
+            votes |= _panel_votes(name, key, graders, panel["votes"], where)
         else:
             column = Column(name, graders[0] if len(graders) == 1 else "", key)
-            found |= _spread(column, score["value"], where)
-    return dict.fromkeys(found) if sample.get("invalidation") else found
+            votes |= _spread(column, score["value"], where)
+    return dict.fromkeys(votes) if sample.get("invalidation") else votes
 
 
 def _panel_votes(scorer: str, key: str, graders: Sequence[str], votes: Sequence[Any], where: str) -> dict[Column, Any]:
@@ -154,15 +154,15 @@ def _panel_votes(scorer: str, key: str, graders: Sequence[str], votes: Sequence[
         )
     names = graders or [f"{scorer}#{k}" for k in range(1, len(votes) + 1)]
     twice = {name for name in names if list(names).count(name) > 1}
-    found: dict[Column, Any] = {}
+    by_column: dict[Column, Any] = {}
     for k, (name, vote) in enumerate(zip(names, votes, strict=True), 1):
         column = Column(f"{name}#{k}" if name in twice else name, scorer, key, panel=True)
-        found |= _spread(column, vote, where)
-    return found
+        by_column |= _spread(column, vote, where)
+    return by_column
 
 
 def _spread(column: Column, value: Any, where: str) -> dict[Column, Any]:
-    """A value as the vote of one juror, or of one a key where the scorer returned several under names."""
+    """A value as the vote of one juror, or of one per key where the scorer returned several under names."""
     if isinstance(value, list):
         raise VotesError(
             f"{where}: the value of {column.key!r} is a list ({str(value)[:30]}); a vote is one value, or several "

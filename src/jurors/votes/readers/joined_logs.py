@@ -37,9 +37,9 @@ class Log:
     @property
     def columns(self) -> list[Column]:
         """The log's jurors, as they appear; a panel's own score is none, where its members are."""
-        found = dict.fromkeys(column for votes in self.votes for column in votes)
-        panels = {column.key for column in found if column.panel}
-        return [column for column in found if column.panel or column.key not in panels]
+        columns = dict.fromkeys(column for votes in self.votes for column in votes)
+        panels = {column.key for column in columns if column.panel}
+        return [column for column in columns if column.panel or column.key not in panels]
 
 
 def joined(logs: Sequence[Log]) -> tuple[list[Any], list[str], list[Any]]:

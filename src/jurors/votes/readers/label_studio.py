@@ -1,7 +1,7 @@
 """Label Studio exports: annotators and model versions are the jurors, tasks the items, one control tag the question.
 
     JSON       [{"id", "annotations": [{"completed_by", "was_cancelled", "result": […]}], "predictions": […], "data"}]
-    JSON-MIN   [{…data, "id", tag: value …, "annotator", "annotation_id", …}]: one annotation a record
+    JSON-MIN   [{…data, "id", tag: value …, "annotator", "annotation_id", …}]: one annotation per record
 
 Cancelled annotations and drafts are no votes, an empty result is none either. Several choices made at once are the
 label "a+b". Tags that mark regions (boxes, spans) say nothing about the whole item and cannot be votes.
@@ -55,8 +55,8 @@ def read(files: Files, question: str | None = None) -> Records:
     kinds: dict[str, set[str]] = {}
     for answer in answers:
         kinds.setdefault(answer.tag, set()).add(answer.kind)
-    labels = {tag: found <= set(_VALUES) for tag, found in kinds.items()}
-    choices = [tag for tag, found in kinds.items() if found == {"choices"}]
+    labels = {tag: types <= set(_VALUES) for tag, types in kinds.items()}
+    choices = [tag for tag, types in kinds.items() if types == {"choices"}]
     tag = choices[0] if len(choices) == 1 and question is None else chosen_question(labels, question, "label-studio")
     kept = [answer for answer in answers if answer.tag == tag]
     return Records(

@@ -78,17 +78,17 @@ def _shown(files: Files, folder: Path) -> str:
 
 def _newest(files: Files) -> dict[tuple[Path, str], Path]:
     """The last file of every model's folder and task."""
-    found: dict[tuple[Path, str], tuple[str, Path]] = {}
+    newest: dict[tuple[Path, str], tuple[str, Path]] = {}
     matches = {path: match for path in files.paths if (match := _NAME.fullmatch(path.name))}
     for path in files.own(matches.__contains__, "file of samples"):
         place, run = (path.parent, matches[path]["task"]), (matches[path]["time"], path)
-        if place in found and {path, found[place][1]} <= files.named:
+        if place in newest and {path, newest[place][1]} <= files.named:
             raise VotesError(
-                f"{files.name(path)}{found[place][1].name} is of the same model and task; name one of the two, or the "
+                f"{files.name(path)}{newest[place][1].name} is of the same model and task; name one of the two, or the "
                 "folder for the newest"
             )
-        found[place] = max(found.get(place, run), run)
-    return {place: path for place, (_, path) in sorted(found.items())}
+        newest[place] = max(newest.get(place, run), run)
+    return {place: path for place, (_, path) in sorted(newest.items())}
 
 
 def _answers(files: Files, path: Path) -> Iterator[_Answer]:

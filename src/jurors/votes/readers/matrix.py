@@ -63,8 +63,8 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
             if start == _NUMPY[:2]:
                 return {"votes": np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))}
             stream = io.BytesIO(gzip.decompress(file.read())) if start == _GZIP else file
-            found = np.load(stream, allow_pickle=False)
-            return {"votes": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
+            loaded = np.load(stream, allow_pickle=False)
+            return {"votes": loaded} if isinstance(loaded, np.ndarray) else {k: loaded[k] for k in loaded.files}
     except Exception as error:  # a damaged header fails in numpy's, zip's or even Python's own parser, each in its way
         raise _fault(path, error) from None
 
@@ -101,8 +101,8 @@ def _matrix(arrays: dict[str, NDArray[Any]]) -> NDArray[Any]:
 
 
 def _named(arrays: dict[str, NDArray[Any]], names: tuple[str, ...]) -> list[Any] | None:
-    found = next((name for name in names if name in arrays and arrays[name].ndim == 1), None)
-    return None if found is None else arrays[found].tolist()
+    first = next((name for name in names if name in arrays and arrays[name].ndim == 1), None)
+    return None if first is None else arrays[first].tolist()
 
 
 def _checked(cells: NDArray[Any]) -> NDArray[Any]:

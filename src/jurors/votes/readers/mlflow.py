@@ -107,14 +107,14 @@ def _parquet(path: Path, where: str) -> list[tuple[Any, Any]]:
 
 
 def _records(traces: Iterable[tuple[str, Any, Any]], question: str | None, how: str) -> Records:
-    found = [
+    feedback = [
         (trace, *vote)
         for where, trace, assessments in traces
         for assessment in _listed(assessments, where)
         if (vote := _vote(assessment, where)) is not None
     ]
-    voices = list(dict.fromkeys(voice for _, voice, _ in found))
-    questions = list(dict.fromkeys(voice[0] for _, voice, value in found if value is not None))
+    voices = list(dict.fromkeys(voice for _, voice, _ in feedback))
+    questions = list(dict.fromkeys(voice[0] for _, voice, value in feedback if value is not None))
     if question is None and 1 < len(questions) < len(voices):
         names_of = ", ".join(sorted(questions)[:12])
         message = f"{len(questions)} assessments are given: {names_of}; choose one with {how}{questions[0]}"
@@ -123,7 +123,7 @@ def _records(traces: Iterable[tuple[str, Any, Any]], question: str | None, how: 
         chosen = nearest(question, questions, "assessment")
         voices = [voice for voice in voices if voice[0] == chosen]
     names = dict(zip(voices, told_apart(*zip(*voices, strict=True)), strict=True)) if voices else {}
-    kept = [(trace, names[voice], value) for trace, voice, value in found if voice in names]
+    kept = [(trace, names[voice], value) for trace, voice, value in feedback if voice in names]
     return Records([trace for trace, _, _ in kept], [name for _, name, _ in kept], [value for _, _, value in kept])
 
 
@@ -134,9 +134,9 @@ def _listed(assessments: Any, where: str) -> list[Mapping[str, Any]]:
             assessments = json.loads(assessments)
         except ValueError:
             raise VotesError(f"{where}: 'assessments' is {assessments[:30]!r}, which is no JSON") from None
-    found = [] if assessments is None or assessments != assessments else assessments
+    entries = [] if assessments is None or assessments != assessments else assessments
     try:
-        several = [one.to_dictionary() if hasattr(one, "to_dictionary") else one for one in found]
+        several = [one.to_dictionary() if hasattr(one, "to_dictionary") else one for one in entries]
     except TypeError:
         raise VotesError(f"{where}: 'assessments' is {str(assessments)[:30]!r}, not a list") from None
     if strange := [one for one in several if not isinstance(one, dict)]:

@@ -60,7 +60,7 @@ def read(files: Files) -> Records:
 
 def _run(files: Files, path: Path) -> _Run:
     where, spec = files.name(path), None
-    found: dict[str, list[tuple[str, Any]]] = {}  # by the rule that gave the vote
+    votes: dict[str, list[tuple[str, Any]]] = {}  # by the rule that gave the vote
     for number, line in files.lines(path):
         if "spec" in line:
             spec = line["spec"]
@@ -71,11 +71,11 @@ def _run(files: Files, path: Path) -> _Run:
             rule, vote = _vote(line["type"], data)
             if isinstance(vote, (list, dict)):
                 raise VotesError(f"{where}line {number}: {rule!r} is {str(vote)[:30]!r}, which is not a single value")
-            found.setdefault(rule, []).append((sample, vote))
+            votes.setdefault(rule, []).append((sample, vote))
     if not isinstance(spec, dict):
         raise VotesError(f'{where}the first line is not {{"spec": {{…}}}}, so nobody can tell whose run this is')
-    rule = next((rule for rule in ("picked", *_METRICS) if rule in found), "")
-    chosen = found.get(rule, [])
+    rule = next((rule for rule in ("picked", *_METRICS) if rule in votes), "")
+    chosen = votes.get(rule, [])
     return _Run(
         completion_fns=tuple(map(str, spec.get("completion_fns") or [path.stem])),
         eval_name=str(spec.get("eval_name") or ""),

@@ -48,8 +48,8 @@ def _is_results(files: Files, path: Path) -> bool:
 
 def _is_lines(head: bytes) -> bool:
     """Whether the first thing in the file is one result, not the list of them all."""
-    before, found, _ = head.partition(b'"gradingResult":')
-    return bool(found) and _RESULTS.search(before) is None
+    before, key, _ = head.partition(b'"gradingResult":')
+    return bool(key) and _RESULTS.search(before) is None
 
 
 def read(files: Files) -> Records:
@@ -76,14 +76,14 @@ def _results(files: Files, path: Path) -> Iterator[Mapping[str, Any]]:
         yield from (result for _, result in files.lines(path))
         return
     document = files.document(path)
-    found = document.get("results") if isinstance(document, dict) else None
-    version = found.get("version") if isinstance(found, dict) else None
+    outer = document.get("results") if isinstance(document, dict) else None
+    version = outer.get("version") if isinstance(outer, dict) else None
     if version is not None and version != _VERSION:
         raise VotesError(
             f"{files.name(path)}these results are of version {version!r:.30}, known is {_VERSION}: write older ones "
             "again with `promptfoo export eval` of today's promptfoo; for newer ones update jurors"
         )
-    results = found.get("results") if isinstance(found, dict) else [] if found == [] else None
+    results = outer.get("results") if isinstance(outer, dict) else [] if outer == [] else None
     if not isinstance(results, list):
         raise VotesError(f"{files.name(path)}this is no {TITLE}: it has no list 'results' in 'results'")
     if not results:
