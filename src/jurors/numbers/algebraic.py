@@ -17,14 +17,14 @@ from typing import TypeAlias
 import flint
 from flint import acb, arb, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
 
+from jurors.numbers.by_sign import BITS, BySign, Exact, from_rational, to_rational
 from jurors.numbers.roots import RootSet, inverse, polynomial_text, root_set, root_text, surd_at, trace_of
-from jurors.numbers.surd import Exact, Surd
+from jurors.numbers.surd import Surd
 
 Root: TypeAlias = tuple[RootSet, int]
-_BITS = 128
 
 
-class Algebraic:
+class Algebraic(BySign):
     """An exact algebraic number r(λ), λ one isolated root of an integer polynomial; or a sum of such.
 
     Products and quotients need one common root; sums, comparison and equality work across roots.
@@ -46,7 +46,7 @@ class Algebraic:
 
     def __init__(self, roots: RootSet, index: int, polynomial: fmpq_poly | Sequence[Exact]) -> None:
         if not isinstance(polynomial, fmpq_poly):
-            polynomial = fmpq_poly([_rational(c) for c in polynomial])
+            polynomial = fmpq_poly([to_rational(c) for c in polynomial])
         if polynomial.degree() >= roots.degree:
             polynomial = polynomial % roots.polynomial
         self._constant = polynomial[0]
@@ -61,9 +61,9 @@ class Algebraic:
         if isinstance(value, Surd) and not value.is_rational:
             # √d is the greater real root, or the one with positive imaginary part
             roots = root_set((-value.radicand, 0, 1))
-            index = 1 if value.radicand > 0 else next(k for k in (0, 1) if roots.ball(k, _BITS).imag > 0)
+            index = 1 if value.radicand > 0 else next(k for k in (0, 1) if roots.ball(k, BITS).imag > 0)
             return cls(roots, index, [value.rational_part, value.root_part])
-        return _build(_rational(value.to_fraction() if isinstance(value, Surd) else value), {})
+        return _build(to_rational(value.to_fraction() if isinstance(value, Surd) else value), {})
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class Algebraic:
             raise ValueError(f"{self} is not real, it has no sign")
         if not self._terms:
             return (self._constant > 0) - (self._constant < 0)
-        bits = _BITS
+        bits = BITS
         while True:
             ball = self.ball(bits).real
             if ball > 0:
@@ -101,7 +101,7 @@ class Algebraic:
         """Whether it differs from 0: decided exactly."""
         if len(self._terms) < 2:  # a polynomial of lower degree than the irreducible one never vanishes at its root
             return bool(self._terms) or bool(self._constant)
-        bits, enough = _BITS, self._separation
+        bits, enough = BITS, self._separation
         while True:
             ball = self.ball(bits)
             if not ball.contains(0):
@@ -118,7 +118,7 @@ class Algebraic:
     def trace(self) -> Fraction:
         """Σ r over all roots of the polynomial that λ solves: rational. A rational number is its own trace."""
         roots, _ = self._field()
-        return _fraction(self._constant * roots.degree + trace_of(roots, self._polynomial() - self._constant))
+        return from_rational(self._constant * roots.degree + trace_of(roots, self._polynomial() - self._constant))
 
     @cached_property
     def minimal_polynomial(self) -> tuple[int, ...]:
@@ -133,7 +133,7 @@ class Algebraic:
         """The number as a Fraction; ValueError if it is irrational."""
         if not self.is_rational:
             raise ValueError(f"{self} is not rational")
-        return _fraction(self._constant if not self._terms else self._nearest_ratio()._constant)
+        return from_rational(self._constant if not self._terms else self._nearest_ratio()._constant)
 
     def simplified(self) -> Surd | Algebraic:
         """A Surd where one square root or none is enough to write it down."""
@@ -206,7 +206,7 @@ class Algebraic:
 
     def __hash__(self) -> int:
         if not self._terms:
-            return hash(_fraction(self._constant))
+            return hash(from_rational(self._constant))
         if len(self._terms) > 1:
             raise TypeError("a sum over several roots has no hash; hash its terms")
         minimal = self.minimal_polynomial
@@ -216,21 +216,9 @@ class Algebraic:
             return hash(next(x for x in pair if self == x))
         return hash(minimal)
 
-    def __lt__(self, other: Exact | Surd | Algebraic) -> bool:
-        return (self - other).sign < 0
-
-    def __le__(self, other: Exact | Surd | Algebraic) -> bool:
-        return (self - other).sign <= 0
-
-    def __gt__(self, other: Exact | Surd | Algebraic) -> bool:
-        return (self - other).sign > 0
-
-    def __ge__(self, other: Exact | Surd | Algebraic) -> bool:
-        return (self - other).sign >= 0
-
     # -- the edge: where numbers are rounded or printed ---------------------------------------------
 
-    def ball(self, bits: int = _BITS) -> acb:
+    def ball(self, bits: int = BITS) -> acb:
         """A rigorous enclosure computed with so many bits."""
         with flint.ctx.workprec(bits):
             total: acb | arb = arb(self._constant)
@@ -239,40 +227,16 @@ class Algebraic:
                 total += p.numer()(at.real if index < roots.real else at) / p.denom()
             return acb(total)
 
-    def __float__(self) -> float:
-        if not self.is_real:
-            raise ValueError(f"{self} is not real; use complex()")
-        if self.is_rational:
-            return float(self.to_fraction())
-        bits = _BITS
-        while (ball := self.ball(bits).real).rel_accuracy_bits() <= 64:  # never 0, so some precision is enough
-            bits *= 2
-        return float(ball)
+    def _real_ball(self, bits: int) -> arb:
+        return self.ball(bits).real
 
     def __complex__(self) -> complex:
         if self.is_real:
             return complex(float(self))
-        bits = _BITS
+        bits = BITS
         while (ball := self.ball(bits)).imag.rel_accuracy_bits() <= 64:  # never 0, as in float()
             bits *= 2
         return complex(float((self + self.conjugate()) / 2), float(ball.imag))
-
-    def decimal(self, digits: int = 20) -> str:
-        """The number rounded to `digits` places after the point, every digit certified."""
-        if digits < 0:
-            raise ValueError(f"digits must not be negative, got {digits}")
-        if not self.is_real:
-            raise ValueError(f"{self} is not real; take the decimals of its parts")
-        if self.is_rational:
-            return Surd(self.to_fraction()).decimal(digits)
-        bits = 64 + 4 * digits
-        while True:
-            ball = self.ball(bits).real
-            with flint.ctx.workprec(bits):
-                rounded = (ball * arb(10) ** digits + arb(0.5)).floor().unique_fmpz()
-            if rounded is not None:
-                return Surd(Fraction(int(rounded), 10**digits)).decimal(digits)
-            bits *= 2
 
     def __str__(self) -> str:
         if not self._terms:
@@ -321,7 +285,7 @@ class Algebraic:
 
     def _nearest_ratio(self) -> Algebraic:
         """The one rational number this can be, if it is rational."""
-        scale, bits = self._size[0], _BITS
+        scale, bits = self._size[0], BITS
         while True:
             ball = self.ball(bits).real
             with flint.ctx.workprec(bits):
@@ -350,11 +314,3 @@ def _collapsed(constant: fmpq, terms: dict[Root, fmpq_poly]) -> tuple[fmpq, dict
             constant += trace_of(roots, common)
             terms = {r: q for r, p in terms.items() if (q := p - common if r in places else p)}
     return constant, terms
-
-
-def _rational(value: Exact) -> fmpq:
-    return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction) else fmpq(value)
-
-
-def _fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))

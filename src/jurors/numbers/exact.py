@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from flint import fmpq, fmpq_poly
 
 from jurors.numbers.algebraic import Algebraic
+from jurors.numbers.by_sign import Exact
 from jurors.numbers.roots import RootSet, surd_at
-from jurors.numbers.surd import Exact, Surd
+from jurors.numbers.surd import Surd
 
 
 def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:

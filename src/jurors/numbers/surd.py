@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TypeAlias
 
 import flint
 from flint import fmpq, fmpz
 
-Exact: TypeAlias = "int | Fraction | fmpz | fmpq"
+from jurors.numbers.by_sign import BySign, Exact, from_rational, to_rational
+
 _TRIAL_LIMIT = 10_000  # primes below this are pulled out of the root when printing: about 0.1 ms
 
 
-class Surd:
+class Surd(BySign):
     """An exact number x + y√d.
 
     Two surds combine when they lie in one field: one is rational, or the product of their radicands is a square.
@@ -45,12 +45,12 @@ class Surd:
         if isinstance(x, Surd):
             self._x, self._y, self._d = x._x, x._y, x._d
         else:
-            self._x, self._y, self._d = _normal(_rational(x), _rational(y), _rational(d))
+            self._x, self._y, self._d = _normal(to_rational(x), to_rational(y), to_rational(d))
 
     @classmethod
     def sqrt(cls, value: Exact) -> Surd:
         """The square root of a rational, imaginary when it is negative."""
-        q = _rational(value)
+        q = to_rational(value)
         return cls(0, fmpq(1, q.q), int(q.p * q.q))  # √(p/q) = √(pq)/q
 
     @classmethod
@@ -65,12 +65,12 @@ class Surd:
     @property
     def rational_part(self) -> Fraction:
         """x of x + y√d."""
-        return _fraction(self._x)
+        return from_rational(self._x)
 
     @property
     def root_part(self) -> Fraction:
         """y of x + y√d."""
-        return _fraction(self._y)
+        return from_rational(self._y)
 
     @property
     def radicand(self) -> int:
@@ -166,84 +166,32 @@ class Surd:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (int, Fraction, fmpz, fmpq)):
-            return not self._y and bool(self._x == _rational(other))
+            return not self._y and bool(self._x == to_rational(other))
         if not isinstance(other, Surd):
             return NotImplemented
         return self._key() == other._key()
 
     def __hash__(self) -> int:
         # Equal to the hash of an equal int or Fraction.
-        return hash(_fraction(self._x)) if not self._y else hash(self._key())
-
-    def __lt__(self, other: Exact | Surd) -> bool:
-        return (self - other).sign < 0
-
-    def __le__(self, other: Exact | Surd) -> bool:
-        return (self - other).sign <= 0
-
-    def __gt__(self, other: Exact | Surd) -> bool:
-        return (self - other).sign > 0
-
-    def __ge__(self, other: Exact | Surd) -> bool:
-        return (self - other).sign >= 0
+        return hash(from_rational(self._x)) if not self._y else hash(self._key())
 
     def __bool__(self) -> bool:
         return bool(self._x) or bool(self._y)
 
     # -- the edge: where numbers are rounded or printed ---------------------------------------------
 
-    def __float__(self) -> float:
-        if not self._y:
-            return float(_fraction(self._x))
-        if self._d < 0:
-            raise ValueError(f"{self} is not real; use complex()")
-        # An irrational number is never 0, so its ball leaves 0 at some precision.
-        bits = 128
-        while True:
-            ball = self._ball(bits)
-            if ball.rel_accuracy_bits() > 64:
-                return float(ball)
-            bits *= 2
-
     def __complex__(self) -> complex:
         if self.is_real:
             return complex(float(self))
-        return complex(float(_fraction(self._x)), float(Surd(0, self._y, -self._d)))
+        return complex(float(from_rational(self._x)), float(Surd(0, self._y, -self._d)))
 
     def to_fraction(self) -> Fraction:
         """The number as a Fraction; ValueError if it is irrational."""
         if self._y:
             raise ValueError(f"{self} is not rational")
-        return _fraction(self._x)
+        return from_rational(self._x)
 
-    def decimal(self, digits: int = 20) -> str:
-        """The number rounded to `digits` places after the point, every digit certified.
-
-        A rational number exactly between two neighbours goes to the even one, as `round` does.
-        """
-        if digits < 0:
-            raise ValueError(f"digits must not be negative, got {digits}")
-        if not self.is_real:
-            raise ValueError(f"{self} is not real; take the decimals of its parts")
-        scaled = round(_fraction(self._x) * 10**digits) if not self._y else self._nearest_integer(digits)
-        text = f"{abs(scaled):0{digits + 1}d}"
-        text = f"{text[:-digits]}.{text[-digits:]}" if digits else text
-        return f"-{text}" if scaled < 0 else text
-
-    def _nearest_integer(self, digits: int) -> int:
-        """round(self * 10**digits); an irrational number never lies between two, so some precision decides."""
-        bits = 64 + 4 * digits
-        with flint.ctx.workprec(bits):
-            scale = flint.arb(10) ** digits
-        while True:
-            ball = self._ball(bits)
-            with flint.ctx.workprec(bits):
-                nearest = (ball * scale + flint.arb(0.5)).floor().unique_fmpz()
-            if nearest is not None:
-                return int(nearest)
-            bits *= 2
-
-    def _ball(self, bits: int) -> flint.arb:
+    def _real_ball(self, bits: int) -> flint.arb:
         with flint.ctx.workprec(bits):
             return flint.arb(self._x) + flint.arb(self._y) * _root(self._d, bits)
 
@@ -275,12 +223,12 @@ class Surd:
                 raise ValueError(f"{self} and {other} lie in different fields: √{self._d} and √{other._d}")
             return other._x, other._y * fmpq(root, self._d) * _sign(self._d), self._d
         if isinstance(other, (int, Fraction, fmpz, fmpq)):
-            return _rational(other), fmpq(0), self._d
+            return to_rational(other), fmpq(0), self._d
         return None
 
     def _key(self) -> tuple[Fraction, Fraction]:
         """The same for equal numbers however their square factors are split: x and ±y²d."""
-        return _fraction(self._x), _fraction(self._y * self._y * self._d * _sign(self._y))
+        return from_rational(self._x), from_rational(self._y * self._y * self._d * _sign(self._y))
 
 
 @lru_cache(maxsize=256)
@@ -288,16 +236,6 @@ def _root(d: int, bits: int) -> flint.arb:
     """√d as a ball; the grades of one jury share it."""
     with flint.ctx.workprec(bits):
         return flint.arb(d).sqrt()
-
-
-def _rational(value: Exact) -> fmpq:
-    if isinstance(value, fmpq):
-        return value
-    if isinstance(value, Fraction):
-        return fmpq(value.numerator, value.denominator)
-    if isinstance(value, (int, fmpz)):
-        return fmpq(value)
-    raise TypeError(f"exact numbers only (int, Fraction, Surd), got {type(value).__name__} {value!r}")
 
 
 def _normal(x: fmpq, y: fmpq, d: fmpq) -> tuple[fmpq, fmpq, int]:
@@ -309,10 +247,6 @@ def _normal(x: fmpq, y: fmpq, d: fmpq) -> tuple[fmpq, fmpq, int]:
     if root * root == radicand:
         return x + y * root, fmpq(0), 1
     return x, y, radicand
-
-
-def _fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
 
 
 def _sign(value: fmpq | int) -> int:
