@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from panels import simulate
 from strategies import examples
 
-from jurors.evaluate.panel import hidden_votes
-from jurors.evaluate.panel.hidden_votes import choose_latent
+from jurors.evaluate.panel import hidden_votes, model_choice
 from jurors.evaluate.panel.latent import MODELS
+from jurors.evaluate.panel.model_choice import choose_latent
 from jurors.sketch.incidence import Incidence
 
 
@@ -32,7 +32,7 @@ def as_sparse(data: Incidence) -> Incidence:
 def test_the_folds_hide_every_vote_of_every_item_exactly_once(seed: int, sparse: bool) -> None:
     dense = panel(seed)
     data = as_sparse(dense) if sparse else dense
-    visible, hidden, rows = hidden_votes._hide(data)
+    visible, hidden, rows = hidden_votes.hide(data)
     votes = np.zeros((dense.rows, dense.jurors * dense.labels))
     np.add.at(votes, (rows[hidden.row], hidden.cell), hidden.items)
     assert votes == pytest.approx(dense.matrix[0] * dense.weights[0][:, None])
@@ -66,7 +66,7 @@ def test_items_are_dealt_out_evenly_and_none_is_lost(counts: list[int]) -> None:
 def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     foretold, items = -rng.random((models, tuples)) * 5, rng.integers(1, 9, tuples).astype(float)
-    weights = hidden_votes._stack_weights(foretold, items)
+    weights = model_choice._stack_weights(foretold, items)
     assert weights.sum() == pytest.approx(1)
     assert (weights >= 0).all()
     even = np.full(models, 1 / models)
@@ -74,15 +74,15 @@ def test_the_weights_of_the_models_add_up_to_one_and_gain(models: int, tuples: i
 
 
 def test_a_model_that_foretells_everything_better_takes_all_the_weight() -> None:
-    weights = hidden_votes._stack_weights(np.array([[-2.0, -3.0], [-1.0, -1.0]]), np.ones(2))
+    weights = model_choice._stack_weights(np.array([[-2.0, -3.0], [-1.0, -1.0]]), np.ones(2))
     assert weights == pytest.approx([0, 1], abs=1e-6)
 
 
 def test_models_with_more_unknowns_than_cells_are_left_out() -> None:
-    assert hidden_votes._identifiable(MODELS, jurors=3, labels=2) == ["one_coin", "confusion"]
-    assert hidden_votes._identifiable(MODELS, jurors=2, labels=2) == ["one_coin"]
-    assert hidden_votes._identifiable(MODELS, jurors=5, labels=2) == list(MODELS)
-    assert hidden_votes._identifiable(MODELS[1:], jurors=2, labels=2) == ["confusion"]  # at least the first
+    assert model_choice._identifiable(MODELS, jurors=3, labels=2) == ["one_coin", "confusion"]
+    assert model_choice._identifiable(MODELS, jurors=2, labels=2) == ["one_coin"]
+    assert model_choice._identifiable(MODELS, jurors=5, labels=2) == list(MODELS)
+    assert model_choice._identifiable(MODELS[1:], jurors=2, labels=2) == ["confusion"]  # at least the first
 
 
 def test_the_answer_is_the_models_average_by_their_weights() -> None:

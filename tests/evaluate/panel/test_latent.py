@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 from panels import simulate
 from strategies import examples
 
-from jurors.evaluate.panel.latent import (
-    MODELS,
-    Parameters,
-    climb,
-    first_parameters,
-    fit_latent,
-    juror_scores,
-    observed,
-    pose,
-)
+from jurors.evaluate.panel.expectation import Parameters, climb, first_parameters, pose
+from jurors.evaluate.panel.latent import MODELS, fit_latent, juror_scores, observed
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from jurors.doubt.intervals.trio_intervals import interval_around
 from jurors.evaluate.panel.coupled import climb_coupled
-from jurors.evaluate.panel.latent import Parameters, climb, expect, pose
+from jurors.evaluate.panel.expectation import Parameters, climb, expect, pose
 from jurors.evaluate.panel.panel import PanelFit
 from jurors.numbers.arrays import Floats
 from jurors.options import Target

@@ -1,75 +1,29 @@
-"""Which latent-class model to believe: hide votes, and see which model foretells them.
+"""Votes hidden from a fit, to see whether it foretells them.
 
 In fold f a quarter of the votes is hidden: juror j's vote on an item of group s when (j + s) mod 4 = f, with jurors
-numbered by what they voted (`colours`), not by their order.  Each model is fitted to the votes left, and scored by the
-log-chance it gives the hidden ones from the same item's visible ones, log Σ_k q_k K_j[k][vote].  Items with the same
-decision tuple are dealt out to the four groups, so tuples stay counts.
-
-The differences between models, summed by item, have a standard error: the simplest model within one of the best
-is *chosen*.  Strata must also pay broadly: a difficulty that all jurors share shows in all jurors, whereas a few
-jurors who copy one another gain by themselves.  So their gain must also be significant *over jurors*: 3 sigma.
-
-The answer averages the posteriors of the models that are near the best.  Where strata are chosen independence has
-failed, no model is the truth, and all are averaged.  The weights λ maximise Σ_items log Σ_m λ_m P_m(hidden votes).
+numbered by what they voted (`colours`), not by their order.  Items with the same decision tuple are dealt out to the
+four groups, so tuples stay counts.  `model_choice` says what comes of it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from jurors.evaluate.panel.colours import colour_ranks
-from jurors.evaluate.panel.latent import (
-    MODELS,
-    LatentFit,
-    Parameters,
-    Problem,
-    class_table,
-    climb,
-    expect,
-    first_parameters,
-    fit_latent,
-    juror_scores,
-    pose,
-)
+from jurors.evaluate.panel.expectation import Parameters, Problem, class_table, expect
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-
-__all__ = ["ModelChoice", "choose_latent"]
-
-_FOLDS = 4
-_BROAD = 3.0  # normal deviates by which strata must gain over jurors
-_LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes hidden
-_ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
-_HASTE = 24  # EM steps that the comparison of models on a large panel may take
-_CROWDED = 3.0  # items a dealt tuple from which equal visible votes are folded together
-_WORTH = 1e-3  # log-chance a hidden vote for which a richer model is worth its time on a large panel
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelChoice:
-    """How well each model foretold the hidden votes, and the fits to all votes."""
-
-    hidden_log_likelihood: dict[str, float]
-    difference: dict[str, float]  #: from the best model's; positive only for strata that did not gain broadly
-    standard_error: dict[str, float]  #: of the difference, over items
-    breadth: float  #: gain by strata over jurors, as a normal deviate; NaN where strata were not tried
-    weights: dict[str, float]  #: what each model weighs in ``fit``, adding up to one
-    chosen: str  #: the simplest model within one standard error of the best
-    fits: dict[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the chosen model only
-    fit: LatentFit = field(repr=False)  #: the fits averaged by the weights; named after the chosen model
+FOLDS = 4
+LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes hidden
+_CROWDED = 3.0  # items per dealt tuple from which equal visible votes are folded together
 
 
 @dataclass(frozen=True, slots=True)
-class _Hidden:
+class Hidden:
     """The hidden votes, one entry each."""
 
     panel: Integers  # which fold hides it
@@ -86,234 +40,47 @@ class _Hidden:
         return np.asarray(np.log(chance))
 
 
-@dataclass(frozen=True, slots=True)
-class _Contest:
-    """The models' log-chances of the hidden votes, summed by tuple and by juror."""
-
-    models: list[str]
-    by_tuple: Floats  # (models, T)
-    by_juror: Floats  # (models, N), all items together
-    items: Floats  # (T,)
-
-    @classmethod
-    def judge(cls, ends: dict[str, tuple[Problem, Parameters]], hidden: _Hidden, visible: Incidence) -> _Contest:
-        """Let every model foretell the hidden votes."""
-        chances = np.array([hidden.chances(problem, at) for problem, at in ends.values()])
-        juror = hidden.cell // visible.labels
-        voting = np.bincount(juror, minlength=visible.jurors) > 0
-        by_tuple = [np.bincount(hidden.row, row, visible.rows) for row in chances]
-        by_juror = [np.bincount(juror, row * hidden.items, visible.jurors)[voting] for row in chances]
-        touched = np.bincount(hidden.row, minlength=visible.rows) > 0
-        items = visible.weights[0] * touched
-        return cls(list(ends), np.array(by_tuple), np.array(by_juror), items)
-
-    def breadth(self) -> float:
-        """Gain of the strata on the best model without, over jurors: Student's t as a normal deviate (Wallace)."""
-        if "strata" not in self.models or len(self.models) == 1 or self.by_juror.shape[1] < 2:
-            return float("nan")
-        last = self.models.index("strata")
-        plain = np.delete(self.by_juror, last, axis=0)
-        gain = self.by_juror[last] - plain[plain.sum(axis=1).argmax()]
-        t = gain.mean() * np.sqrt(len(gain)) / max(gain.std(ddof=1), 1e-12)
-        freedom = len(gain) - 1
-        deviate = np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
-        return float(np.copysign(deviate, t))
-
-    def settle(self, data: Incidence, fit: Callable[[str], dict[str, LatentFit]], worth: float = 1.0) -> ModelChoice:
-        """Choose, fit and average; a gain below ``worth`` in all is no gain."""
-        totals = self.by_tuple @ self.items
-        breadth = self.breadth()
-        allowed = np.array([m != "strata" or not breadth < _BROAD for m in self.models])
-        best = int(np.where(allowed, totals, -np.inf).argmax())
-        gap = self.by_tuple - self.by_tuple[best]
-        error = np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items)
-        near = allowed & (totals >= totals[best] - np.maximum(error, worth))
-        chosen = self.models[int(near.argmax())]
-        fits = fit(chosen)
-        weights = np.array([float(m == chosen) for m in self.models])
-        if len(fits) > 1:
-            rivals = near | (chosen == "strata")
-            weights[rivals] = _stack_weights(self.by_tuple[rivals], self.items)
-
-        def named(values: Floats) -> dict[str, float]:
-            return dict(zip(self.models, values.tolist(), strict=True))
-
-        return ModelChoice(
-            hidden_log_likelihood=named(totals),
-            difference=named(totals - totals[best]),
-            standard_error=named(error),
-            breadth=breadth,
-            weights=named(weights),
-            chosen=chosen,
-            fits=fits,
-            fit=_average(data, fits, named(weights), chosen),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Fitter:
-    """How to fit: the options that every fit of one choice shares."""
-
-    gold: Floats | None
-    strength: float
-    tolerance: float
-    limit: int
-
-    def rough(self, data: Incidence, models: Sequence[str], rows: Integers) -> dict[str, tuple[Problem, Parameters]]:
-        """Fit each model to a stack of panels, with a tolerance ten times as loose."""
-        key = None if self.gold is None else self.gold[rows]
-        ends: dict[str, tuple[Problem, Parameters]] = {}
-        for model in models:
-            problem = pose(data, model, self.strength, key)
-            at = first_parameters(problem)
-            ends[model] = problem, climb(problem, at, 10.0 * self.tolerance * at.flat.shape[1], self.limit)[0]
-        return ends
-
-    def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
-        """Fit one model to all votes."""
-        return fit_latent(
-            data,
-            model,
-            gold=self.gold,
-            start=start,
-            strength=self.strength,
-            tolerance=self.tolerance,
-            max_iterations=self.limit,
-        )
-
-
-def choose_latent(
-    data: Incidence,
-    *,
-    gold: ArrayLike | None = None,
-    models: Sequence[str] = MODELS,
-    strength: float = 2.0,
-    tolerance: float = 1e-5,
-    max_iterations: int = 1000,
-    seed: int = 0,
-) -> ModelChoice:
-    """Fit several latent-class models and choose by the hidden votes they foretell.
-
-    Parameters are those of :func:`fit_latent`; ``models`` go from the simplest to the richest, and those with more
-    parameters than the sketch has cells are left out; ``seed`` picks the items whose votes a large panel hides.
-
-    Examples
-    --------
-    >>> table, items = [[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 0, 1]], [400, 400, 90, 110]
-    >>> choice = choose_latent(Incidence.from_codes(table, items, labels=2))
-    >>> choice.chosen, choice.fit.converged
-    ('confusion', True)
-
-    """
-    key = None if gold is None else np.asarray(gold, dtype=np.float64)
-    fitter = _Fitter(key, strength, tolerance, max_iterations)
-    models = _identifiable(models, data.jurors, data.labels)
-    if len(models) == 1 or not data.votes:
-        only = {models[0]: fitter.finish(data, models[0], None)}
-        contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
-        return contest.settle(data, lambda _: only)
-    if not data.is_dense and data.matrix.nnz > _LARGE:
-        return _choose_large(data, models, fitter, seed)
-    return _choose_small(data, models, fitter)
-
-
-def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
-    """Hide every vote once; a fifth panel of the stack hides nothing and starts the fits to all votes."""
-    visible, hidden, rows = _hide(data)
-    if fitter.gold is None and (folded := _fold_equal(visible, hidden)) is not None:
-        return _choose_folded(data, models, fitter, visible, *folded)
-    ends = fitter.rough(visible, models, rows)
-    contest = _Contest.judge(ends, hidden, visible)
-    return contest.settle(
-        data, lambda _: {model: fitter.finish(data, model, at.panel(_FOLDS)) for model, (_, at) in ends.items()}
-    )
-
-
-def _choose_folded(
-    data: Incidence, models: Sequence[str], fitter: _Fitter, visible: Incidence, folded: Incidence, hidden: _Hidden
-) -> ModelChoice:
-    """Many items per tuple leave little to chance: fit all votes first, and begin the folds where those fits ended."""
-    fits = {model: fitter.finish(data, model, None) for model in models}
-    ends = {}
-    for model, fit in fits.items():
-        problem = pose(folded, model, fitter.strength, None)
-        whole = fit.parameters
-        at = Parameters(np.repeat(whole.flat, folded.stack, axis=0), whole.jurors, whole.labels)
-        ends[model] = problem, climb(problem, at, 50.0 * fitter.tolerance * at.flat.shape[1], fitter.limit)[0]
-    return _Contest.judge(ends, hidden, visible).settle(data, lambda _: fits)
-
-
-def _fold_equal(visible: Incidence, hidden: _Hidden) -> tuple[Incidence, _Hidden] | None:
+def fold_equal(visible: Incidence, hidden: Hidden) -> tuple[Incidence, Hidden] | None:
     """Rows whose visible votes are equal made one row, with a weight in each fold; None where that saves nothing.
 
     Few jurors with one of them hidden leave far fewer patterns than there are tuples.
     """
     if not visible.is_dense or visible.weights[0].mean() < _CROWDED:
         return None
-    bits = np.packbits(visible.matrix[:_FOLDS].reshape(_FOLDS * visible.rows, -1).astype(bool), axis=1)
+    bits = np.packbits(visible.matrix[:FOLDS].reshape(FOLDS * visible.rows, -1).astype(bool), axis=1)
     packed = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1]))).ravel()
     _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
     if len(first) >= visible.rows:
         return None
-    place = inverse.reshape(_FOLDS, visible.rows)
+    place = inverse.reshape(FOLDS, visible.rows)
     weights = np.stack([np.bincount(row, visible.weights[0], len(first)).astype(np.float64) for row in place])
-    matrix = visible.matrix[:_FOLDS].reshape(_FOLDS * visible.rows, -1)[first][None]
+    matrix = visible.matrix[:FOLDS].reshape(FOLDS * visible.rows, -1)[first][None]
     return replace(visible, matrix=matrix, weights=weights), replace(hidden, seen=place[hidden.panel, hidden.row])
-
-
-def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:
-    """Compare the models on a sample of the items, and hide a quarter of the votes of some of those only, once.
-
-    A smaller sample, or four folds of it, would leave the jurors of a sparse panel so few votes to learn from that
-    the simplest model always won.
-    """
-    some = _sample(data.rows, _ENOUGH * data.jurors / data.matrix.nnz, seed)
-    part = replace(data, matrix=data.matrix[some], weights=data.weights[:, some])
-    visible, hidden = _hide_some(part, seed)
-    ends = replace(fitter, limit=min(fitter.limit, _HASTE)).rough(visible, models, some)
-    contest = _Contest.judge(ends, hidden, visible)
-    worth = _WORTH * float(hidden.items.sum())
-    return contest.settle(data, lambda chosen: {chosen: fitter.finish(data, chosen, ends[chosen][1])}, worth)
-
-
-def _identifiable(models: Sequence[str], jurors: int, labels: int) -> list[str]:
-    """Keep the models with no more free parameters than the R^N - 1 free cells of a full sketch; at least the first.
-
-    Free parameters: classes - 1, and for each juror 1, R(R-1), or R(R-1) + (R-1) + 1 with strata.
-    """
-    cells = float(labels) ** min(jurors, 40) - 1.0
-    rows = labels * (labels - 1)
-    free = {
-        "one_coin": labels - 1 + jurors,
-        "confusion": labels - 1 + jurors * rows,
-        "strata": 2 * labels - 1 + jurors * (rows + labels),
-    }
-    return [model for model in models if free[model] <= cells] or list(models[:1])
 
 
 def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
     """Deal each tuple's items out to the groups as evenly as possible: (group, tuple, items) of the filled hands."""
-    each = np.floor(weights / _FOLDS)
-    turn = (np.arange(_FOLDS)[:, None] - rank) % _FOLDS  # leftovers start at another group each time
-    hands = each + np.clip(weights - _FOLDS * each - turn, 0.0, 1.0)
+    each = np.floor(weights / FOLDS)
+    turn = (np.arange(FOLDS)[:, None] - rank) % FOLDS  # leftovers start at another group each time
+    hands = each + np.clip(weights - FOLDS * each - turn, 0.0, 1.0)
     group, row = np.nonzero(hands)
     return group, row, hands[group, row]
 
 
-def _hide(data: Incidence) -> tuple[Incidence, _Hidden, Integers]:
+def hide(data: Incidence) -> tuple[Incidence, Hidden, Integers]:
     """Stack four folds and the whole: their visible votes, their hidden votes, and the tuple each row came from."""
     jurors, tuples = colour_ranks(data)
     group, row, items = _deal(data.weights[0], tuples)
     build = _mask_dense if data.is_dense else _mask_sparse
     matrix, (panel, place, cell) = build(data, jurors, group, row)
-    visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (_FOLDS + 1, len(items))))
-    return visible, _Hidden(panel, place, place, cell, items[place]), row
+    visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (FOLDS + 1, len(items))))
+    return visible, Hidden(panel, place, place, cell, items[place]), row
 
 
 def _mask_dense(data: Incidence, rank: Integers, group: Integers, row: Integers) -> tuple[Floats, tuple[Integers, ...]]:
     hot = data.matrix[0][row]
-    turn = (np.repeat(rank, data.labels) + group[:, None]) % _FOLDS
-    unseen = hot * (turn == np.arange(_FOLDS + 1)[:, None, None])
+    turn = (np.repeat(rank, data.labels) + group[:, None]) % FOLDS
+    unseen = hot * (turn == np.arange(FOLDS + 1)[:, None, None])
     return hot - unseen, np.nonzero(unseen)
 
 
@@ -323,58 +90,31 @@ def _mask_sparse(data: Incidence, rank: Integers, group: Integers, row: Integers
 
     hot = data.matrix[row].tocoo()
     down, across = hot.coords
-    turn = (rank[across // data.labels] + group[down]) % _FOLDS
-    fold, vote = np.nonzero(turn != np.arange(_FOLDS + 1)[:, None])
+    turn = (rank[across // data.labels] + group[down]) % FOLDS
+    fold, vote = np.nonzero(turn != np.arange(FOLDS + 1)[:, None])
     place = fold * len(row) + down[vote], fold * data.jurors * data.labels + across[vote]
-    shape = (_FOLDS + 1) * len(row), (_FOLDS + 1) * data.jurors * data.labels
+    shape = (FOLDS + 1) * len(row), (FOLDS + 1) * data.jurors * data.labels
     matrix = coo_array((np.ones(len(vote)), place), shape=shape).tocsr()
     return matrix, (turn.astype(np.int64), down.astype(np.int64), across.astype(np.int64))
 
 
-def _sample(rows: int, share: float, seed: int) -> Integers:
+def sample(rows: int, share: float, seed: int) -> Integers:
     """Draw a share of the rows, in order."""
     size = min(rows, max(1, round(rows * share)))
     return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
 
 
-def _hide_some(data: Incidence, seed: int) -> tuple[Incidence, _Hidden]:
-    """Hide the votes with (j + tuple) mod 4 = 0 of a seeded sample of tuples, which has about _LARGE / 2 votes."""
+def hide_some(data: Incidence, seed: int) -> tuple[Incidence, Hidden]:
+    """Hide the votes with (j + tuple) mod 4 = 0 of a seeded sample of tuples, which has about LARGE / 2 votes."""
     from scipy.sparse import csr_array
 
     matrix = data.matrix
     picked = np.zeros(data.rows, dtype=np.bool_)
-    picked[_sample(data.rows, _LARGE / (2 * matrix.nnz), seed)] = True
+    picked[sample(data.rows, LARGE / (2 * matrix.nnz), seed)] = True
     row = np.repeat(np.arange(data.rows), np.diff(matrix.indptr))
-    away = picked[row] & ((matrix.indices // data.labels + row) % _FOLDS == 0)
+    away = picked[row] & ((matrix.indices // data.labels + row) % FOLDS == 0)
     before = np.concatenate([[0], np.cumsum(~away, dtype=matrix.indptr.dtype)])
     part = matrix.data[~away], matrix.indices[~away], before[matrix.indptr]
     place, cell = row[away], matrix.indices[away].astype(np.int64)
-    hidden = _Hidden(np.zeros_like(place), place, place, cell, data.weights[0, place])
+    hidden = Hidden(np.zeros_like(place), place, place, cell, data.weights[0, place])
     return replace(data, matrix=csr_array(part, shape=matrix.shape)), hidden
-
-
-def _stack_weights(foretold: Floats, items: Floats, rounds: int = 50) -> Floats:
-    """EM for the mixture weights of the models, their densities being fixed."""
-    density = np.exp(foretold - foretold.max(axis=0))
-    share = items / items.sum()
-    weights = np.full(len(density), 1.0 / len(density))
-    for _ in range(rounds):
-        weights = weights * (density @ (share / (weights @ density)))
-    return weights
-
-
-def _average(data: Incidence, fits: dict[str, LatentFit], weights: dict[str, float], chosen: str) -> LatentFit:
-    """Mix the posteriors; grade prevalence, confusion and scores by the mixture."""
-    if len(fits) == 1 or weights[chosen] == 1.0:
-        return fits[chosen]
-    share = np.array([weights[model] for model in fits])
-    posterior = np.einsum("m,mtl->tl", share, np.array([fit.posterior for fit in fits.values()]))
-    return replace(
-        fits[chosen],
-        prevalence=share @ np.array([fit.prevalence for fit in fits.values()]),
-        confusion=np.einsum("m,mjlr->jlr", share, np.array([fit.confusion for fit in fits.values()])),
-        posterior=posterior,
-        score=juror_scores(data, posterior),
-        iterations=sum(fit.iterations for fit in fits.values()),
-        converged=all(fit.converged for fit in fits.values()),
-    )

@@ -1,6 +1,6 @@
 """Any number of jurors and labels, missing votes included: jurors independent given label *and* difficulty.
 
-The models (`latent`) and the choice between them by hidden votes (`hidden_votes`) do the work. Here the sketch is
+The models (`latent`) and the choice between them by hidden votes (`model_choice`) do the work. Here the sketch is
 prepared for them: gold items are set apart from the others of their tuple, jurors who share no item with the rest are
 graded apart, a copy is not heard twice, and one judge asked several times is heard as one voice.
 """
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.panel.coupled import Coupling, couple, fit_coupled
-from jurors.evaluate.panel.hidden_votes import ModelChoice, choose_latent
 from jurors.evaluate.panel.latent import LatentFit, observed
+from jurors.evaluate.panel.model_choice import ModelChoice, choose_latent
 from jurors.evaluate.panel.same_voice import same_voices
 from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
 from jurors.numbers.arrays import Floats, Integers

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from jurors.evaluate.fit import Fit, float_solution
-from jurors.evaluate.panel.hidden_votes import ModelChoice
-from jurors.evaluate.panel.latent import Parameters, fit_latent, observed
+from jurors.evaluate.panel.expectation import Parameters
+from jurors.evaluate.panel.latent import fit_latent, observed
+from jurors.evaluate.panel.model_choice import ModelChoice
 from jurors.evaluate.panel.panel import STRENGTH, PanelFit
 from jurors.evaluate.solution import Solution
 from jurors.sketch import Sketch

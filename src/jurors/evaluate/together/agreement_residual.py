@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jurors.evaluate.panel.latent import LatentFit, class_table
+from jurors.evaluate.panel.expectation import class_table
+from jurors.evaluate.panel.latent import LatentFit
 from jurors.evaluate.together.thresholds import FEWEST_JURORS, naming_bar
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch

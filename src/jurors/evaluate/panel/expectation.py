@@ -1,0 +1,270 @@
+"""Expectation-maximisation for latent classes, on counts of decision tuples and in logarithms, a stack of fits at once.
+
+    E:  q_tk ∝ p_k Π_j K_j[k][v_tj]                 one product  X · log K
+    M:  K_j[k][r] ∝ Σ_t w_t q_tk [v_tj = r] + prior   one product  (w q) · X
+where X is the one-hot matrix of the tuples and w_t says how many items have tuple t.  Two EM steps give the
+direction and the length of a longer step in log-parameters (SQUAREM); it is kept only if the likelihood agrees.
+The model is told in `latent`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from jurors.numbers.arrays import Floats
+from jurors.numbers.squarem import long_step
+from jurors.sketch.incidence import Incidence
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
+_TRIAL = 8  # EM steps after which the gain by a freer model is judged
+_UNLIKELY = 1e-3  # chance gains so much by a freer model where it is not needed
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Log-probabilities of a stack of fits, as one vector per fit; what a later fit can start from."""
+
+    flat: Floats  #: (stack, all parameters): prior, table, away, one after the other
+    jurors: int
+    labels: int
+
+    @classmethod
+    def join(cls, prior: Floats, table: Floats, away: Floats | None, jurors: int, labels: int) -> Parameters:
+        """Put the parts into one vector per fit."""
+        parts = [prior, table.reshape(len(table), -1)]
+        return cls(np.concatenate(parts if away is None else [*parts, away], axis=1), jurors, labels)
+
+    @property
+    def has_strata(self) -> bool:
+        """Whether items are easy or hard."""
+        return bool(self.flat.shape[1] != self.labels * (1 + self.jurors * self.labels))
+
+    @property
+    def prior(self) -> Floats:
+        """Log p_k, (stack, classes), k = stratum*labels + label."""
+        return self.flat[:, : self.labels * (1 + self.has_strata)]
+
+    @property
+    def table(self) -> Floats:
+        """Log K_j[l][r], (stack, labels, jurors*labels); with strata one more row, log g_j[r]."""
+        rows, cells = self.labels + self.has_strata, self.jurors * self.labels
+        first = self.labels * (1 + self.has_strata)
+        return self.flat[:, first : first + rows * cells].reshape(-1, rows, cells)
+
+    @property
+    def away(self) -> Floats:
+        """Logit h_j, (stack, jurors); only with strata."""
+        return self.flat[:, -self.jurors :]
+
+    def panel(self, index: int) -> Parameters:
+        """Pick one fit of the stack."""
+        return Parameters(self.flat[index][None], self.jurors, self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What all EM steps share: the data, the model, the pseudo-votes and the known labels."""
+
+    data: Incidence
+    model: str
+    pseudo: Floats  # pseudo-votes in the cells of Parameters.table, (stack or 1, labels or labels + 1, jurors*labels)
+    known: Floats | None  # (classes, T) log of the answer key, 0 where unknown
+    blocks: tuple[tuple[Incidence, slice], ...]  # the data again, in pieces with the rows they hold
+    tied: bool  # whether a label is as frequent among hard items as among easy ones
+
+
+def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> Problem:
+    """Give every juror the same pseudo-votes in each row: strength/R on each label, strength more on the right one.
+
+    The habit row has as many, but spread as the juror's own votes are: by habit everyone votes as always.
+    """
+    labels = data.labels
+    pseudo = np.tile(strength / labels + strength * np.eye(labels), data.jurors)[None]
+    if model == "strata":
+        cast = data.counts(data.weights[:, None, :]).reshape(data.stack, 1, data.jurors, labels) + 2.0 / labels
+        habit = 2.0 * strength * cast / cast.sum(axis=3, keepdims=True)
+        habit = habit.reshape(data.stack, 1, -1)
+        pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
+    return Problem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
+
+
+def _log_key(gold: ArrayLike | None, model: str) -> Floats | None:
+    """Logarithm of the known label probabilities, by class; zero (no constraint) where nothing is known."""
+    if gold is None:
+        return None
+    key = np.asarray(gold, dtype=np.float64).T
+    known = (key >= 0.0).all(axis=0)
+    safe = np.where(known, np.maximum(key, 1e-200), 1.0)
+    return np.tile(np.log(safe), (2 if model == "strata" else 1, 1))
+
+
+def class_table(at: Parameters) -> Floats:
+    """Log K_j[k][r] of every class: the rows themselves, and for hard items their mixtures with the habit."""
+    if not at.has_strata:
+        return at.table
+    look = at.table[:, :-1]
+    away = _away_cells(at)
+    hard = np.exp(look)
+    hard += away * (np.exp(at.table[:, -1:]) - hard)
+    return np.concatenate([look, np.log(hard)], axis=1)
+
+
+def _away_cells(at: Parameters) -> Floats:
+    """The chance h_j to look away, once for every cell of a row: (stack, 1, jurors*labels)."""
+    return np.repeat(1.0 / (1.0 + np.exp(-at.away)), at.labels, axis=1)[:, None, :]
+
+
+def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
+    """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T)."""
+    return _posteriors(problem.data, class_table(at), at.prior[:, :, None], problem.known)
+
+
+def _posteriors(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats]:
+    score = data.scores(table)
+    score += prior
+    if known is not None:
+        score += known
+    top = score.max(axis=1, keepdims=True)
+    score -= top
+    np.exp(score, out=score)
+    total = score.sum(axis=1, keepdims=True)
+    score /= total
+    return score, (top + np.log(total))[:, 0]
+
+
+def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
+    """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
+    table, prior = class_table(at), at.prior[:, :, None]
+    share, height = np.ones(at.prior.shape), _log_prior(problem, at)
+    counts = np.zeros(table.shape)
+    for block, rows in problem.blocks:
+        known = None if problem.known is None else problem.known[:, rows]
+        posterior, likelihood = _posteriors(block, table, prior, known)
+        mass = posterior * block.weights[:, None, :]
+        share += mass.sum(axis=2)
+        counts += block.counts(mass)
+        height += np.einsum("bt,bt->b", block.weights, likelihood)
+    return _maximise(problem, share, counts, at), height
+
+
+def _log_prior(problem: Problem, at: Parameters) -> Floats:
+    """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
+    value = at.prior.sum(axis=1)
+    value += np.einsum("bkc,bkc->b", at.table, np.broadcast_to(problem.pseudo, at.table.shape))
+    if at.has_strata:
+        value += (at.away - 2.0 * np.logaddexp(0.0, at.away)).sum(axis=1)  # log h + log(1 - h)
+    return np.asarray(value)
+
+
+def _maximise(problem: Problem, share: Floats, counts: Floats, at: Parameters | None) -> Parameters:
+    """M-step: the parameters that make the counts by class and the pseudo-votes most likely."""
+    data, away = problem.data, None
+    if problem.model == "strata":
+        counts, away = _split_by_habit(counts, at, data.labels)
+    counts = (counts + problem.pseudo).reshape(data.stack, -1, data.jurors, data.labels)
+    if problem.model == "one_coin":
+        counts = _spread_evenly(counts, data.labels)
+    counts /= counts.sum(axis=3, keepdims=True)
+    share = share / share.sum(axis=1, keepdims=True)
+    if problem.tied:
+        mix = share.reshape(data.stack, 2, data.labels)
+        share = (mix.sum(axis=2, keepdims=True) * mix.sum(axis=1, keepdims=True)).reshape(data.stack, -1)
+    return Parameters.join(np.log(share), np.log(counts), away, data.jurors, data.labels)
+
+
+def _split_by_habit(counts: Floats, at: Parameters | None, labels: int) -> tuple[Floats, Floats]:
+    """Share the votes on hard items out between looking (K) and habit (g); the new logit h with a Beta(2, 2) prior."""
+    easy, hard = counts[:, :labels], counts[:, labels:]
+    if at is None:
+        lazy = 0.5 * hard
+    else:
+        away = _away_cells(at)
+        habit = away * np.exp(at.table[:, -1:])
+        lazy = hard * (habit / (habit + (1.0 - away) * np.exp(at.table[:, :-1])))
+    look = hard - lazy
+    by_habit = lazy.sum(axis=1, keepdims=True)
+    by_juror = (len(counts), -1, labels)
+    odds = (by_habit.reshape(by_juror).sum(axis=2) + 1.0) / (look.sum(axis=1).reshape(by_juror).sum(axis=2) + 1.0)
+    return np.concatenate([easy + look, by_habit], axis=1), np.log(odds)
+
+
+def _spread_evenly(counts: Floats, labels: int) -> Floats:
+    """Replace confusion counts by one accuracy per juror, with the errors shared out evenly."""
+    right = np.einsum("bljl->bj", counts)
+    wrong = (counts.sum(axis=(1, 3)) - right) / max(labels - 1, 1)
+    same = np.eye(labels)[None, :, None, :]
+    return np.asarray(same * right[:, None, :, None] + (1.0 - same) * wrong[:, None, :, None])
+
+
+def _normalise(at: Parameters) -> Parameters:
+    """Bring extrapolated logarithms back to probabilities that add up to one."""
+    out = Parameters(np.clip(at.flat, -60.0, 60.0), at.jurors, at.labels)
+    table = out.table.reshape(len(at.flat), -1, at.jurors, at.labels)  # views: the subtractions change ``out``
+    table -= table.max(axis=3, keepdims=True)
+    table -= np.log(np.exp(table).sum(axis=3, keepdims=True))
+    prior = out.prior
+    prior -= prior.max(axis=1, keepdims=True)
+    prior -= np.log(np.exp(prior).sum(axis=1, keepdims=True))
+    return out
+
+
+def _ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
+    """Run accelerated EM until a plain EM step gains less than ``tolerance`` in every panel."""
+    twice, floor = at, np.full(problem.data.stack, -np.inf)
+    steps = 0
+    while steps < limit:
+        once, start = _improve(problem, at)
+        steps += 2
+        fallen = start < floor
+        if fallen.any():  # the long step overshot: go back to the plain one there
+            at = replace(at, flat=np.where(fallen[:, None], twice.flat, at.flat))
+            once, start = _improve(problem, at)
+            steps += 1
+        twice, floor = _improve(problem, once)
+        if (floor - start <= tolerance).all():
+            return twice, steps, True
+        at = _normalise(replace(at, flat=long_step(at.flat, once.flat, twice.flat, _LONGEST)))
+    return twice, steps, False
+
+
+def climb(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
+    """Fit: with strata first tied, then with a label mix of their own in the panels that insist on it."""
+    at, steps, converged = _ascend(problem, at, tolerance, limit)
+    if not problem.tied or steps >= limit:
+        return at, steps, converged
+    from scipy.special import chdtri
+
+    loose = replace(problem, tied=False)
+    _, floor = _improve(problem, at)
+    trial, more, _ = _ascend(loose, at, 0.0, _TRIAL)
+    _, height = _improve(loose, trial)
+    steps += more + 2
+    insist = height - floor > 0.5 * float(chdtri(problem.data.labels - 1, _UNLIKELY))
+    if not insist.any():
+        return at, steps, converged
+    trial, more, converged = _ascend(loose, trial, tolerance, limit - steps)
+    return replace(at, flat=np.where(insist[:, None], trial.flat, at.flat)), steps + more, converged
+
+
+def first_parameters(problem: Problem) -> Parameters:
+    """Begin from smoothed vote shares; with strata, the items without a clear majority are the harder ones."""
+    data = problem.data
+    cell = np.tile(np.eye(data.labels), data.jurors)[None]
+    shares = data.scores(np.broadcast_to(cell, (data.stack, *cell.shape[1:]))) + 1.0 / data.labels
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    if problem.model == "strata":
+        top = shares.max(axis=1, keepdims=True)
+        middle = (top * data.weights[:, None]).sum(axis=2, keepdims=True) / data.weights.sum(axis=1)[:, None, None]
+        easy = 1.0 / (1.0 + np.exp(-np.clip(8.0 * (top - middle), -3.0, 3.0)))
+        shares = np.concatenate([shares * easy, shares * (1.0 - easy)], axis=1)
+    if problem.known is not None:
+        shares = shares * np.exp(problem.known)
+        shares = shares / shares.sum(axis=1, keepdims=True)
+    shares *= data.weights[:, None, :]
+    return _maximise(problem, shares.sum(axis=2) + 1.0, data.counts(shares), None)
