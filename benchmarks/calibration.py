@@ -104,7 +104,9 @@ def measure_scores(bench: Bench) -> Iterator[str]:
     outcomes = no_gold(bench)
     yield "## If errors were independent\n"
     yield coverage_table(outcomes["if independent"])
-    yield f"\n`Evaluation.interval` at 95% holds {percent(_own_intervals(bench.sets), 0)} of the true scores.\n"
+    own = _own_intervals(bench.sets)
+    held = ", ".join(f"{percent(own.mean('inside', group), 0)} of {group} sets" for group in ("45", "31", "14"))
+    yield f"\nTrue scores inside `Evaluation.interval` at 95%: {held}.\n"
     yield "## As real juries go: leave one family out, no gold\n"
     real = outcomes["as real juries go"]
     yield coverage_table(real)
@@ -118,16 +120,16 @@ def measure_scores(bench: Bench) -> Iterator[str]:
     yield from _whole(bench)
 
 
-def _own_intervals(sets: list[VoteSet]) -> float:
-    """The share of true scores inside today's 95% intervals, which take errors for independent."""
-    inside = []
+def _own_intervals(sets: list[VoteSet]) -> Outcomes:
+    """The share of true scores inside the evaluation's own 95% intervals, which take errors for independent."""
+    outcomes = Outcomes()
     for vote_set in sets:
         truth = truth_of(vote_set.keyed, vote_set.counts)
         low, high = vote_set.independent["interval"].T
         true, counted = truth.shares["score"], truth.counted("score") & np.isfinite(low)
         if counted.any():
-            inside.append(float(((true >= low) & (true <= high))[counted].mean()))
-    return float(np.mean(inside))
+            outcomes.add(vote_set.name, {"inside": float(((true >= low) & (true <= high))[counted].mean())})
+    return outcomes
 
 
 def _whole(bench: Bench) -> Iterator[str]:

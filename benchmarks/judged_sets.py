@@ -78,7 +78,7 @@ def judge(vote_set: VoteSet, graded: CalibratedShares, gold: Floats | None = Non
     outcome["missed"] = abs(graded.wrong_labels - float(truth.shares["wrong_labels"]))
     for level in LEVELS:
         _judge_level(outcome, truth, graded, level)
-    left = max(float(unseen.sum()), 1.0)
+    left = float(unseen.sum()) or np.nan  # no label is judged where all items are gold
     outcome["log_loss"] = float(-(unseen * np.log(np.maximum(graded.posterior, 1e-12))).sum() / left)
     outcome["right"] = right / left
     return outcome
