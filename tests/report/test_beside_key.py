@@ -114,4 +114,4 @@ def test_on_real_panels_the_key_is_heard(shared_data: Path, name: str, labels: s
     advice = [_plain(one.text) for one in actions(e, found.labelling, "v.csv", keyed=keyed)]
     assert labels in advice[0]
     assert "replace" not in " ".join(advice)
-    assert "expected there" not in " ".join(advice)  # a review by probabilities that the key has refuted
+    assert "are expected to be wrong" not in " ".join(advice)  # a review by probabilities that the key has refuted

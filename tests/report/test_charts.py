@@ -76,9 +76,13 @@ def test_the_plane_holds_the_very_numbers_of_the_evaluation() -> None:
     result = trio()
     by_juror = {row["juror"]: row for row in rows_of(plot.accuracy(result)) if "score" in row}
     for j in result.jurors:
-        assert by_juror[j]["x"] == result.accuracy[j]["A"]
-        assert by_juror[j]["y"] == result.accuracy[j]["B"]
-        assert (by_juror[j]["x_low"], by_juror[j]["x_high"]) == result.interval_of("accuracy", j, "A")
+        real = result.leading
+        assert by_juror[j]["x"] == real.accuracy[j]["A"]
+        assert by_juror[j]["y"] == real.accuracy[j]["B"]
+        assert (by_juror[j]["x_low"], by_juror[j]["x_high"]) == real.interval_of("accuracy", j, "A")
+        assert by_juror[j]["plain_x"] == result.accuracy[j]["A"]
+        assert by_juror[j]["plain_y"] == result.accuracy[j]["B"]
+        assert (by_juror[j]["plain_x_low"], by_juror[j]["plain_x_high"]) == result.interval_of("accuracy", j, "A")
 
 
 def test_with_a_key_the_plane_shows_the_actual_beside_the_estimate() -> None:
@@ -104,7 +108,7 @@ def test_an_estimate_outside_the_square_is_shown_outside_and_named_so() -> None:
     chart = plot.accuracy(result)
     outside = [row for row in rows_of(chart) if row.get("kind") == OUTSIDE]
     assert [row["juror"] for row in outside] == ["j"]
-    assert max(domain[1] for domain in domains(chart)) > max(outside[0]["x"], outside[0]["y"]) > 1
+    assert max(domain[1] for domain in domains(chart)) > max(outside[0]["plain_x"], outside[0]["plain_y"]) > 1
 
 
 def test_inside_the_square_the_axes_end_near_one() -> None:
@@ -235,7 +239,10 @@ def test_estimates_stand_over_the_actual_numbers(panel: tuple[jurors.Evaluation,
     rows = [row for row in rows_of(chart) if "statistic" in row]
     assert len(rows) == 2 + 2 * 6
     one = next(row for row in rows if (row["juror"], row["label"]) == ("juror 2", "B"))
-    assert (one["value"], one["actual"]) == (result.accuracy["juror 2"]["B"], float(keyed.accuracy["juror 2"]["B"]))
+    assert (one["value"], one["actual"]) == (
+        result.leading.accuracy["juror 2"]["B"],
+        float(keyed.accuracy["juror 2"]["B"]),
+    )
     held = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in rows)
     assert chart.to_dict()["title"]["subtitle"][1] == f"{held} of {len(rows)} intervals hold the actual number"
 
@@ -252,6 +259,9 @@ def test_confusion_matrices_of_the_jurors_asked_for(labels5: jurors.Evaluation) 
 def test_many_labels_make_dots_and_intervals_or_a_heat_map(labels5: jurors.Evaluation) -> None:
     rows = [row for row in rows_of(plot.accuracy(labels5)) if "value" in row]
     assert {(row["juror"], row["label"]): row["value"] for row in rows} == {
+        (j, str(a)): x for j, by in labels5.leading.accuracy.items() for a, x in by.items()
+    }
+    assert {(row["juror"], row["label"]): row["plain"] for row in rows} == {
         (j, str(a)): x for j, by in labels5.accuracy.items() for a, x in by.items()
     }
     confusion = np.array([np.full((7, 7), 0.05) + np.eye(7) * 0.65] * 8)
@@ -284,7 +294,8 @@ def test_a_million_items_are_some_hundred_steps_and_lose_no_error() -> None:
 def test_of_an_exam_only_the_scores_are_drawn() -> None:
     result = replace(trio(), exam=True)
     rows = [row for row in rows_of(plot.accuracy(result)) if "value" in row]
-    assert {row["juror"]: row["value"] for row in rows} == dict(result.score)
+    assert {row["juror"]: row["value"] for row in rows} == dict(result.leading.score)
+    assert {row["juror"]: row["plain"] for row in rows} == dict(result.score)
     for kind in ("prevalence", "partition", "confusion"):
         with pytest.raises(SketchError, match="choices of an exam mean nothing"):
             result.plot(kind)
@@ -380,16 +391,19 @@ def test_what_cannot_be_drawn_is_said_in_one_line(
             lambda: plot.solutions(panel[0]),
             "those of three jurors and two labels; this panel has 6 jurors and 2 labels",
         ),
-        (lambda: plot.accuracy(trio(COMPLEX)), "no real evaluation explains these counts"),
+        (lambda: plot.accuracy(replace(trio(COMPLEX), calibration=None)), "no real evaluation explains these counts"),
         (lambda: plot.solutions(trio(COMPLEX)), "both solutions of these counts are complex"),
         (lambda: plot.dependence(trio()), "three jurors leave no residual"),
         (lambda: plot.dependence(labels5), "not available for 5 labels, only for two"),
         (lambda: plot.draw(trio(), "items"), "made from Labelling, got Evaluation"),
         (lambda: plot.items(jurors.label(panel[0].sketch), review=0), "a review is of one item or more"),
-        (lambda: plot.items(jurors.label(panel[0].sketch, method="majority")), "earned no probability"),
+        (
+            lambda: plot.items(jurors.label(panel[0].sketch, method="majority", errors="independent")),
+            "earned no probability",
+        ),
         (lambda: plot.information(jurors.grade(panel[0].sketch, method="majority")), "has no standard errors"),
         (lambda: plot.bounds({"a": 1}), "the columns of jurors.correlation_curve"),
-        (lambda: plot.draw(trio(), "pie"), "no chart 'pie'. Did you mean"),
+        (lambda: plot.draw(trio(), "pie"), "no chart 'pie'"),
     ]
     for draw, line in cases:
         with pytest.raises(JurorsError) as caught:

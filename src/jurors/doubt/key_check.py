@@ -10,6 +10,7 @@ import numpy as np
 
 from jurors.doubt.standing import actual_scores, binomial_error, votes_of
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.evaluate.calibrated import Calibrated
 from jurors.evaluate.majority import majority_shares
 from jurors.evaluate.solution import is_number
 
@@ -60,6 +61,7 @@ class KeyCheck:
     worst: tuple[str, float, float]  #: the juror whose score is furthest off: estimated, actual
     is_contradicted: bool  #: clearly fewer intervals hold than promised
     labels: Labels | None
+    independent: tuple[int, int] | None = None  #: held and known, if errors were independent; None: that is `held`
 
     @property
     def is_alarming(self) -> bool:
@@ -75,15 +77,18 @@ class KeyCheck:
 
 def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | None:
     """None where there is no key, or nobody has both scores."""
-    if keyed is None or e.solution is None:
+    if keyed is None or (e.solution is None and e.as_real is None):
         return None
-    actual = actual_scores(keyed)
-    pairs = [(j, e.score[j], actual[j]) for j in e.jurors if is_number(e.score[j]) and is_number(actual.get(j))]
+    actual, score = actual_scores(keyed), e.leading.score
+    pairs = [(j, score[j], actual[j]) for j in e.jurors if is_number(score[j]) and is_number(actual.get(j))]
     if not pairs:
         return None
-    held, known = intervals_held(e, keyed)
+    held, known = intervals_held(e.leading, keyed)
     worst = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
-    return KeyCheck(keyed.items, held, known, e.level, worst, _is_contradicted(e, keyed), labels_beside_key(e, keyed))
+    return KeyCheck(
+        keyed.items, held, known, e.level, worst, _is_contradicted(e, keyed), labels_beside_key(e, keyed),
+        None if e.as_real is None or e.interval is None else intervals_held(e, keyed),
+    )  # fmt: skip
 
 
 def _is_contradicted(e: Evaluation, keyed: KeyedEvaluation) -> bool:
@@ -95,32 +100,34 @@ def _is_contradicted(e: Evaluation, keyed: KeyedEvaluation) -> bool:
     reach = NormalDist().inv_cdf(0.5 + e.level / 2)
     gaps = []
     for j in e.jurors:
-        low, high = e.interval_of("score", j)
+        low, high = e.leading.interval_of("score", j)
         true: Any = actual.get(j)
         if low == low and is_number(true) and votes.get(j):
             chance = reach * float(binomial_error(true, votes[j])) * max(left_out, 0) ** 0.5
             gaps.append(max(low - true - chance, true - high - chance, 0.0))
     held = sum(gap == 0 for gap in gaps)
-    if not gaps or max(abs(e.score[j] - actual[j]) for j in e.jurors if _both(e, actual, j)) < _SMALL:
+    score = e.leading.score
+    if not gaps or max(abs(score[j] - actual[j]) for j in e.jurors if _both(e, actual, j)) < _SMALL:
         return False
     return bool(binom.cdf(held, len(gaps), e.level) < _SIGNIFICANT)
 
 
 def _both(e: Evaluation, actual: dict[str, Any], juror: str) -> bool:
-    return is_number(e.score[juror]) and is_number(actual.get(juror))
+    return is_number(e.leading.score[juror]) and is_number(actual.get(juror))
 
 
 def labels_beside_key(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
     """None where partition and key do not speak of the same decision tuples."""
-    if e.partition is None or e.exam or keyed.labels != e.labels or keyed.jurors != e.jurors:
+    partition = e.labelling_partition
+    if partition is None or e.exam or keyed.labels != e.labels or keyed.jurors != e.jurors:
         return None
-    sketch, chosen = e.partition.sketch, e.partition.chosen
+    sketch, chosen = partition.sketch, partition.chosen
     if not np.array_equal(sketch.tuples.codes, keyed.sketch.tuples.codes):
         return None
     rows = np.arange(len(chosen))
     true, shares = keyed.by_true_label, majority_shares(keyed.sketch)
     keyed_items = true.sum(axis=1)
-    expected = float(((1 - e.partition.probability) * keyed_items)[keyed_items > 0].sum())
+    expected = float(((1 - partition.probability) * keyed_items)[keyed_items > 0].sum())
     best_only = float((true[rows, chosen] * (1 - shares[rows, chosen])).sum())
     majority_only = float((true * shares).sum() - (true[rows, chosen] * shares[rows, chosen]).sum())
     apart = best_only + majority_only
@@ -131,17 +138,17 @@ def labels_beside_key(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
 
 def _half_width(e: Evaluation) -> float:
     """Of the typical score interval; 0 where there are none."""
-    ends = [e.interval_of("score", j) for j in e.jurors]
+    ends = [e.leading.interval_of("score", j) for j in e.jurors]
     widths = [high - low for low, high in ends if low == low]
     return float(np.median(widths)) / 2 if widths else 0.0
 
 
-def intervals_held(e: Evaluation, keyed: KeyedEvaluation) -> tuple[int, int]:
+def intervals_held(e: Evaluation | Calibrated, keyed: KeyedEvaluation) -> tuple[int, int]:
     """How many score intervals hold the actual score, of how many."""
     actual = actual_scores(keyed)
     held = [
         low <= actual[j] <= high
-        for j in e.jurors
+        for j in e.score
         for low, high in [e.interval_of("score", j)]
         if low == low and is_number(actual.get(j))
     ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.evaluate.calibrated import Calibrated
 from jurors.evaluate.solution import is_number
 
 _GAP = 0.05  # nobody is told to look at a juror for less
@@ -82,18 +83,41 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     with np.errstate(invalid="ignore"):
         above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[:, None]))
     weak = np.flatnonzero(2 * above.sum(axis=1) > size - 1)
-    return [result.jurors[k] for k in weak[np.argsort(score[weak], kind="stable")]]
+    weak = weak[np.argsort(score[weak], kind="stable")]
+    real = result.as_real if isinstance(result, Evaluation) and len(weak) else None  # asked only where it matters
+    return [result.jurors[k] for k in weak if real is None or _is_weak(real, result.jurors, int(k), critical)]
+
+
+def _is_weak(real: Calibrated, jurors: tuple[str, ...], k: int, critical: float) -> bool:
+    """The same as real juries go: what moves all scores together (shared error, slant) leaves the gaps between them."""
+    gap = np.array([real.score[j] if is_number(real.score[j]) else np.nan for j in jurors]) - real.score[jurors[k]]
+    error = gap_errors(real, k)
+    with np.errstate(invalid="ignore"):
+        above = (gap >= _GAP) & (gap > critical * error)
+    return bool(2 * above.sum() > len(jurors) - 1)
+
+
+def gap_errors(real: Calibrated, k: int) -> Any:
+    """The standard error of every score's distance to that of juror k."""
+    apart = real.score_draws - real.score_draws[k]
+    return np.sqrt(apart.var(axis=1) + real.score_doubt + real.score_doubt[k])
 
 
 def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
     """Whether no two of them differ beyond chance on other items, over all pairs at once."""
     score, error = scores_and_errors(e)
-    kept = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score + error))
-    if len(kept) < 2:
+    real = e.as_real
+    if real is not None:
+        score = np.array([real.score[j] if is_number(real.score[j]) else np.nan for j in e.jurors])
+    kept = np.flatnonzero(np.isin(e.jurors, jurors) & np.isfinite(score))
+    if len(kept) < 2 or (real is None and not np.isfinite(error[kept]).all()):
         return False
     critical = NormalDist().inv_cdf(1 - 0.05 / (len(kept) * (len(kept) - 1)))
-    score, error = score[kept], error[kept]
-    return not bool((score[:, None] - score > critical * np.hypot(error[:, None], error)).any())
+    for k in kept:
+        errors = np.hypot(error[k], error) if real is None else gap_errors(real, int(k))
+        if (score[k] - score[kept] > critical * errors[kept]).any():
+            return False
+    return True
 
 
 def binomial_error(share: Any, votes: Any) -> Any:

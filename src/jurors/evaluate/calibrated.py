@@ -9,6 +9,8 @@ from typing import Any
 from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named
 
+TOO_WIDE = 0.6  #: an interval that says nothing of a score; without gold, .4 is usual
+
 
 @dataclass(frozen=True, kw_only=True)
 class SharedError:
@@ -44,12 +46,21 @@ class Calibrated:
     basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
     level: float  #: how sure the intervals are
     partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
+    score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what moves all scores together
+    score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that is each juror's own
     foretold: Callable[[int], Named] | None = field(default=None, repr=False)  #: widths with gold; see `with_gold`
 
     @property
     def is_independent(self) -> bool:
         """Whether errors were taken for independent, as the user asked: nothing is calibrated then."""
         return self.shared_error.source == "independent"
+
+    @property
+    def best(self) -> str | None:
+        """The juror with the highest score of whom something is known; None where that is nobody."""
+        wide = {j: high - low for j, (low, high) in ((j, self.interval_of("score", j)) for j in self.score)}
+        known = [j for j, score in self.score.items() if score is not None and wide[j] <= TOO_WIDE]
+        return max(known, key=lambda j: self.score[j], default=None)
 
     def with_gold(self, items: int) -> Named | None:
         """Juror -> the ± that its score would be known to, were so many more items gold; NaN where nobody can tell.

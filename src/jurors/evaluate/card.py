@@ -111,10 +111,9 @@ def plain_verdict(e: Evaluation) -> list[str]:
     real = e.as_real
     if real is None:
         return []
-    known = [(score, j) for j, score in real.score.items() if score is not None]
-    if not known:
-        return []
-    best = max(known, key=lambda pair: pair[0])[1]
+    best = real.best
+    if best is None:
+        return ["Of no juror is anything known that would help."]
     low, high = real.interval_of("score", best)
     return [f"{best} is between {low * 100:.0f}% and {high * 100:.0f}% right{gold_clause(e, best)}."]
 
@@ -148,7 +147,7 @@ def footnotes(e: Evaluation) -> list[str]:
         lines.append(f"Intervals are about {what}.")
     lines += [*basis_lines(e), *e.notes]
     if any(alarm.kind == "correlated_errors" for alarm in e.alarms):
-        lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
+        lines.append("Errors go together, so take what is said if errors were independent as too sure.")
     if e.solution is not None and len(e.solutions) > 1:
         lines.append(f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}.")
     if not e.exam:

@@ -82,6 +82,11 @@ class Evaluation(Drawable):
         return None if self.calibrated is None or self.calibrated.is_independent else self.calibrated
 
     @property
+    def leading(self) -> Evaluation | Calibrated:
+        """The grades to show first, rank by and hold against a key: as real juries go where that is known."""
+        return self if self.as_real is None else self.as_real
+
+    @property
     def labelling_partition(self) -> Partition | None:
         """What items are labelled by: the calibrated partition where there is one."""
         return self.partition if self.calibrated is None else self.calibrated.partition

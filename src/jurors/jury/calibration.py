@@ -208,7 +208,7 @@ def _named(
     return Calibrated(
         prevalence=by_name["prevalence"], accuracy=by_name["accuracy"], score=by_name["score"],
         interval=Named(**interval, wrong_labels=(low, high)), wrong_labels=shares.wrong_labels, shared_error=shared,
-        basis=basis, level=evaluation.level,
+        basis=basis, level=evaluation.level, score_draws=shares.score_draws, score_doubt=shares.score_doubt,
         partition=Partition(sketch, by_true_label, chosen),
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +13,10 @@ import numpy as np
 from jurors.doubt.intervals.trio_intervals import interval_around, trio_interval_ends
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate.trio.trios import evaluate_trios
+from jurors.lab.gold_needed import DRAWN, gold_table, gold_to_halve
 from jurors.lab.information import ItemErrors, item_errors
 from jurors.lab.jury_model import JuryModel, jury_model, share
+from jurors.lab.simulate import simulate
 from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations
 from jurors.numbers.arrays import Floats
 from jurors.options import Target
@@ -35,6 +37,8 @@ class PlanRow:
     weakest: tuple[str, Label]  #: the juror and label that need most items
     correlation: float | None  #: up to here error correlations cannot move an accuracy by more than ± width
     breaking_point: float | None  #: from here on the bounds say nothing about some juror; both None where not computed
+    real_width: float | None = None  #: ± of a typical score as real juries go, without gold and however many items
+    gold_to_halve: int | None = None  #: gold items that would halve it; None where nobody can tell
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,10 @@ class Plan(Result):
         )
         return Table(columns, cells, title=title, right=(0, 1, 2, 4, 5))
 
+    def gold_table(self) -> Table:
+        """How far scores would be known as real juries go, and what gold would buy."""
+        return gold_table([(row.jurors, row.real_width, row.gold_to_halve) for row in self.rows], self.level)
+
     def _document(self) -> dict[str, Any]:
         rows = [
             {**asdict(row), "weakest": dict(zip(("juror", "label"), row.weakest, strict=True))} for row in self.rows
@@ -74,17 +82,19 @@ class Plan(Result):
         return {**head, "rows": rows, "curves": curves}
 
     def _columns(self) -> Columns:
-        names = ("jurors", "items", "items_for_prevalence", "correlation", "breaking_point")
+        names = (
+            "jurors", "items", "items_for_prevalence", "correlation", "breaking_point", "real_width", "gold_to_halve",
+        )  # fmt: skip
         return {name: [getattr(row, name) for row in self.rows] for name in names}
 
-    def _blocks(self) -> tuple[Table, Notes]:
-        return self.table(), Notes(self.notes())
+    def _blocks(self) -> tuple[Table, Table, Notes]:
+        return self.gold_table(), self.table(), Notes(self.notes())
 
     def notes(self) -> list[str]:
         """What the columns mean, as far as it is needed."""
         never = any(None in (row.items, row.items_for_prevalence) for row in self.rows)
         unknown = any(row.correlation is None for row in self.rows)
-        return [*_NOTES, *[_NEVER] * never, *[_UNKNOWN] * unknown]
+        return [_REAL_NOTE, *_NOTES, *[_NEVER] * never, *[_UNKNOWN] * unknown]
 
 
 _NOTES = (
@@ -92,6 +102,7 @@ _NOTES = (
     "Safe below: while no error correlation (a covariance) exceeds this, the bias stays within the width as well.",
     "Useless from: as much could explain all that some juror has in common with the others; nothing bounds it then.",
 )
+_REAL_NOTE = "Gold: items with a known true label, drawn at random; what they leave is foretold to 1 to 5 points."
 _NEVER = f"Never: no test of up to {_MOST_ITEMS:.0e} items is large enough.".replace("1e+", "10^")
 _UNKNOWN = f"–: bounds are computed for two labels and up to {MOST_JURORS} jurors."
 
@@ -142,7 +153,13 @@ def plan(
         model = jury_model(jurors=size, labels=labels, prevalence=prevalence, accuracy=_repeated(accuracy, size))
         _check_learnable(model)
         expected = ExpectedWidths(model, hidden, level, target, seed)
-        rows.append(_row(model, expected, width))
+        row = _row(model, expected, width)
+        votes = simulate(
+            DRAWN, jurors=size, labels=labels, prevalence=prevalence, accuracy=_repeated(accuracy, size),
+            missing=missing, seed=seed,
+        ).votes  # fmt: skip
+        real, gold = gold_to_halve(votes, level)
+        rows.append(replace(row, real_width=real, gold_to_halve=gold))
         curves.append((size, *_curve(expected, rows[-1].items, width)))
     return Plan(width, level, target, tuple(labels), tuple(rows), tuple(curves))
 

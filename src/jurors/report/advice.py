@@ -144,5 +144,5 @@ def _review(labelling: Labelling, file: str) -> list[Action]:
     if not total >= 1 or not mended >= 1 or len(first) == len(labelling):
         return []
     text = f"Let a person look at the {len(first)} least certain items"
-    text += f": about {mended:,.0f} of the {total:,.0f} wrong labels are expected there"
+    text += f": about {mended:,.0f} of their labels are expected to be wrong"
     return [Action(text, f"jurors label {file} --review {len(first)}")]

@@ -21,6 +21,8 @@ def key_lines(check: KeyCheck) -> list[Markup]:
         found += Markup(" {} of {} score intervals hold the actual score{}.").format(
             f"{check.held:,}", f"{check.known:,}", promised
         )
+    if check.independent is not None and check.independent[1]:
+        found += Markup(" If errors were independent: {} of {}.").format(*map("{:,}".format, check.independent))
     return [found, *([] if check.labels is None else [_label_line(check.labels)])]
 
 

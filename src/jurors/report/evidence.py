@@ -125,10 +125,12 @@ def _confusion(findings: Findings) -> Exhibit:
 def _against_key(findings: Findings) -> Exhibit:
     e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
     chart = charts.against_key(e, keyed)
-    held, known = intervals_held(e, keyed)
+    held, known = intervals_held(e.leading, keyed)
     finding = (
         f"{held} of {known} score intervals hold the actual score." if known else "There are no intervals to test."
     )
+    if e.as_real is not None and e.interval is not None:
+        finding += " If errors were independent: {} of {}.".format(*intervals_held(e, keyed))
     reading = "Estimated without the key against actual with it. On the diagonal the estimate is right."
     return _exhibit("against-key", reading, finding, chart)
 

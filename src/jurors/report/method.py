@@ -8,7 +8,7 @@ from typing import Any
 
 from jurors.doubt.standing import actual_scores
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
-from jurors.evaluate.card import percent, percent_range
+from jurors.evaluate.card import REAL, percent, percent_range
 from jurors.report.findings import Findings
 
 _MOST_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others
@@ -57,6 +57,8 @@ def method_sentence(findings: Findings) -> str:
         "latent": "By a model fitted to how often each combination of votes occurred: every item has a true label that "
         "nobody sees, and each juror its own rates of confusing one label with another.",
     }.get(e.method, f"By the method {e.method}.")
+    if e.as_real is not None:
+        how = f"If errors were independent: {how[0].lower()}{how[1:]}"
     return f"{how} No vote was compared with an answer key to find these numbers."
 
 
@@ -80,58 +82,92 @@ def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
 
 def _prevalences(findings: Findings) -> PageTable | None:
     e, actual = findings.evaluation, _actual(findings.keyed)
-    if e.solution is None:
+    if not _has_grades(e):
         return None
     majority = e.majority.to_float().prevalence if e.majority else {}
-    columns = ["label", "how common", _level(e), "majority vote says"] + ["actual", "held"] * (actual is not None)
+    columns = ["label", *_columns(e, "how common"), "majority vote says", *_key_columns(e, actual)]
     rows = []
     for a in e.labels:
-        ends = e.interval_of("prevalence", a)
-        row = [str(a), percent(e.prevalence[a]), _range(ends), percent(majority.get(a))]
+        row = [str(a), *_cells(e, "prevalence", a), percent(majority.get(a))]
         if actual is not None:
-            true = actual.prevalence.get(a)
-            row += [percent(true), _held(true, ends)]
+            row += _key_cells(e, actual.prevalence.get(a), "prevalence", a)
         rows.append(tuple(row))
     return PageTable("table-prevalence", "How common each label is", tuple(columns), tuple(rows))
 
 
 def _scores(findings: Findings) -> PageTable | None:
     e = findings.evaluation
-    if e.solution is None:
+    if not _has_grades(e):
         return None
     actual = None if findings.keyed is None else actual_scores(findings.keyed)
     majority = e.majority.to_float().score if e.majority else {}
-    columns = ["juror", "score", _level(e), "majority vote says"] + ["actual", "held"] * (actual is not None)
+    columns = ["juror", *_columns(e, "score"), "majority vote says", *_key_columns(e, actual)]
     rows = []
     for j in e.jurors:
-        ends = e.interval_of("score", j)
-        row = [j, percent(e.score[j]), _range(ends), percent(majority.get(j))]
+        row = [j, *_cells(e, "score", j), percent(majority.get(j))]
         if actual is not None:
-            row += [percent(actual.get(j)), _held(actual.get(j), ends)]
+            row += _key_cells(e, actual.get(j), "score", j)
         rows.append(tuple(row))
     caption = "The share of all items each juror has right"
     return PageTable("table-scores", caption, tuple(columns), tuple(rows))
 
 
 def _accuracies(findings: Findings) -> PageTable | None:
-    """One row a juror and label, so that sixteen labels read as well as two."""
+    """One row per juror and label, so that sixteen labels read as well as two."""
     e, actual = findings.evaluation, _actual(findings.keyed)
-    if e.solution is None:
+    if not _has_grades(e):
         return None
-    columns = ["juror", "true label", "accuracy", _level(e)] + ["actual", "held"] * (actual is not None)
+    columns = ["juror", "true label", *_columns(e, "accuracy"), *_key_columns(e, actual)]
     rows = []
     for j in e.jurors[: max(1, _MOST_CELLS // (len(columns) * len(e.labels)))]:
         true = {} if actual is None else actual.accuracy.get(j, {})
         for a in e.labels:
-            ends = e.interval_of("accuracy", j, a)
-            row = [j, str(a), percent(e.accuracy[j][a]), _range(ends)]
+            row = [j, str(a), *_cells(e, "accuracy", j, a)]
             if actual is not None:
-                row += [percent(true.get(a)), _held(true.get(a), ends)]
+                row += _key_cells(e, true.get(a), "accuracy", j, a)
             rows.append(tuple(row))
     left = len(e.jurors) * len(e.labels) - len(rows)
     note = f"{left:,} more rows are in the embedded numbers." if left else ""
     caption = "Of the items of a true label, the share each juror gets right"
     return PageTable("table-accuracy", caption, tuple(columns), tuple(rows), named=(0, 1), note=note)
+
+
+def _has_grades(e: Evaluation) -> bool:
+    return e.solution is not None or e.as_real is not None
+
+
+def _columns(e: Evaluation, what: str) -> list[str]:
+    """As real juries go, and beside it if errors were independent; the latter alone where that is all."""
+    if e.as_real is None:
+        return [what, _level(e)]
+    beside = ["if independent", _level(e)] if e.solution is not None else []
+    return [f"{what}, {REAL}", _level(e), *beside]
+
+
+def _cells(e: Evaluation, statistic: str, *names: Any) -> list[str]:
+    grades: list[Any] = [e.as_real] if e.as_real is not None else []
+    cells = []
+    for by in [*grades, *([e] if e.solution is not None else [])]:
+        value = getattr(by, statistic)
+        for name in names:
+            value = value[name]
+        cells += [percent(value), _range(by.interval_of(statistic, *names))]
+    return cells
+
+
+def _key_columns(e: Evaluation, actual: Any) -> list[str]:
+    if actual is None:
+        return []
+    both = e.as_real is not None and e.solution is not None
+    return ["actual", "held", *(["held if independent"] if both else [])]
+
+
+def _key_cells(e: Evaluation, true: Any, statistic: str, *names: Any) -> list[str]:
+    """The true value, and whether the intervals hold it."""
+    held = [_held(true, e.leading.interval_of(statistic, *names))]
+    if e.as_real is not None and e.solution is not None:
+        held.append(_held(true, e.interval_of(statistic, *names)))
+    return [percent(true), *held]
 
 
 def _exact(findings: Findings) -> PageTable | None:
@@ -227,10 +263,8 @@ def _methods(findings: Findings) -> PageTable | None:
         return None
     table = findings.comparison.table()
     rows = tuple(tuple(str(cell) for cell in row) for row in table.rows)
-    if len(rows) > _MOST_METHODS:  # the accuracies go: they come after one prevalence per label
-        e = findings.evaluation
-        start, size = len(e.labels), len(e.jurors) * len(e.labels)
-        rows = rows[:start] + rows[start + size :]
+    if len(rows) > _MOST_METHODS:  # the accuracies go
+        rows = tuple(row for row in rows if not row[0].startswith("accuracy of "))
     return PageTable("table-methods", "The same votes graded by other methods", table.columns, rows)
 
 

@@ -187,6 +187,7 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
         css=Markup(_style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=_first_loud(alarms), more=_first_loud(alarms, more=True),
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
+        has_both=e.as_real is not None and e.solution is not None,
         first=rows[:_ENDS] if many else rows, last=last, left_out=len(rows) - _ENDS - len(last) if many else 0,
         level=f"{e.level * 100:g}% interval", axis=_axis(rows),
         actions=actions(e, findings.labelling, shlex.quote(file), keyed=keyed), tabs=shown_tabs,
@@ -309,7 +310,8 @@ def _filters(rows: list[Ranked]) -> dict[str, Any]:
 
 def _domain(rows: list[Ranked]) -> tuple[float, float]:
     """[0, 1], grown where a score lies outside."""
-    known = [x for row in rows for x in (row.score, *row.ends, row.actual) if x is not None and x == x]
+    shown = [x for r in rows for x in (r.score, *r.ends, r.beside, *r.beside_ends, r.actual)]
+    known = [x for x in shown if x is not None and x == x]
     return min([0.0, *known]), max([1.0, *known])
 
 
@@ -330,6 +332,9 @@ def _bar(row: Ranked, low: float, high: float) -> Markup:
         parts.append(Markup('<line class="range" x1="{}" x2="{}" y1="7" y2="7"/>').format(*map(at, row.ends)))
     if row.score is not None:
         parts.append(Markup('<rect class="dot" x="{}" y="2" width="2" height="10"/>').format(at(row.score)))
+    if row.beside is not None and row.beside_ends[0] == row.beside_ends[0]:
+        thin = Markup('<line class="beside" x1="{}" x2="{}" y1="7" y2="7"/>')
+        parts.append(thin.format(*map(at, row.beside_ends)))
     if row.actual is not None and row.actual == row.actual:
         parts.append(Markup('<line class="true" x1="{0}" x2="{0}" y1="0" y2="14"/>').format(at(row.actual)))
     svg = Markup('<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{}</svg>')

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from jurors.doubt.standing import actual_scores, could_be_equal, scores_and_errors, swapped
 from jurors.evaluate import Evaluation, KeyedEvaluation
+from jurors.evaluate.calibrated import TOO_WIDE
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.catalogue import KINDS
 from jurors.evaluate.solution import is_number
@@ -29,6 +30,8 @@ class Ranked:
     juror: str
     score: float | None
     ends: tuple[float, float]
+    beside: float | None  #: the score if errors were independent; None where `score` is that
+    beside_ends: tuple[float, float]
     actual: float | None  #: with a key
     remarks: tuple[str, ...]
     is_doubtful: bool  #: not told apart from somebody who has no idea
@@ -36,15 +39,16 @@ class Ranked:
 
 
 def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Ranked]:
-    """The jurors by score (with a key by the actual one), best first; those of whom too little is known last."""
-    if e.solution is None:
+    """The jurors by score as real juries go (with a key by the actual one); those of whom too little is known last."""
+    if e.solution is None and e.as_real is None:
         return []
+    lead = e.leading
     actual = {} if keyed is None else actual_scores(keyed)
     open_ones = open_scores(e, keyed)
     by_juror = _remarks(e, keyed, open_ones)
 
     def place(juror: str) -> tuple[bool, bool, float]:
-        shown = actual.get(juror) if keyed is not None else e.score[juror]
+        shown = actual.get(juror) if keyed is not None else lead.score[juror]
         known = is_number(shown)
         return not known, juror in open_ones, -shown if known else 0.0  # type: ignore[operator]
 
@@ -52,8 +56,10 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Ranked]
         Ranked(
             rank=k,
             juror=j,
-            score=e.score[j] if is_number(e.score[j]) else None,
-            ends=e.interval_of("score", j),
+            score=lead.score[j] if is_number(lead.score[j]) else None,
+            ends=lead.interval_of("score", j),
+            beside=e.score[j] if lead is not e and is_number(e.score.get(j)) else None,
+            beside_ends=e.interval_of("score", j),
             actual=actual.get(j),
             remarks=tuple(by_juror[j].values()),
             is_doubtful=is_doubtful(e, j),
@@ -69,8 +75,9 @@ def open_scores(e: Evaluation, keyed: KeyedEvaluation | None = None) -> set[str]
         score, error = scores_and_errors(keyed)
         width = 2 * NormalDist().inv_cdf(0.5 + e.level / 2) * error
         return {j for j, x, wide in zip(e.jurors, score, width, strict=True) if x != x or wide > _WIDE}
-    ends = {j: e.interval_of("score", j) for j in e.jurors}
-    return {j for j, (low, high) in ends.items() if high - low > _WIDE}  # nobody where there are no intervals
+    ends = {j: e.leading.interval_of("score", j) for j in e.jurors}
+    wide = _WIDE if e.as_real is None else TOO_WIDE
+    return {j for j, (low, high) in ends.items() if high - low > wide}  # nobody where there are no intervals
 
 
 def is_doubtful(e: Evaluation, juror: str) -> bool:
@@ -102,7 +109,8 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
         if "inverted_juror" not in found[juror]:
             found[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
-        if any(is_number(x) and not 0 <= x <= 1 for x in (e.score[juror], *e.accuracy[juror].values())):
+        numbers = (e.score[juror], *e.accuracy[juror].values()) if e.solution is not None else ()
+        if any(is_number(x) and not 0 <= x <= 1 for x in numbers):
             found[juror]["outside"] = "a number outside 0–100%"
         if is_doubtful(e, juror) and not found[juror].keys() & _LIKE_A_COIN:
             found[juror]["doubtful"] = "intervals do not exclude a coin"

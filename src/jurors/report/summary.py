@@ -14,6 +14,7 @@ from markupsafe import Markup
 from jurors.doubt.key_check import KeyCheck, check_with_key
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.alarm import loudest, ranked
+from jurors.evaluate.card import plain_verdict
 from jurors.report.beside_key import key_lines
 from jurors.report.wording import counted, of_which
 
@@ -38,9 +39,10 @@ def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> Verdict:
     tone, headline, lines = _by_alarms(e)
     if check is not None and check.speaks_against:
         tone, headline = _by_key(check, tone, headline)
-    if tone != "alarm":
+    lines[:0] = plain_verdict(e)
+    if tone != "alarm" or e.as_real is not None:
         lines += _expected_errors(e)
-    if any(a.kind == "correlated_errors" for a in e.alarms):
+    if e.as_real is None and any(a.kind == "correlated_errors" for a in e.alarms):
         lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if check is None:
         return Verdict(tone, headline, tuple(lines))
@@ -78,7 +80,14 @@ def _by_key(check: KeyCheck, tone: Tone, headline: str) -> tuple[Tone, str]:
 
 
 def _expected_errors(e: Evaluation) -> list[str]:
-    if e.exam or e.partition is None or not e.partition.expected_errors >= 0:
+    if e.exam:
+        return []
+    if e.as_real is not None:
+        low, high = e.as_real.interval_of("wrong_labels")
+        share = of_which(e.as_real.wrong_labels * e.items, e.items)
+        ends = f"between {low:.0%} and {high:.0%}"
+        return [f"With the best label for every item, {share} expected to be wrong as real juries go, {ends}."]
+    if e.partition is None or not e.partition.expected_errors >= 0:
         return []
     share = of_which(e.partition.expected_errors, e.partition.sketch.items)
     return [f"With the best label for every item, {share} expected to be wrong."]

@@ -74,6 +74,8 @@ class CalibratedShares:
     method_weights: Floats  #: how far gold trusts each method's posterior
     values: Floats  #: (statistics, values) equally likely ones, sorted: prevalence, accuracy, score, wrong labels
     items: Floats  #: (statistics,) how many items each is a share of
+    score_draws: Floats  #: (N, DRAWS) the scores of every scenario: what moves all jurors together
+    score_doubt: Floats  #: (N,) the variance of what stays unknown of a juror in each of them
 
     @property
     def shared_error(self) -> float:
@@ -180,6 +182,8 @@ def _graded(jury: Jury, population: Population, drawn: Scenarios, sums: Sums, no
         method_weights=drawn.weights,
         values=values,
         items=np.concatenate(items),
+        score_draws=score[:-1, :DRAWS],
+        score_doubt=score_doubt[:-1],
     )
 
 

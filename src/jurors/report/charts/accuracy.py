@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from jurors.evaluate import Evaluation, KeyedEvaluation
-from jurors.report.charts.numbers import Grades, ends_row, grades_of, matched, number
+from jurors.evaluate.card import REAL
+from jurors.report.charts.numbers import Grades, ends_row, grades_of, leading_grades, matched, number
 from jurors.report.charts.plane import BETTER, accuracy_plane, juror_rows
 from jurors.report.charts.theme import (
     BLUE,
     GREY,
+    ORANGE,
     PERCENT,
     SEQUENTIAL,
     Chart,
@@ -42,9 +44,15 @@ def accuracy(
     an estimate lies outside: that is an alarm, and it must be seen.
     """
     wanted(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
-    grades = grades_of(evaluation)
+    grades = leading_grades(evaluation)
     actual = None if truth is None else matched(grades_of(truth), grades)
     about = [_about(evaluation)]
+    shorter, longer = sorted((len(grades.labels), len(grades.jurors)))
+    is_heat = len(grades.labels) > 2 and not (shorter <= _MOST_PANELS and longer <= _MOST_ROWS)
+    if grades.plain is not None and not is_heat:
+        about.append(
+            "Filled points, thick bars: as real juries go. Hollow points, thin lines: if errors were independent"
+        )
     crosses = ["Crosses are the actual, by the answer key"] * (truth is not None)
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         chart = _dots(grades, actual, (width, height), scores_only=True)
@@ -57,8 +65,7 @@ def accuracy(
             about.append(f"{counted(len(worse), 'juror')} worse than a coin or outside 0 – 100%")
         chart = accuracy_plane(grades, actual, (width, width if height is None else height))
         return finish(chart, "How accurate each juror is on each label", about)
-    shorter, longer = sorted((len(grades.labels), len(grades.jurors)))
-    if shorter <= _MOST_PANELS and longer <= _MOST_ROWS:
+    if not is_heat:
         chart = _dots(grades, actual, (width, height), scores_only=False)
         return finish(chart, "How accurate each juror is on each label", about + crosses)
     return finish(_heat(grades, actual, width, height), "How accurate each juror is on each label", about)
@@ -68,8 +75,8 @@ def _about(result: Evaluation | KeyedEvaluation) -> str:
     start = f"{counted(len(result.jurors), 'juror')}, {counted(result.items, 'item')}"
     if isinstance(result, KeyedEvaluation):
         return f"{start}; against the answer key"
-    sure = f", bars are {result.level * 100:g}% intervals" if result.interval is not None else ", no intervals"
-    return f"{start}; method {result.method}{sure}"
+    sure = f", bars are {result.level * 100:g}% intervals" if result.leading.interval is not None else ", no intervals"
+    return f"{start}; method {result.method}{sure}" + (f", {REAL}" if result.as_real is not None else "")
 
 
 def _rows(grades: Grades, truth: Grades | None, *, scores_only: bool = False) -> list[Row]:
@@ -80,14 +87,26 @@ def _rows(grades: Grades, truth: Grades | None, *, scores_only: bool = False) ->
         if scores_only:
             actual = None if at is None or truth is None else number(truth.score[at])
             row = {"juror": juror, "label": "all items", "value": score, "actual": actual, "score": score}
+            row |= _plain_row(grades.plain, "score", juror)
             rows.append(row | ends_row("value", grades.ends("score", juror)))
             continue
         for m, label in enumerate(grades.labels):
             row = {"juror": juror, "label": str(label), "value": number(grades.accuracy[k, m]), "score": score}
             if at is not None and truth is not None:
                 row["actual"] = number(truth.accuracy[at, m])
+            row |= _plain_row(grades.plain, "accuracy", juror, label)
             rows.append(row | ends_row("value", grades.ends("accuracy", juror, label)))
     return rows
+
+
+def _plain_row(plain: Grades | None, statistic: str, juror: str, label: Any = None) -> Row:
+    """What independence would make of it."""
+    if plain is None:
+        return {}
+    k = plain.jurors.index(juror)
+    value = plain.score[k] if label is None else plain.accuracy[k, plain.labels.index(label)]
+    names = (juror,) if label is None else (juror, label)
+    return {"plain": number(value)} | ends_row("plain", plain.ends(statistic, *names))
 
 
 def _by_score(grades: Grades) -> list[str]:
@@ -126,7 +145,7 @@ def _dots(grades: Grades, truth: Grades | None, size: tuple[float, float | None]
 
 def _dot_layers(rows: list[Row], y: Any, what: str, has_key: bool, *, ticks: int) -> list[Chart]:
     alt = altair()
-    names = ("value", "value_low", "value_high", "actual")
+    names = ("value", "value_low", "value_high", "actual", "plain", "plain_low", "plain_high")
     domain = grown(*(row.get(name) for row in rows for name in names))
     x = alt.X("value:Q", title=what, scale=alt.Scale(domain=domain, nice=False, zero=False))
     intervals = any(row["value_low"] is not None for row in rows)
@@ -135,7 +154,13 @@ def _dot_layers(rows: list[Row], y: Any, what: str, has_key: bool, *, ticks: int
     )
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
     layers = [edges.encode(x="edge:Q")]
-    layers += [base.mark_rule(strokeWidth=2, opacity=0.65, color=BLUE).encode(x="value_low:Q", x2="value_high:Q")]
+    both = any(row.get("plain") is not None for row in rows)
+    bar = base.mark_rule(strokeWidth=5 if both else 2, opacity=0.4 if both else 0.65, color=BLUE)
+    layers += [bar.encode(x="value_low:Q", x2="value_high:Q")]
+    if both:
+        thin = base.mark_rule(strokeWidth=1, opacity=0.9, color=ORANGE)
+        layers += [thin.encode(x="plain_low:Q", x2="plain_high:Q")]
+        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x="plain:Q")]
     if has_key:
         layers += [base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x="actual:Q")]
     return [*layers, base.mark_point(filled=True, size=50, color=BLUE, opacity=1)]

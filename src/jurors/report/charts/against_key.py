@@ -6,7 +6,7 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation
-from jurors.report.charts.numbers import ends_row, grades_of, number
+from jurors.report.charts.numbers import ends_row, grades_of, leading_grades, number
 from jurors.report.charts.theme import (
     PALETTE,
     PERCENT,
@@ -66,7 +66,7 @@ def against_key(
 
 
 def _rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
-    grades, truth = grades_of(evaluation), grades_of(keyed)
+    grades, truth = leading_grades(evaluation), grades_of(keyed)
     shared = [j for j in grades.jurors if j in set(truth.jurors)]
     place, key = ({j: k for k, j in enumerate(g.jurors)} for g in (grades, truth))
     rows: list[Row] = []

@@ -10,6 +10,7 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
+from jurors.evaluate.calibrated import Calibrated
 from jurors.evaluate.card import percent_range
 from jurors.names import positions
 from jurors.numbers.arrays import Floats
@@ -29,7 +30,8 @@ class Grades:
     prevalence: Floats  #: (R,)
     accuracy: Floats  #: (N, R)
     score: Floats  #: (N,)
-    evaluation: Evaluation | None  #: where intervals come from
+    evaluation: Evaluation | Calibrated | None  #: where intervals come from
+    plain: Grades | None = None  #: the same if errors were independent, where these are as real juries go
 
     def ends(self, statistic: str, *names: Any) -> Ends:
         """An interval, (NaN, NaN) where there is none."""
@@ -43,6 +45,22 @@ def grades_of(result: Evaluation | KeyedEvaluation) -> Grades:
     solution: Any = result.solution
     evaluation = result if isinstance(result, Evaluation) else None
     return _grades(solution, evaluation)
+
+
+def leading_grades(result: Evaluation | KeyedEvaluation) -> Grades:
+    """The grades as real juries go, with those of independence beside them; these alone where that is all there is."""
+    real = result.as_real if isinstance(result, Evaluation) else None
+    if real is None or not isinstance(result, Evaluation):
+        return grades_of(result)
+    return Grades(
+        result.jurors,
+        result.labels,
+        as_floats([real.prevalence[a] for a in result.labels]),
+        as_floats([[real.accuracy[j][a] for a in result.labels] for j in result.jurors]),
+        as_floats([real.score[j] for j in result.jurors]),
+        real,
+        None if result.solution is None else grades_of(result),
+    )
 
 
 def _grades(solution: Solution, evaluation: Evaluation | None) -> Grades:

@@ -10,6 +10,7 @@ from jurors.report.charts.numbers import Grades, ends_row, number
 from jurors.report.charts.theme import BLUE, GREY, ORANGE, PERCENT, PINK, Chart, Row, altair, data, grown, shortened
 
 BETTER, WORSE, OUTSIDE, ACTUAL = "better than a coin", "worse than a coin", "outside 0 – 100%", "actual (answer key)"
+_MOST_BOTH = 12  # jurors whose two kinds of intervals fit one plane
 _LOOKS = {
     BETTER: (BLUE, "circle"), WORSE: (ORANGE, "triangle-down"), OUTSIDE: (PINK, "diamond"), ACTUAL: (GREY, "cross"),
 }  # fmt: skip
@@ -26,11 +27,23 @@ def juror_rows(grades: Grades, truth: Grades | None) -> list[Row]:
         row = {"juror": juror, "x": x, "y": y, "score": number(grades.score[k]), "kind": kind_of(x, y)}
         row |= ends_row("x", grades.ends("accuracy", juror, first))
         row |= ends_row("y", grades.ends("accuracy", juror, second))
+        if grades.plain is not None:
+            row |= _plain_row(grades.plain, juror)
         if truth is not None and juror in truth.jurors:
             at = truth.jurors.index(juror)
             row |= {"actual_x": number(truth.accuracy[at, 0]), "actual_y": number(truth.accuracy[at, 1])}
         rows.append(row)
     return rows
+
+
+def _plain_row(plain: Grades, juror: str) -> Row:
+    """The same juror if errors were independent; outside the square, that is an alarm and must be seen."""
+    x, y = (number(value) for value in plain.accuracy[plain.jurors.index(juror)])
+    row: Row = {"plain_x": x, "plain_y": y} | ends_row("plain_x", plain.ends("accuracy", juror, plain.labels[0]))
+    row |= ends_row("plain_y", plain.ends("accuracy", juror, plain.labels[1]))
+    if x is not None and y is not None and kind_of(x, y) == OUTSIDE:
+        row["kind"] = OUTSIDE
+    return row
 
 
 def kind_of(x: float, y: float) -> str:
@@ -102,7 +115,7 @@ def accuracy_plane(grades: Grades, truth: Grades | None, size: tuple[float, floa
     """Each juror at (accuracy on the first label, accuracy on the second), with intervals, beside the actual."""
     alt = altair()
     rows = juror_rows(grades, truth)
-    names = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y")
+    names = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y", "plain_x", "plain_y")
     values = [row.get(name) for row in rows for name in names]
     domain = _nearer(grown(*values), values)
     x, y = axes(grades.labels, domain)
@@ -114,9 +127,11 @@ def accuracy_plane(grades: Grades, truth: Grades | None, size: tuple[float, floa
     )
     layers = [background(domain)]
     if intervals:
-        cross = base.mark_rule(strokeWidth=1.5, opacity=faint)
+        cross = base.mark_rule(strokeWidth=1.5 if grades.plain is None else 4, opacity=faint * _softer(grades))
         layers += [cross.encode(x="x_low:Q", x2="x_high:Q", color=looks["color"])]
         layers += [cross.encode(y="y_low:Q", y2="y_high:Q", color=looks["color"])]
+    if grades.plain is not None:
+        layers += _plain_layers(base, looks["color"], with_ends=len(rows) <= _MOST_BOTH)
     if truth is not None:
         layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2="actual_x:Q", y2="actual_y:Q")]
         key = base.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
@@ -124,6 +139,22 @@ def accuracy_plane(grades: Grades, truth: Grades | None, size: tuple[float, floa
     layers += [base.mark_point(filled=True, size=70 if len(rows) <= 60 else 34, opacity=0.95).encode(**looks)]
     layers += named_points(rows, domain, size)
     return alt.layer(*layers).properties(width=size[0], height=size[1])
+
+
+def _softer(grades: Grades) -> float:
+    """Thick bars are fainter, so that thin ones are seen upon them."""
+    return 1.0 if grades.plain is None else 0.4
+
+
+def _plain_layers(base: Chart, colour: Any, *, with_ends: bool) -> list[Chart]:
+    """If errors were independent: hollow points, and thin intervals while there is room for them."""
+    thin = base.mark_rule(strokeWidth=1, opacity=0.9, clip=True)
+    ends = [
+        thin.encode(x="plain_x_low:Q", x2="plain_x_high:Q", y="plain_y:Q", color=colour),
+        thin.encode(x="plain_x:Q", y="plain_y_low:Q", y2="plain_y_high:Q", color=colour),
+    ]
+    points = base.mark_point(filled=False, size=45, opacity=0.9).encode(x="plain_x:Q", y="plain_y:Q", color=colour)
+    return [*(ends if with_ends else []), points]
 
 
 def _nearer(domain: list[float], values: Sequence[float | None]) -> list[float]:
