@@ -43,6 +43,9 @@ def swapped(result: Evaluation | KeyedEvaluation) -> list[str]:
     """With two labels: jurors who would be wrong more often than a coin on other such items too."""
     if result.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
         return []
+    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score
+    if all(is_number(x) and x >= 0.5 for x in scores.values()):  # most juries: nothing to weigh
+        return []
     score, error = scores_and_errors(result)
     reach = NormalDist().inv_cdf(0.5 + (result.level if isinstance(result, Evaluation) else _LEVEL) / 2)
     accuracy = result.solution.to_float().accuracy
