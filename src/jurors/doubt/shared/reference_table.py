@@ -101,7 +101,8 @@ class ReferenceJuries(Result):
             f"(an accuracy by {100 * population.label_deviation:.1f}), one standard deviation."
         )
         if self._is_own:
-            yield f"The {len(shipped_juries())} shipped juries count as {LENT:.0f} more beside these {len(self)}."
+            these = "this one" if len(self) == 1 else f"these {len(self)}"
+            yield f"The {len(shipped_juries())} shipped juries count as {LENT:.0f} more beside {these}."
 
 
 def _row(jury: ReferenceJury) -> tuple[Any, ...]:
