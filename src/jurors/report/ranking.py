@@ -149,7 +149,8 @@ def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:
     if doubtful:
         lines.append(Markup("Not told apart from coin flips: {}.").format(names(doubtful)))
     elif not e.exam and e.interval is not None and not few and rows:
-        lines.append(Markup("All are told apart from coin flips, as far as the intervals go."))
+        basis = "as far as the intervals go" if e.as_real is None else "if errors were independent"
+        lines.append(Markup("All are told apart from coin flips, {}.").format(basis))
     return lines
 
 
