@@ -15,7 +15,8 @@ from jurors.errors import OptionError, SketchError
 from jurors.evaluate.trio.trios import evaluate_trios
 from jurors.lab.gold_needed import DRAWN, gold_table, gold_to_halve
 from jurors.lab.information import ItemErrors, item_errors
-from jurors.lab.jury_model import JuryModel, jury_model, share
+from jurors.lab.jury_model import JuryModel, jury_model
+from jurors.lab.jury_numbers import share
 from jurors.lab.simulate import simulate
 from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations
 from jurors.numbers.arrays import Floats

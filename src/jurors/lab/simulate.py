@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score
-from jurors.lab.jury_model import JuryModel, jury_model, share
+from jurors.lab.jury_model import JuryModel, jury_model
+from jurors.lab.jury_numbers import share
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.moments import covariances, pair_sums
