@@ -223,6 +223,9 @@ class LimitOptions(TypedDict, total=False):
     min_prevalence: Any
     max_prevalence: Any
     max_wrong: Any
+    baseline: Any
+    votes: Any
+    max_drop: float
     allow_unknown: bool
     max_correlation: float | None
     min_effective: float | None
@@ -238,6 +241,9 @@ class Limits:
     min_prevalence: Any = None
     max_prevalence: Any = None
     max_wrong: Any = None
+    baseline: Any = None  #: an earlier run: a document, an evaluation, or votes
+    votes: Any = None  #: what was graded, to be paired with the votes of the baseline
+    max_drop: float = 0.0
     allow_unknown: bool = False
     max_correlation: float | None = None
     min_effective: float | None = None
@@ -248,6 +254,9 @@ class Limits:
         """The limits that were given; OptionError names the nearest where there is no such limit."""
         check_known(given, names_of(LimitOptions))
         return cls(**given)
+
+    def __post_init__(self) -> None:
+        _in_range(0 <= self.max_drop <= 1, "max_drop", self.max_drop, "must be a share from 0 to 1")
 
 
 # -- which option is which ----------------------------------------------------------------------------------------

@@ -126,3 +126,30 @@ def test_judges_who_pass_everything_are_a_result(tmp_path: Path) -> None:
     assert run("check", path, "--min-accuracy", "fail:0.7").exit_code == 3
     assert run("check", path, "--min-accuracy", "fail:0.7", "--allow-unknown").exit_code == 0
     assert json.loads(run("grade", path, "--format", "json").stdout)["score"] is None
+
+
+def test_a_baseline_is_an_earlier_document_or_earlier_votes(votes: Path, tmp_path: Path) -> None:
+    last = tmp_path / "last.json"
+    run("grade", votes, "--format", "json", "-o", last)
+    paired = run("check", votes, "--baseline", votes, "--junit", tmp_path / "out.xml")
+    assert paired.exit_code == 0
+    assert (
+        "PASS      baseline ann: +0.0 points (95%: +0.0 to +0.0), no drop asked; 0 of 300 votes changed"
+        in paired.stdout
+    )
+    assert cases(tmp_path / "out.xml")["jurors.gates", "baseline ann"] == "passed"
+    by_score = run("check", votes, "--baseline", last)
+    assert by_score.exit_code == 3
+    assert "NOT KNOWN baseline ann: +0.0 points" in by_score.stdout
+    assert run("check", votes, "--baseline", last, "--max-drop", "0.9").exit_code == 0
+    gone = run("check", votes, "--baseline", tmp_path / "gone.json")
+    assert (gone.exit_code, len(gone.stderr.strip().splitlines())) == (2, 1)
+
+
+def test_what_would_decide_a_score_is_said_where_it_was_worked_out(votes: Path) -> None:
+    calibrated = jurors.grade(votes).calibrated
+    assert calibrated is not None
+    near = run("check", votes, "--min-score", f"ann:{calibrated.score['ann']}").stdout
+    assert "not even 100 gold labels would decide it" in near
+    low = calibrated.interval["score"]["ann"][0]
+    assert "gold labels would decide it" in run("check", votes, "--min-score", f"ann:{low + 0.01}").stdout

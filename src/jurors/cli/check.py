@@ -23,6 +23,19 @@ _LIMITS = (
     _share("--min-prevalence", "LABEL:X", "At least this share of items has this label; repeatable."),
     _share("--max-prevalence", "LABEL:X", "At most this share of items has this label; repeatable."),
     _share("--max-wrong", "X", "At most this share of the best labels is wrong."),
+    click.option(
+        "--baseline",
+        metavar="FILE",
+        help="No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.",
+    ),
+    click.option(
+        "--max-drop",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        metavar="X",
+        show_default=True,
+        help="By how much a score may drop below the baseline's.",
+    ),
     click.option("--allow-unknown", is_flag=True, help="Do not fail where a limit may be kept or not."),
     click.option(
         "--max-correlation",
@@ -60,10 +73,23 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
 
     limits["fail_on"] = output.fail_on
     with output.working("checking") as bar:
-        evaluation = jurors.grade(source.read(bar) if grading["gold"] else source.count(bar), **grading)
+        earlier = _earlier_votes(source, limits["baseline"])
+        votes = source.read(bar) if grading["gold"] or earlier is not None else source.count(bar)
+        evaluation = jurors.grade(votes, **grading)
+        if earlier is not None:
+            limits |= {"baseline": earlier, "votes": votes}
         verdict = jurors.check(evaluation, **limits)
     if junit:  # before the verdict: where it cannot be written, nothing is printed
         write_whole(Path(junit), verdict.to_junit())
     if output.path is not None and not output.quiet:  # a log should not need the file to be read
         click.echo(verdict.to_text(), nl=False, err=True)
     output.show(verdict)
+
+
+def _earlier_votes(source: Source, baseline: str | None) -> Any:
+    """The votes of the baseline, read as FILE is; None where it is a JSON document of an earlier run."""
+    from jurors.jury.gates.regression import read_document
+
+    if baseline is None or read_document(baseline) is not None:
+        return None
+    return Source((baseline,), source.options).read()

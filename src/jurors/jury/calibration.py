@@ -26,7 +26,7 @@ from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch
 
-_NO_SLANT = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
+NO_SLANT = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
@@ -225,7 +225,7 @@ def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
         return None
     posterior = _posterior(partition, sketch, evaluation.voices)
     jury = jury_of(sketch, posterior, evaluation.voices)
-    shares = calibrate(jury, _NO_SLANT, rho=0.0)
+    shares = calibrate(jury, NO_SLANT, rho=0.0)
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
     return Calibrated(
         prevalence=evaluation.prevalence, accuracy=evaluation.accuracy, score=evaluation.score,

@@ -37,7 +37,7 @@ from jurors.numbers.arrays import Flags, Floats, Integers
 FIRST_METHOD = 0.5  #: the weight of the method asked for, before gold; its rivals share the rest
 _WIDEST = 0.6  # radians; the uniform distribution has about half of that
 _NOISE = 7  # points of noise that every scenario is spread by
-_LEAST = 1e-4  # a shared error that makes no difference
+LEAST_RHO = 1e-4  # a shared error that makes no difference
 
 
 def _noise_points() -> Floats:
@@ -80,21 +80,21 @@ class CalibratedShares:
     @property
     def shared_error(self) -> float:
         """The median of rho."""
-        return float(np.exp(_between(self.log_rho, 0.5)))
+        return float(np.exp(quantile(self.log_rho, 0.5)))
 
     def interval(self, level: float = 0.95) -> dict[str, Floats]:
         """(low, high) of `prevalence`, `accuracy`, `score`, `wrong_labels` and `shared_error`, last axis."""
         tails = 0.5 - level / 2, 0.5 + level / 2
         ends = np.empty((len(self.values), 2))
         for k, tail in enumerate(tails):
-            ends[:, k] = _between(self.values, tail)
+            ends[:, k] = quantile(self.values, tail)
         size = np.maximum(np.rint(self.items), 1.0)[:, None]
         ends = np.rint(ends * size) / size
-        shared = np.exp([_between(self.log_rho, tail) for tail in tails])
+        shared = np.exp([quantile(self.log_rho, tail) for tail in tails])
         return {**_by_name(ends, *self.accuracy.shape), "shared_error": shared}
 
 
-def _between(values: Floats, share: float) -> Any:
+def quantile(values: Floats, share: float) -> Any:
     """The quantile along the last axis of sorted values."""
     place = share * (values.shape[-1] - 1)
     k = min(int(place), values.shape[-1] - 2)
@@ -145,7 +145,7 @@ def calibrate(
     if rho is None:
         center, sd = population.shared_error(answer_spread(jury) if spread is None else spread)
     else:
-        center, sd = float(np.log(max(rho, _LEAST))), 0.0
+        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
     odds = [log_odds(jury.posterior, jury.voices)]
     if gold is None:
         drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
@@ -168,7 +168,7 @@ def _graded(jury: Jury, population: Population, drawn: Scenarios, sums: Sums, no
         cells, count = jury.jurors * jury.labels, score.shape[1]
         share = np.concatenate([sums.prevalence / sums.items, accuracy[:-1].reshape(cells, count), score])
         doubt = sums.doubt / sums.items**2 + noise.prevalence
-        values = _spread(share[:, :DRAWS], np.concatenate([doubt, accuracy_doubt[:-1].ravel(), score_doubt]))
+        values = spread_shares(share[:, :DRAWS], np.concatenate([doubt, accuracy_doubt[:-1].ravel(), score_doubt]))
     estimates = _by_name(share[:, DRAWS:].sum(axis=1) / (count - DRAWS), jury.jurors, jury.labels)
     items = [np.full(jury.labels, sums.items), sums.met[:-1].sum(axis=2).ravel() / count, sums.votes]
     return CalibratedShares(
@@ -187,7 +187,7 @@ def _graded(jury: Jury, population: Population, drawn: Scenarios, sums: Sums, no
     )
 
 
-def _spread(share: Floats, variance: Floats) -> Floats:
+def spread_shares(share: Floats, variance: Floats) -> Floats:
     """Equally likely values of every statistic, sorted: each scenario's share, spread by its noise.
 
     The noise is added on the scale asin(sqrt(share)).

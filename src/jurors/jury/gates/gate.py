@@ -12,6 +12,7 @@ from jurors.evaluate.together.dependence import Dependence
 from jurors.evaluate.together.thresholds import FEWEST_JURORS
 from jurors.jury.gates.limits import Target, accuracy_limits, prevalence_limits, score_limits, wrong_limits
 from jurors.jury.gates.outcome import Ends, Gate, judge
+from jurors.jury.gates.regression import regressions
 from jurors.options import LimitOptions, Limits
 
 
@@ -31,6 +32,10 @@ def gate(evaluation: Evaluation, **limits: Unpack[LimitOptions]) -> tuple[Alarm,
         How common a label is, at least and at most: `"fail:0.3"` or `{"fail": 0.3}`.
     max_wrong
         The largest share of items whose best label is wrong.
+    baseline, votes, max_drop
+        An earlier run: no juror's score has dropped by more than `max_drop`. The run is the JSON document of `grade` or
+        `check` (a mapping, or the path of a file), an evaluation, or votes; where `votes` are those that were graded
+        here, and both runs have the same items, changes are paired.
     allow_unknown
         Whether a limit that may be kept or not is a note; else it is an alarm.
     max_correlation, min_effective
@@ -58,6 +63,8 @@ def judged_gates(evaluation: Evaluation, asked: Limits) -> tuple[Gate, ...]:
             _tested(evaluation, option, target, limits[target], at_least=at_least)
             for target in sorted(limits, key=lambda target: (str(target.juror), str(target.label)))
         ]
+    if asked.baseline is not None:
+        gates += regressions(evaluation, asked.votes, asked.baseline, asked.max_drop)
     return tuple(gates)
 
 
@@ -77,7 +84,26 @@ def _tested(evaluation: Evaluation, option: str, target: Target, limit: float, *
         name=f"{option} {target}".rstrip(), outcome=outcome, limit=limit, at_least=at_least, value=value,
         interval=ends, level=evaluation.level, juror=target.juror, label=target.label,
         reason=_reason(evaluation, target) if ends is None else "",
+        advice=_deciding_gold(evaluation, target, value, limit) if outcome == "not known" else "",
     )  # fmt: skip
+
+
+_GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items that are tried
+
+
+def _deciding_gold(evaluation: Evaluation, target: Target, value: float | None, limit: float) -> str:
+    """How many gold labels would narrow a score enough to decide, were they as is to be expected."""
+    calibrated, juror, tried = evaluation.calibrated, target.juror, 0
+    if target.statistic != "score" or value is None:
+        return ""
+    for size in (size for size in _GOLD if 2 * size <= evaluation.items):
+        widths = None if calibrated is None else calibrated.with_gold(size)
+        if widths is None or widths[juror] != widths[juror]:
+            return ""
+        if widths[juror] < abs(value - limit):
+            return f"about {size} gold labels would decide it"
+        tried = size
+    return f"not even {tried} gold labels would decide it" if tried else ""
 
 
 def _known(calibrated: Calibrated | None, target: Target) -> tuple[float | None, Ends | None]:

@@ -45,7 +45,7 @@ class Gate:
     value: float | None = None  #: the best guess of the share
     interval: Ends | None = None
     level: float = 0.95
-    reason: str = ""  #: why it is not known
+    reason: str = ""  #: what it rests on, or why it is not known
     advice: str = ""  #: what would decide it, where that was worked out
     juror: str | None = None
     label: Label | None = None
@@ -60,13 +60,16 @@ class Gate:
     def figures(self) -> str:
         """The number, its interval and the limit, in words."""
         wanted = f"{'at least' if self.at_least else 'at most'} {self._shown(self.limit)} asked"
+        if self.is_change:
+            wanted = f"a drop of at most {-self.limit * 100:z.1f} asked" if self.limit else "no drop asked"
         if self.interval is None or self.value is None:
             return wanted
         low, high = map(self._shown, self.interval)
-        return f"{self._shown(self.value)} ({self.level * 100:g}%: {low} to {high}), {wanted}"
+        unit = " points" if self.is_change else ""
+        return f"{self._shown(self.value)}{unit} ({self.level * 100:g}%: {low} to {high}), {wanted}"
 
     def _shown(self, value: float) -> str:
-        return f"{value * 100:+z.1f} points" if self.is_change else percent(value)
+        return f"{value * 100:+z.1f}" if self.is_change else percent(value)
 
     @property
     def line(self) -> str:
