@@ -39,7 +39,8 @@ Code: TypeAlias = Literal[
     # files
     "no_file", "empty", "damaged", "several_questions", "bad_row",
     # the columns and cells of a table
-    "key_column", "two_items", "no_label_column", "repeated_votes", "different_columns",
+    "key_column", "two_items", "no_label_column", "two_readings", "no_votes_table", "repeated_votes", "same_files",
+    "different_columns",
     # what can be graded
     "no_items", "few_jurors", "few_labels", "many_labels", "degenerate",
 ]  # fmt: skip

@@ -50,6 +50,15 @@ class TableOptions(TypedDict, total=False):
     missing: Annotated[
         Sequence[Any], Option("A value that means no vote; repeatable.", "--missing", "VALUE", "repeated")
     ]
+    abstain: Annotated[
+        Sequence[Any],
+        Option(
+            "A value that means that a juror abstained: no vote, and counted; repeatable.",
+            "--abstain",
+            "VALUE",
+            "repeated",
+        ),
+    ]
     labels: Annotated[
         Sequence[Label] | None, Option("The labels, in the order to show them.", "--labels", "A,B", "commas")
     ]
@@ -105,6 +114,7 @@ class Reading:
     count: str | None = None
     ignore: Sequence[str] = ()
     missing: Sequence[Any] = ()
+    abstain: Sequence[Any] = ()
     labels: Sequence[Label] | None = None
     duplicates: Duplicates = "error"
     format: Format | None = None

@@ -77,7 +77,9 @@ def test_the_numbers_are_those_of_the_real_sets(name: str, shared_data: Path) ->
     assert [found.votes_per_item.least, found.votes_per_item.most] == stats["votes_per_item_min_max"]
     assert found.density == pytest.approx(stats["density"] / stats["jurors"], rel=1e-3)
     assert (found.duplicates, found.fault, found.obstacles) == (0, None, ())
-    assert not {"missing_labels", "scores", "free_text", "unlike_columns", "key_column"} & set(kinds(found))
+    assert not {"missing_words", "ambiguous_words", "scores", "free_text", "unlike_columns", "key_column"} & set(
+        kinds(found)
+    )
     assert [step.command.split()[1] for step in found.steps] == [
         "grade",
         "check",
@@ -138,7 +140,7 @@ def test_the_exam_of_four_llms_has_a_key_and_a_mark_for_no_answer(shared_data: P
     assert "gt" not in found.jurors
     assert found.assumed == {"ignore": ("gt",)}
     about = {finding.kind: finding.about for finding in found.findings}
-    assert about == {"key_column": ("gt",), "missing_labels": ("N",)}
+    assert about == {"key_column": ("gt",), "ambiguous_words": ("N",)}
     assert found.labels["N"] == 5
     path = shlex.quote(str(shared_data / "sketches" / "medQA4LLMsQ300.csv"))
     assert found.steps[0].command == f"jurors grade {path} --ignore gt --missing N"
@@ -186,13 +188,13 @@ def test_duplicates_are_reported_and_not_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_marks_for_no_vote_are_seen_and_the_command_takes_them_out(tmp_path: Path) -> None:
+def test_marks_for_no_vote_are_taken_out_and_counted(tmp_path: Path) -> None:
     rows = wide()
     rows[3][1], rows[5][2], rows[7][0] = "N/A", "-", "?"
     (tmp_path / "my votes.csv").write_text(csv_of("ann,bob,cy,dee", rows))
     found = inspect(tmp_path / "my votes.csv")
-    assert {finding.kind: set(finding.about) for finding in found.findings} == {"missing_labels": {"N/A", "-", "?"}}
-    assert "--missing=-" in found.steps[0].command
+    assert {finding.kind: set(finding.about) for finding in found.findings} == {"missing_words": {"N/A", "-", "?"}}
+    assert "--missing" not in found.steps[0].command
     assert found.obstacles == ()
     run_steps(found)
     assert inspect(tmp_path / "my votes.csv", missing=["N/A", "-", "?"]).findings == ()
@@ -225,13 +227,15 @@ def test_an_index_and_texts_are_no_jurors(tmp_path: Path) -> None:
     rows = [[f"prompt {i}", *row] for i, row in enumerate(wide())]
     (tmp_path / "votes.csv").write_text(csv_of("prompt,ann,bob,cy,dee", rows))
     found = inspect(tmp_path / "votes.csv")
-    assert (kinds(found), found.assumed) == (["index_column"], {"item": "prompt"})
+    assert (kinds(found), found.assumed, found.columns["item"]) == ([], {}, ("prompt",))
     assert found.jurors == ("ann", "bob", "cy", "dee")
     run_steps(found)
     (tmp_path / "more.csv").write_text(
         csv_of("text,id,ann,bob,cy,dee", [[row[0], str(k), *row[1:]] for k, row in enumerate(rows)])
     )
-    assert inspect(tmp_path / "more.csv").assumed == {"ignore": ("text",)}
+    more = inspect(tmp_path / "more.csv")
+    assert (more.jurors, more.columns["item"], more.columns["ignored"]) == (found.jurors, ("id",), ("text",))
+    assert kinds(more) == ["columns_left"]
 
 
 @pytest.mark.slow
@@ -425,8 +429,7 @@ def test_an_unknown_column_beside_items_that_come_again_is_the_juror(tmp_path: P
     rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
     (tmp_path / "votes.csv").write_text(csv_of("item,who,label", rows))
     found = inspect(tmp_path / "votes.csv")
-    assert (found.layout, found.assumed, len(found.jurors)) == ("long", {"juror": "who"}, 4)
-    assert "one vote a row" in found.findings[0].message
+    assert (found.layout, found.assumed, found.columns["juror"], len(found.jurors)) == ("long", {}, ("who",), 4)
     run_steps(found)
     once = [[str(k), *row[:2]] for k, row in enumerate(wide())]
     assert look(csv_of("item,who,label", once)).layout == "wide"

@@ -162,7 +162,8 @@ def test_lines_that_end_in_different_ways_are_read() -> None:
 
 def test_missing_marks_are_no_votes_and_others_stay() -> None:
     text = "a,b,c\nyes,NA,-1\nno,yes,NA\n"
-    assert read_votes(io.StringIO(text)).labels == ("-1", "NA", "no", "yes")
+    assert read_votes(io.StringIO(text)).labels == ("-1", "no", "yes")
+    assert read_votes(io.StringIO(text), labels=("-1", "NA", "no", "yes")).labels == ("-1", "NA", "no", "yes")
     assert cells(read_votes(io.StringIO(text), missing=("NA", -1))) == [["yes", None, None], ["no", "yes", None]]
 
 

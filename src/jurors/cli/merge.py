@@ -19,8 +19,9 @@ def merge(source: Source, union_labels: bool, target: Target) -> None:
     """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
     from jurors.sketch import Sketch
 
+    files = _each(source.files)
+    target.spare(files)
     with target.working("merging"):
-        files = _each(source.files)
         counted = [Source((file,), source.options).count() for file in files]
         merged = Sketch.merge(counted, names=files, union_labels=union_labels)
         target.say(_same(files, counted))

@@ -52,7 +52,8 @@ class Source:
         if key.path is None:
             return self.read(working), None
         if Path(key.path).exists():
-            return self.read(working), read_key(key.path, item=key.item, label=key.label)
+            missing = (*self.options["missing"], *self.options["abstain"])
+            return self.read(working), read_key(key.path, item=key.item, label=key.label, missing=missing)
         try:
             with _reading(working) as progress:
                 return read_votes_with_key(self.files, key.path, progress=progress, **self.options)

@@ -13,7 +13,7 @@ from jurors.tables import Table
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
-About: TypeAlias = Literal["any", "labels", "bounds", "groups"]
+About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups"]
 
 ANOTHER_KIND = (
     "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
@@ -31,7 +31,7 @@ class AlarmKind:
     meaning: str
     advice: str  #: what to do, `{who}` being the jurors it names
     remark: str = ""  #: what it says of a juror, in a few words
-    about: About = "any"  #: any grades; three jurors with three labels or more; bounds; grades by group
+    about: About = "any"  #: any grades; the votes; three jurors with three labels or more; bounds; groups
 
 
 _ALARM: tuple[Level, ...] = ("alarm",)
@@ -170,11 +170,6 @@ _KINDS = (
         "Check the column of {who}: no vote was found there",
     ),
     AlarmKind(
-        "similar_labels", _WARNING,
-        "labels differ only by case or blanks (`Yes` and `yes`), and were graded as different labels",
-        "Make labels that differ only by case or blanks one label, and grade again",
-    ),
-    AlarmKind(
         "disconnected_groups", _WARNING, "groups of jurors share no item, so nothing compares one group with another",
         "Let some items go to jurors of both groups: nothing compares one group with the other",
     ),
@@ -289,6 +284,80 @@ _KINDS = (
         "no_group", _WARNING,
         "some items name no group, and are left out; `label` uses the rule of all items for them",
         "Fill the column, or leave it so", about="groups",
+    ),
+    AlarmKind(
+        "ambiguous_words", _ALARM,
+        "a label may be an answer or mean that none was given (`unsure`, `tie`, `refused`, `ERROR`, -1 beside 0 and 1)",
+        "Choose: --missing VALUE leaves it out, --abstain VALUE counts it as abstaining, --labels keeps it",
+        about="votes",
+    ),
+    AlarmKind(
+        "another_alphabet", _ALARM,
+        "a juror uses labels that nobody else uses (1 and 0 where the others say yes and no); the message says what "
+        "they seem to mean", "Write the labels of {who} as the others do, or leave out", "uses other labels",
+        about="votes",
+    ),
+    AlarmKind(
+        "similar_labels", _ALARM,
+        "labels differ only by case or blanks (`Yes` and `yes`), and were graded as different labels",
+        "Make labels that differ only by case or blanks one label, and grade again", about="votes",
+    ),
+    AlarmKind(
+        "similar_jurors", _ALARM, "jurors' names differ only by case or blanks, and were graded as different jurors",
+        "Spell each juror in one way, if {who} are one", about="votes",
+    ),
+    AlarmKind(
+        "rare_numbers", _ALARM, "numbers said once or so among words: most likely a line of totals",
+        "Take the line of totals out", about="votes",
+    ),
+    AlarmKind(
+        "made_from_others", _ALARM,
+        "a column says what most of the others say nearly wherever these disagree, and no other column does: a "
+        "consensus, or the answer key, and no juror", "Leave out {who}, or use it with --key", "may be no juror",
+        about="votes",
+    ),
+    AlarmKind(
+        "copies", _ALARM, "in a small jury two jurors gave the same votes although the others disagreed",
+        "Leave out one of {who}: most likely one juror twice", "may be another juror again", about="votes",
+    ),
+    AlarmKind(
+        "items_coincide", _ALARM,
+        "jurors agree within groups, but between the groups only by chance: items of one name are not the same items",
+        "Give the items of each task names of their own", about="votes",
+    ),
+    AlarmKind(
+        "repeated_rows", _ALARM, "every row of votes comes twice (or more often): a table put together with itself",
+        "Take the second copy out, or name the items (--item)", about="votes",
+    ),
+    AlarmKind(
+        "transposed", _ALARM, "far more columns than rows: people in rows and items in columns",
+        "Turn the table, or say --layout long with the columns' names", about="votes",
+    ),
+    AlarmKind(
+        "scores", _WARNING, "more than a dozen different numbers: scores, not labels",
+        "Group the numbers into a few labels first", about="votes",
+    ),
+    AlarmKind(
+        "free_text", _WARNING, "very many or very long labels: free text",
+        "Group the answers into a few labels first", about="votes",
+    ),
+    AlarmKind(
+        "rare_labels", _NOTE, "fewer than one vote in a thousand says a label: a slip?",
+        "Nothing, unless it is a slip", about="votes",
+    ),
+    AlarmKind(
+        "missing_words", _NOTE,
+        "words that can only mean that no vote was given (`N/A`, `null`, `-`, `?`, `skip`) were taken for no vote",
+        "Nothing; where such a word is an answer, name all labels with --labels", about="votes",
+    ),
+    AlarmKind("abstentions", _NOTE, "who abstained how often (--abstain); counted as no vote", _NOTHING, about="votes"),
+    AlarmKind(
+        "columns_left", _NOTE, "columns beside the jurors' that were not read: texts, times, numbers of rows",
+        "Nothing; --layout wide reads every column as a juror", about="votes",
+    ),
+    AlarmKind(
+        "items_across_files", _NOTE, "several files were read as one table; the message says what items were taken for",
+        "Nothing, if it is so; else give the items of each file names of their own", about="votes",
     ),
 )
 # fmt: on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -14,10 +15,13 @@ from jurors.evaluate import Alarm
 from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.options import Reading, ReadingOptions, SourceOptions, TableOptions, check_applies, names_of
 from jurors.sketch import Sketch, read_sketch
-from jurors.votes import Key, Label, Votes, read_votes, read_votes_with_key
-from jurors.votes.frame import eager, is_frame
-from jurors.votes.layout import find_column, find_layout
+from jurors.votes import Key, Votes, read_votes, read_votes_with_key
+from jurors.votes.findings.about_words import similar_names
+from jurors.votes.findings.find import find_all
+from jurors.votes.frame import eager, is_frame, open_frame
+from jurors.votes.layout import find_column
 
+_ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
 MATRIX_OPTIONS = ("items", "jurors", "labels", "counts")
 
 
@@ -47,7 +51,8 @@ def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions
         return source
     is_files = isinstance(source, (list, tuple)) and source and all(isinstance(one, (str, Path)) for one in source)
     if not is_files and isinstance(source, (np.ndarray, list, tuple)):
-        return Votes.from_matrix(source, **_applicable(options, MATRIX_OPTIONS, "a matrix"))
+        votes = Votes.from_matrix(source, **_applicable(options, MATRIX_OPTIONS, "a matrix"))
+        return replace(votes, labels_told=options.get("labels") is not None)
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
         options = _applicable(options, names_of(TableOptions), "a dataframe")
         return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options)
@@ -77,7 +82,7 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
     given = _applicable(reading, names_of(TableOptions), "a dataframe")
     options = Reading.of(given, TableOptions).without(names[place])
     votes = Votes.from_frame(source, **{**given, "ignore": options.ignore})
-    layout = find_layout(names, options, lambda k: bool(table[:, k].dtype.is_numeric()))
+    layout = open_frame(table.to_native()).layout(options)
     values = table[:, place].to_list()
     if layout.item is None or layout.kind == "counts":
         return votes, Key.from_array(values).by_row(votes)
@@ -109,7 +114,7 @@ def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchErr
         yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
     most = max(2, votes.total // 2)
     if len(votes.labels) > most:
-        similar = "".join(f" ({alarm.message})" for alarm in label_alarms(votes))
+        similar = "".join(f" ({finding.message})" for finding in similar_names("label", votes.labels))
         yield SketchError(
             f"{len(votes.labels):,} labels are more than {votes.total:,} items can support (at most {most:,}): are "
             "these scores or free text? Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)"
@@ -121,18 +126,21 @@ def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchErr
         )
 
 
-def label_alarms(votes: Votes) -> list[Alarm]:
-    """A warning that names labels which differ only by case or blanks: most often they are one label."""
-    by_text: dict[str, list[Label]] = {}
-    for label in votes.labels:
-        by_text.setdefault(" ".join(str(label).split()).casefold(), []).append(label)
-    alike = [names for names in by_text.values() if len(names) > 1]
-    if not alike:
-        return []
-    shown = "; ".join(" and ".join(map(repr, names)) for names in alike)
-    message = f"labels differ only by case or blanks, and count as different ones: {shown}"
-    labels = tuple(label for names in alike for label in names)
-    return [Alarm("similar_labels", "warning", message, float(len(alike)), labels=labels)]
+def vote_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:
+    """What the votes show before anybody is graded, and what their reader saw, as alarms."""
+    jurors, labels = set(votes.jurors), set(votes.labels)
+    return [
+        Alarm(
+            finding.kind,
+            finding.level,
+            finding.message,
+            finding.value,
+            tuple(str(one) for one in finding.about if finding.kind not in _ABOUT_LABELS and one in jurors),
+            tuple(one for one in finding.about if finding.kind in _ABOUT_LABELS and one in labels),
+        )
+        for finding in find_all(votes, weighted=weighted)
+        if (finding.kind, finding.level) != ("copies", "warning")  # grading tells twins by more than their votes
+    ]
 
 
 def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:

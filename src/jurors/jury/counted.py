@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jurors.evaluate import Alarm
-from jurors.jury.accept import check_gradable, label_alarms, without_silent
+from jurors.jury.accept import check_gradable, vote_alarms, without_silent
 from jurors.names import nearest
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch, count_votes
@@ -22,7 +22,7 @@ class Counted:
     votes: Votes  #: whose rows were counted; labels may have grown by those of a key
     sketch: Sketch
     tuple_of_row: Integers
-    alarms: tuple[Alarm, ...] = ()  #: about the votes: who never voted, labels that look alike
+    alarms: tuple[Alarm, ...] = ()  #: about the votes: who never voted, words that may mean no vote …
 
     def align(self, key: Any) -> tuple[Counted, Integers]:
         """With the labels of an answer key, and for each row its true label (-1: unknown).
@@ -64,4 +64,7 @@ def count_gradable(source: Votes | Sketch) -> Counted:
     votes, silent = without_silent(source.tuples if isinstance(source, Sketch) else source)
     check_gradable(votes)
     counted = count_rows(votes if silent or not isinstance(source, Sketch) else source)
-    return Counted(counted.votes, counted.sketch, counted.tuple_of_row, (*silent, *label_alarms(votes)))
+    alarms = vote_alarms(
+        counted.sketch.tuples, weighted=True
+    )  # whoever counted rows has looked whether they come again
+    return Counted(counted.votes, counted.sketch, counted.tuple_of_row, (*silent, *alarms))

@@ -18,10 +18,12 @@ from jurors.look.overlap import Overlap, find_overlap
 from jurors.look.peek import Glimpse, peek
 from jurors.look.recognise import Opened, columns_of, recognise
 from jurors.look.steps import Step, command_line, next_steps, obstacles, votes_beside
-from jurors.look.suspects import Finding, find_suspects, looks_like_key, odd_columns
+from jurors.look.suspects import find_suspects, looks_like_key, odd_columns
 from jurors.options import Reading, ReadingOptions, TableOptions, check_applies
 from jurors.sketch import Sketch
 from jurors.votes.files.locate import locate, shown_source
+from jurors.votes.findings.find import find_all
+from jurors.votes.findings.finding import Finding
 from jurors.votes.read import relabelled
 from jurors.votes.table import Votes
 
@@ -173,7 +175,11 @@ def _said(votes: Votes) -> NDArray[np.int64]:
 
 
 def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Overlap) -> list[Finding]:
-    found = list(find_suspects(votes, said))
+    weighted = opened.layout in ("counts", "sketch")
+    suspects = list(find_suspects(votes, said))
+    copied = any(finding.kind == "copies" for finding in suspects)
+    found = [f for f in find_all(votes, weighted=weighted) if not copied or f.kind != "copies"]
+    found += suspects
     if opened.layout in ("wide", "counts"):
         found += odd_columns(votes)
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
@@ -191,8 +197,8 @@ def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Ov
 
 def _graded(votes: Votes, findings: Sequence[Finding]) -> Votes:
     """The votes as the suggested commands would read them."""
-    absent = {label for finding in findings if finding.kind == "missing_labels" for label in finding.about}
-    dropped = {j for finding in findings if finding.kind in ("key_column", "index_column") for j in finding.about}
+    absent = {label for finding in findings if finding.kind == "ambiguous_words" for label in finding.about}
+    dropped = {j for finding in findings if finding.kind == "key_column" for j in finding.about}
     kept = [juror for juror in votes.jurors if juror not in dropped]
     taken = votes.take(kept) if dropped & set(votes.jurors) else votes
     if not absent:

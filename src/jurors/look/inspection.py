@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from jurors.look.overlap import Overlap
 from jurors.look.steps import Step, command_line
-from jurors.look.suspects import Finding
 from jurors.options import Label
 from jurors.tables import Block, Columns, Listing, Notes, Result, Table, row_documents
+from jurors.votes.findings.finding import Finding
 
 _SHOWN = 8
 _COMMAND_WIDTH = 72
@@ -51,9 +51,9 @@ class Inspection(Result):
     >>> from jurors import inspect
     >>> found = inspect(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,n/a,no\n3,no,no,yes\n"))
     >>> found.layout, found.items, found.jurors, found.labels
-    ('wide', 3, ('ann', 'bob', 'cy'), {'n/a': 1, 'no': 5, 'yes': 3})
+    ('wide', 3, ('ann', 'bob', 'cy'), {'no': 5, 'yes': 3})
     >>> [finding.kind for finding in found.findings]
-    ['missing_labels']
+    ['missing_words']
 
     """
 

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import JurorsError, VotesError
-from jurors.look.suspects import Finding, index_column, key_column, unlike, unlike_columns
+from jurors.look.suspects import key_column, unlike, unlike_columns
 from jurors.options import Reading, texts
 from jurors.votes.files.formats import TITLES
 from jurors.votes.files.source import Log, Table, open_source
-from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, Layout, guess_column
+from jurors.votes.findings.finding import Finding
+from jurors.votes.layout import JUROR_WORDS, Layout, guess_column
 from jurors.votes.read import laid_out, votes_of, votes_of_log
 from jurors.votes.readers.by_true_label import experiments
 from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Votes
 
 _MOST_TRIES = 6
-_FEW_COLUMNS = 8
 _MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared without reading the cells
 
 
@@ -109,14 +109,9 @@ def _table(table: Table, options: Reading) -> Opened | _Remedy:
     if options.layout == "auto" and len(jurors) > 1 and (key := key_column(jurors, sure=True)) is not None:
         message = f"column {key!r} looks like an answer key, not like a juror"
         return _Remedy({"ignore": (*texts(options.ignore), key)}, Finding("key_column", message, (key,)))
-    if (remedy := _unknown_juror(table, found, options)) is not None:
-        return remedy
     if (features := _features(table, found, options)) is not None:
         return features
     votes = votes_of(table.keep(found.used), found, options)
-    remedy = _no_jurors(table, found, votes, options)
-    if remedy is not None:
-        return remedy
     columns = columns_of(table.names, found)
     left = [name for name in columns.get("ignored", ()) if name not in texts(options.ignore)]
     key = key_column(left)
@@ -199,46 +194,10 @@ def _remedy(error: JurorsError, options: Reading, table: Table | None) -> _Remed
         one, two = error.about["columns"]
         message = f"columns {one!r} and {two!r} both look like the item; {one!r} is taken, the other left out"
         return _Remedy({"item": one, "ignore": (*texts(options.ignore), two)}, Finding("two_items", message))
-    return _half_long(table, options) if table is not None and error.code == "no_label_column" else None
-
-
-def _no_jurors(table: Table, found: Layout, votes: Votes, options: Reading) -> _Remedy | None:
-    """Opened for a wide table with a column of names or texts among its jurors."""
-    if found.kind != "wide" or options.layout != "auto":
+    if error.code != "no_label_column" or table is None:
         return None
-    if _holds_names(votes):
-        return _half_long(table, options)
-    if (index := index_column(votes)) is None:
-        return None
-    what = f"column {index!r} has another value in every row: no juror"
-    if found.item is None:
-        return _Remedy({"item": index}, Finding("index_column", f"{what}, but the item", (index,)))
-    ignore = (*texts(options.ignore), index)
-    return _Remedy({"ignore": ignore}, Finding("index_column", f"{what}; it is left out", (index,)))
-
-
-def _unknown_juror(table: Table, found: Layout, options: Reading) -> _Remedy | None:
-    """Items that come again, a column of labels and one more: one vote a row, and that one is the juror."""
-    if found.kind != "wide" or options.layout != "auto" or found.item is None or len(found.votes) != 2:
-        return None
-    label = guess_column([table.names[k] for k in found.votes], LABEL_WORDS)
-    if label is None:
-        return None
-    (again,) = table.con.execute(f"SELECT count(DISTINCT c{found.item}) < count(*) FROM {table.sql}").fetchall()[0]
-    if not again:
-        return None
-    juror, item = table.names[found.votes[1 - label]], table.names[found.item]
-    message = f"items come again in column {item!r}: this looks like one vote a row, column {juror!r} for the juror"
-    return _Remedy({"juror": juror}, Finding("guessed_columns", message))
-
-
-def _holds_names(votes: Votes) -> bool:
-    """Whether a column called "worker" or the like holds values that no other column does: names, not votes."""
-    juror = guess_column(votes.jurors, JUROR_WORDS)
-    if juror is None or not votes.is_dense or not 2 <= len(votes.jurors) <= _FEW_COLUMNS:
-        return False
-    others = np.delete(votes.codes, juror, axis=1)
-    return not np.isin(votes.codes[:, juror], others).any()
+    guessed = error.about.get("columns")
+    return _half_long(table, options) if guessed is None else _guessed(*guessed)
 
 
 def _half_long(table: Table, options: Reading) -> _Remedy | None:
@@ -249,6 +208,10 @@ def _half_long(table: Table, options: Reading) -> _Remedy | None:
         return None
     sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
     label, item = min(others, key=sizes.__getitem__), max(reversed(others), key=sizes.__getitem__)
-    chosen = {"item": table.names[item], "juror": table.names[juror], "label": table.names[label]}
+    return _guessed(table.names[item], table.names[juror], table.names[label])
+
+
+def _guessed(item: str, juror: str, label: str) -> _Remedy:
+    chosen = {"item": item, "juror": juror, "label": label}
     guess = ", ".join(f"{name!r} for the {role}" for role, name in chosen.items())
     return _Remedy(chosen, Finding("guessed_columns", f"the columns are a guess: {guess}"))

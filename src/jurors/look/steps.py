@@ -16,10 +16,10 @@ from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.evaluate.trio.trio import evaluate_trio
 from jurors.jury.accept import refusals, without_silent
 from jurors.jury.groups.by_group_votes import said_here
-from jurors.look.suspects import Finding
 from jurors.options import Reading, ReadingOptions, spelled, texts
 from jurors.sketch import Sketch
 from jurors.votes.files.formats import ENDINGS, PACKED
+from jurors.votes.findings.finding import Finding
 from jurors.votes.key import read_key
 from jurors.votes.table import Votes
 
@@ -95,9 +95,9 @@ def next_steps(
     options = dict(reading)
     key = next((str(f.about[0]) for f in findings if f.kind == "key_column"), None)
     for finding in findings:
-        if finding.kind in ("key_column", "index_column"):
+        if finding.kind == "key_column":
             options["ignore"] = _with(options.get("ignore"), [name for name in finding.about if name in votes.jurors])
-        if finding.kind == "missing_labels":
+        if finding.kind == "ambiguous_words":
             options["missing"] = _with(options.get("missing"), finding.about)
     if not hindered:
         counts = votes.counts is not None

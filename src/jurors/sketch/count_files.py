@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.options import Label, Reading
-from jurors.votes.cells import LARGEST_COUNT, tidy, whole_counts, wide_votes
+from jurors.votes.cells import LARGEST_COUNT, spelled_labels, tidy, whole_counts, wide_votes
 from jurors.votes.files.parts import INTEGERS, Part, family
 from jurors.votes.files.source import Table
+from jurors.votes.findings.finding import Finding
+from jurors.votes.findings.while_reading import Spelling
 from jurors.votes.layout import Layout
 from jurors.votes.read import cells, fetched, grid
 from jurors.votes.table import Votes, code_type, fits_dense, ordered_labels, recode
@@ -112,16 +114,16 @@ def _item_names(table: Table, k: int) -> list[str] | None:
         cell = f"(c{k} ->> '$')"
     elif family(kind) not in ("text", "int"):
         return None
-    return [cell, f"trim({cell}, '{_BLANKS}')"]
+    return [cell, f"trim(nfc_normalize({cell}), '{_BLANKS}')"]
 
 
 def _odd(name: str, *, whole: bool = False) -> str:
-    """SQL: whether this is no name, or one with blanks around."""
+    """SQL: whether this is no name, or one with blanks around or letters not composed."""
     if whole:
         return f"{name} IS NULL"
     ends = " OR ".join(f"suffix({name}, '{blank}')" for blank in _BLANKS if blank.isascii())
     suspect = f"{name} < '!' OR strlen({name}) <> length({name}) OR {ends}"  # cutting blanks off costs far more
-    blanks = f"CASE WHEN {suspect} THEN {name} <> trim({name}, '{_BLANKS}') ELSE false END"
+    blanks = f"CASE WHEN {suspect} THEN {name} <> trim(nfc_normalize({name}), '{_BLANKS}') ELSE false END"
     return f"coalesce({name} IN {_NAMELESS} OR {blanks}, true)"
 
 
@@ -136,6 +138,8 @@ class _Panel:
     labels: tuple[Label, ...]
     juror: Integers  #: of each pair
     code: NDArray[Any]  #: of each pair, -1 where it is no vote
+    findings: tuple[Finding, ...] = ()
+    labels_told: bool = False
 
     @property
     def width(self) -> int:
@@ -222,13 +226,18 @@ def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -
     names = tidy(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
-    values = tidy(table.parse([row[1] for row in rows], label), options.missing, column=table.names[label])
+    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label])
+    values = spelling.labels
     if all(value is None for value in values):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
     labels = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
     jurors = ordered_labels(names)
     place = {name: k for k, name in enumerate(jurors)}
-    panel = _Panel(jurors, labels, np.array([place[name] for name in names]), recode(values, labels))
+    by = np.array([place[name] for name in names])
+    findings = spelling.findings(
+        list(map(str, jurors)), by, np.arange(len(rows)), _times(table, juror, label, spelling)
+    )
+    panel = _Panel(jurors, labels, by, recode(values, labels), findings, options.labels is not None)
     if panel.keys <= _MOST_KEYS:
         columns = panel.columns()
         listed = ", ".join(f"unnest(?::BIGINT[]) AS k{k}" for k in range(panel.keys))
@@ -239,6 +248,16 @@ def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -
             columns,
         )
     return panel
+
+
+def _times(table: Table, juror: int, label: int, spelling: Spelling) -> Integers | None:
+    """How many rows hold each pair, where there is something to say about some."""
+    if not spelling.says_something:
+        return None
+    same = f"pair.c{juror} IS NOT DISTINCT FROM f.c{juror} AND pair.c{label} IS NOT DISTINCT FROM f.c{label}"
+    rows = f"SELECT c{juror}, c{label}, count(*) AS n FROM {table.sql} GROUP BY ALL"
+    sql = f"SELECT coalesce(n, 0) AS n FROM pair LEFT JOIN ({rows}) AS f ON {same} ORDER BY id"
+    return np.array([n for (n,) in table.watched(sql).fetchall()], dtype=np.int64)
 
 
 def _tuples(table: Table, panel: _Panel, name: str, odd: str, juror: int, label: int) -> dict[str, NDArray[Any]]:
@@ -262,4 +281,5 @@ def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
         return None
     if not fits_dense(int(counts.sum()) * len(panel.jurors), int((votes * counts).sum())):
         return None
-    return Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts)
+    counted = Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts)
+    return replace(counted, findings=panel.findings, labels_told=panel.labels_told)

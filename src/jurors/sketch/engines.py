@@ -8,6 +8,7 @@ files; the engine is only told which cells are which label.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -18,7 +19,9 @@ from jurors.options import Reading
 from jurors.sketch.pivot import Pivot, cells_of, dot, integers, position, total, where, whole_number
 from jurors.sketch.sketch import Sketch
 from jurors.votes import Votes
-from jurors.votes.cells import LARGEST_COUNT, in_natural_order, tidy, whole_counts, wide_votes
+from jurors.votes.cells import LARGEST_COUNT, in_natural_order, spelled_labels, tidy, whole_counts, wide_votes
+from jurors.votes.findings.repeats import repeated_rows
+from jurors.votes.findings.while_reading import table_findings, with_findings
 from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
 from jurors.votes.layout import Layout
 from jurors.votes.table import factorize, ordered_labels, recode
@@ -50,11 +53,18 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         kept = kept.lazy()  # which plans the steps as one
     try:
         count = _count_long if layout.kind == "long" else _count_wide
-        return count(opened, kept, layout, options)
+        return _told(count(opened, kept, layout, options), opened, layout, options)
     except VotesError:
         if opened.is_eager or opened.stream is not None:
             kept_votes(opened, kept, layout, options)  # says it with the number of the row
         raise
+
+
+def _told(sketch: Sketch, frame: Frame, layout: Layout, options: Reading) -> Sketch:
+    """With what is to know of the frame, and of rows that come again."""
+    again = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
+    about = table_findings(frame.names, layout, options, items=sketch.items)
+    return Sketch(with_findings(sketch.tuples, [*about, *again]))
 
 
 # -- wide -------------------------------------------------------------------------------------------------
@@ -82,7 +92,8 @@ def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     said = [cells_of(distinct, votes.codes[_first(code), k]) for k, (distinct, code) in enumerate(columns)]
     named = _named(frame, kept, layout.item)
     digits = named.with_columns(*(position(key, cells, 1).alias(key) for key, cells in zip(keys, said, strict=True)))
-    return _merge_items(digits, keys, votes, ordered=frame.has_order)
+    merged = _merge_items(digits, keys, votes, ordered=frame.has_order)
+    return Sketch(replace(merged.tuples, findings=votes.findings, labels_told=votes.labels_told))
 
 
 def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: bool) -> Sketch:
@@ -150,7 +161,8 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     _refuse_nameless(dot(times, np.array([name is None for name in names])[by]), frame.names[juror], "juror")
     jurors, place = in_natural_order(*factorize(names))
     cells, to = column(pairs[what], frame.names[label])
-    values = tidy(cells, options.missing, column=frame.names[label])
+    spelling = spelled_labels(cells, options, frame.names[label])
+    values = spelling.labels
     if all(value is None for value in values):
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
     kinds = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
@@ -168,7 +180,8 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     if sketch is None:
         voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, voices, 0).alias("place"))
         raise _twice(*_repeated_long(voted_on, pivot.jurors), ordered=frame.has_order)
-    return sketch
+    findings = spelling.findings(pivot.jurors, place[by], to, times)
+    return Sketch(replace(sketch.tuples, findings=findings, labels_told=options.labels is not None))
 
 
 def _most(frame: Frame) -> int:

@@ -9,7 +9,9 @@ from jurors.sketch.count_files import counted
 from jurors.sketch.sketch import Sketch
 from jurors.votes.files.locate import Source
 from jurors.votes.files.source import Log, open_source
-from jurors.votes.read import laid_out, votes_of, votes_of_log
+from jurors.votes.findings.repeats import repeated_rows
+from jurors.votes.findings.while_reading import with_findings
+from jurors.votes.read import laid_out, told_by_table, votes_of, votes_of_log
 
 
 def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
@@ -31,4 +33,7 @@ def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
             return Sketch.from_votes(votes_of_log(opened, options))
         table, layout = laid_out(opened, options)
         votes = counted(table, layout, options)
-        return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options) if votes is None else votes)
+        if votes is None:
+            return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
+        again = repeated_rows(votes) if layout.kind != "counts" else ()
+        return Sketch.from_votes(with_findings(votes, [*told_by_table(table, layout, options, votes), *again]))

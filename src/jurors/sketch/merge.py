@@ -36,7 +36,11 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
     labels = _union(parts) if union_labels else first.labels
     aligned = [_aligned(votes, first.jurors, labels) for _, votes in parts]
     counts = np.concatenate([np.ones(v.rows, np.int64) if v.counts is None else v.counts for v in aligned])
-    bare = Votes(jurors=first.jurors, labels=labels, rows=len(counts), counts=counts)
+    findings = tuple(dict.fromkeys(finding for _, votes in parts for finding in votes.findings))
+    told = all(votes.labels_told for _, votes in parts)
+    bare = Votes(
+        jurors=first.jurors, labels=labels, rows=len(counts), counts=counts, findings=findings, labels_told=told
+    )
     if all(votes.is_dense for votes in aligned):
         return replace(bare, _dense=np.concatenate([votes.codes for votes in aligned]))
     starts = np.cumsum([0, *(votes.rows for votes in aligned)])

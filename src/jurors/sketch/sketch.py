@@ -18,6 +18,8 @@ from jurors.names import positions
 from jurors.options import Reading, TableOptions
 from jurors.sketch.merge import merge_votes
 from jurors.votes import Label, Votes
+from jurors.votes.findings.repeats import repeated_rows
+from jurors.votes.findings.while_reading import with_findings
 from jurors.votes.table import Codes, checked_counts, code_type, is_missing, ordered_labels, plain
 
 if TYPE_CHECKING:
@@ -316,6 +318,8 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
         sizes = np.zeros(len(first), dtype=np.int64)
         np.add.at(sizes, inverse, weights)
     distinct = replace(votes, rows=len(first), items=None, counts=sizes, _dense=codes[first], _sparse=None)
+    if weights is None:  # nobody can tell later whether these are counts of rows
+        distinct = with_findings(distinct, list(repeated_rows(distinct)))
     return Sketch(distinct), inverse
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +15,9 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Reading, texts
 from jurors.votes.files.faults import row_fault
+from jurors.votes.findings.finding import Finding
+from jurors.votes.findings.spelling import equal_numbers, no_vote_words
+from jurors.votes.findings.while_reading import Spelling
 from jurors.votes.layout import one_vote_a_row, shown
 from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
 
@@ -25,7 +30,7 @@ Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  # distinc
 def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, column: str = "") -> list[Any]:
     """Cells as labels or names: None where nothing is said, no blanks around, whole floats as integers.
 
-    Where text and other types mix, all become text.
+    Letters are composed in one way (NFC). Where text and other types mix, all become text.
 
     >>> tidy([1.0, float("nan"), 0.0, "", None])
     [1, None, 0, None, None]
@@ -34,9 +39,9 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
     """
     absent = {"", "nan", "NaN", *texts(missing)}
     if set(map(type, values)) == {str}:  # the common case, and there may be millions of items
-        cells: list[Any] = list(map(str.strip, values))
+        cells: list[Any] = list(map(_composed, values))
         return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]
-    cells = [None if is_missing(v) else v.strip() if isinstance(v, str) else plain(v) for v in values]
+    cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else plain(v) for v in values]
     if nested := [v for v in cells if isinstance(v, _NESTED)]:
         raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value")
     floats = [v for v in cells if isinstance(v, float)]
@@ -47,24 +52,48 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
     return cells if len(kinds) < 2 else [None if v is None else str(v) for v in cells]
 
 
+def _composed(text: str) -> str:
+    """Without blanks around, and each letter written in one way."""
+    return text.strip() if text.isascii() else unicodedata.normalize("NFC", text).strip()
+
+
+def spelled_labels(values: Sequence[Any] | NDArray[Any], options: Reading, column: str) -> Spelling:
+    """Cells as labels, one spelling of each; words that can only mean "no vote" are none, unless labels are named.
+
+    >>> spelled_labels([1, 0, "N/A", "pass"], Reading(abstain=["pass"]), "label")
+    Spelling(labels=[1, 0, None, None], absent={2: 'N/A'}, abstained=frozenset({3}))
+    """
+    cells = tidy(values, options.missing, column=column)
+    abstain = set(texts(options.abstain))
+    abstained = frozenset(k for k, cell in enumerate(cells) if abstain and cell is not None and str(cell) in abstain)
+    left = [None if k in abstained else cell for k, cell in enumerate(cells)] if abstained else cells
+    words = no_vote_words(left) if options.labels is None else set()
+    absent = {k: cell for k, cell in enumerate(left) if cell in words} if words else {}
+    if abstained or absent:  # without them, numbers may be left, which are no text
+        left = tidy(values, (*texts(options.missing), *abstain, *words), column=column)
+    return Spelling(left if options.labels is not None else equal_numbers(left), absent, abstained)
+
+
 def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading) -> Votes:
     """Votes from the item, the juror and the label column, each as (distinct values, code of each row)."""
     items, item = _named(*columns[0], names[0], "item")
     jurors, juror = _named(*columns[1], names[1], "juror")
     jurors, juror = in_natural_order(jurors, juror)
-    values = tidy(columns[2][0], options.missing, column=names[2])
-    if all(value is None for value in values):
+    spelling = spelled_labels(columns[2][0], options, names[2])
+    if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {names[2]!r} is missing")
-    return Votes.from_codes(
+    votes = Votes.from_codes(
         items=item_array(items),
         jurors=jurors,
-        values=values,
+        values=spelling.labels,
         item=item,
         juror=juror,
         value=columns[2][1],
         labels=options.labels,
         duplicates=options.duplicates,
     )
+    findings = spelling.findings(votes.jurors, juror, columns[2][1])
+    return replace(votes, findings=findings, labels_told=options.labels is not None)
 
 
 def wide_votes(
@@ -78,7 +107,25 @@ def wide_votes(
 ) -> Votes:
     """Votes from rows x jurors codes (-1: no vote) of `values`; an item on two rows must not hold two votes of one."""
     _refuse_nested(values, grid, jurors)
-    cells = [*tidy(values, options.missing, column=shown(jurors)), None]  # code -1 is the last
+    spelling = spelled_labels(values, options, shown(jurors))
+    findings: tuple[Finding, ...] = ()
+    if spelling.says_something:
+        times = None if counts is None else np.repeat(counts, len(jurors))
+        findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), grid.ravel(), times)
+    votes = _laid_wide(grid, [*spelling.labels, None], jurors=jurors, items=items, counts=counts, options=options)
+    return replace(votes, findings=findings, labels_told=options.labels is not None)
+
+
+def _laid_wide(
+    grid: NDArray[Any],
+    cells: list[Any],
+    *,
+    jurors: Sequence[str],
+    items: tuple[str, Column] | None,
+    counts: NDArray[np.int64] | None,
+    options: Reading,
+) -> Votes:
+    """The same, once the cells are spelled; code -1, no vote, is the last of them."""
     if all(cell is None for cell in cells):
         raise VotesError(f"every vote in the columns {shown(jurors)} is missing")
     kinds = ordered_labels(v for v in cells if v is not None) if options.labels is None else tuple(options.labels)

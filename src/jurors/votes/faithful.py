@@ -8,10 +8,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from jurors.errors import VotesError
 from jurors.options import Reading
-from jurors.votes.cells import tidy
-from jurors.votes.layout import find_layout
+from jurors.votes.cells import spelled_labels, tidy
+from jurors.votes.columns.by_evidence import find_layout
+from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
 from jurors.votes.table import Votes
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]")  # a reader drops carriage returns and takes control characters for binary
@@ -39,7 +42,7 @@ def _check_values(values: list[Any], what: str, format: str) -> None:
             raise VotesError(f"a {what} is there twice; give each {what} a name of its own")
         return
     written = [cell_value(value, format) for value in values]
-    back = tidy(written, column=what)
+    back = spelled_labels(written, Reading(), what).labels if what == "label" else tidy(written, column=what)
     for value, found in zip(written, back, strict=True):
         if found is None:
             meaning = "no vote" if what == "label" else "an empty name"
@@ -62,11 +65,8 @@ def _check_header(votes: Votes, layout: str, format: str) -> None:
     """One column a juror: a juror called "item", "count" or "truth" would be read as something else."""
     names, jurors = header(votes, layout), len(votes.jurors)
     way_out = "write the long layout or a sketch instead (--to long, --to sketch)"
-    numeric = any(_is_number(label) for label in votes.labels)
     try:
-        found = find_layout(
-            [name.strip() for name in names], Reading(), lambda k: numeric or (k == jurors and names[k] == "count")
-        )
+        found = find_layout([name.strip() for name in names], Reading(), lambda: _facts(votes, names))
     except VotesError as error:
         raise VotesError(f"the {layout} layout would not read back: {error}; {way_out}") from None
     first = 1 if layout == "wide" else 0
@@ -79,6 +79,18 @@ def _check_header(votes: Votes, layout: str, format: str) -> None:
         raise VotesError(f"two jurors' names differ only by case, which {format} columns cannot; {way_out}")
     if format == "csv" and _delimiter(names) != ",":
         raise VotesError(f"the jurors' names hold so many {_delimiter(names)!r} that they look like columns; {way_out}")
+
+
+def _facts(votes: Votes, names: Sequence[str]) -> Facts:
+    """What a reader would see in the first rows."""
+    most = head_rows(len(names))
+    labels = np.array([*votes.labels, None], dtype=object)
+    columns = [labels[column].tolist() for column in votes.codes[:most].T]
+    if votes.counts is None:
+        columns.insert(0, votes.item_names()[:most].tolist())
+    else:
+        columns.append(votes.counts[:most].tolist())
+    return facts_of_columns([name.strip() for name in names], columns, votes.rows if votes.rows <= most else None)
 
 
 def header(votes: Votes, layout: str) -> list[str]:
@@ -94,10 +106,3 @@ def _delimiter(names: Sequence[str]) -> str:
     csv.writer(line).writerow(names)
     choices = [",", "\t", ";", "|"]
     return max(choices, key=lambda d: len(next(csv.reader(io.StringIO(line.getvalue(), newline=""), delimiter=d))))
-
-
-def _is_number(label: Any) -> bool:
-    try:
-        return not isinstance(label, bool) and float(label) is not None
-    except (TypeError, ValueError):
-        return False

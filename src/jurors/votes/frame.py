@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Number
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,7 +13,10 @@ import numpy as np
 from jurors.errors import VotesError
 from jurors.options import Reading, TableOptions
 from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
-from jurors.votes.layout import Layout, find_layout
+from jurors.votes.columns.by_evidence import find_layout
+from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
+from jurors.votes.findings.while_reading import table_findings, with_findings
+from jurors.votes.layout import Layout
 from jurors.votes.table import Votes, factorize, is_missing
 
 _IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")
@@ -36,7 +39,8 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
     if (votes := traces_votes(opened, options)) is not None:
         return votes
     found = opened.layout(options)
-    return kept_votes(opened, opened.keep(found), found, options)
+    votes = kept_votes(opened, opened.keep(found), found, options)
+    return with_findings(votes, list(table_findings(opened.names, found, options, items=votes.total)))
 
 
 def traces_votes(frame: Frame, options: Reading) -> Votes | None:
@@ -59,6 +63,7 @@ class Frame:
     kinds: tuple[Any, ...]  #: narwhals' type of each column
     stream: Any = None  #: the DuckDB connection that reads an Arrow stream, which can be read only once
     index: Sequence[Any] | None = None  #: the rows' names, where pandas' index gives some
+    head: Any = None  #: the first rows of a stream, which cannot be asked for again
 
     @property
     def is_eager(self) -> bool:
@@ -84,15 +89,26 @@ class Frame:
                 f"duplicates={options.duplicates!r} needs rows in a fixed order, and {self.engine} keeps none; remove "
                 "the duplicates there, or give a pandas, polars or pyarrow frame"
             )
-        return find_layout(self.names, options, self.is_number)
+        count = self._count_distinct if self.stream is None else None  # a stream can be read only once
+        return find_layout(self.names, options, self._facts, count)
 
-    def is_number(self, k: int) -> bool:
-        """Whether column k holds numbers, by its type; where that does not say, by its cells."""
+    def _facts(self) -> Facts:
+        """What the first rows show."""
+        most = head_rows(len(self.names))
+        head = collected(self.table.head(most + 1)) if self.head is None else self.head
+        columns = [head[:most, k].to_list() for k in range(len(self.names))]
+        return facts_of_columns(self.names, columns, len(head) if len(head) <= most else None)
+
+    def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
+        """How many rows there are, and how many distinct values of these columns."""
         import narwhals as nw
 
-        if self.is_eager and self.kinds[k] in (nw.Object, nw.Categorical):
-            return any(isinstance(v, Number) and not isinstance(v, bool) for v in self.table[:, k].to_list())
-        return bool(self.kinds[k].is_numeric())
+        if self.is_eager:
+            return len(self.table), [self.table[:, k].n_unique() for k in columns]
+        numbered = _numbered(self.table, columns)
+        distinct = [nw.col(f"c{k}").n_unique().alias(f"c{k}") for k in columns]
+        total, *counts = collected(numbered.select(nw.len().alias("rows"), *distinct)).row(0)
+        return int(total), list(map(int, counts))
 
     def no_rows(self) -> VotesError:
         """What to say of a frame without rows."""
@@ -121,18 +137,18 @@ def open_frame(frame: Any) -> Frame:
     """The dataframe as narwhals sees it, nothing computed; VotesError if it is none."""
     import narwhals as nw
 
-    stream = None
+    stream = head = None
     try:
         table = nw.from_native(frame, pass_through=True)
         if table is frame and hasattr(type(frame), "__arrow_c_stream__"):
-            table, stream = _stream(frame)
+            table, stream, head = _stream(frame)
         table = nw.from_native(table)
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise VotesError(f"cannot read votes from {type(frame).__name__}: {reason}") from None
     if isinstance(table, nw.LazyFrame):
         schema = table.collect_schema()
-        return Frame(table, tuple(map(str, schema)), tuple(schema.values()), stream)
+        return Frame(table, tuple(map(str, schema)), tuple(schema.values()), stream, head=head)
     kinds = tuple(table[:, k].dtype for k in range(table.shape[1]))  # by position: pandas' names may be numbers
     return Frame(table, tuple(map(str, table.columns)), kinds, index=index_names(nw.maybe_get_index(table)))
 
@@ -268,8 +284,8 @@ def _narrower(kind: Any) -> Any:
     return nw.Float64 if kind == nw.Decimal else None
 
 
-def _stream(source: Any) -> tuple[Any, Any]:
-    """A DuckDB relation over an Arrow stream, and its connection; nothing is read yet."""
+def _stream(source: Any) -> tuple[Any, Any, Any]:
+    """A DuckDB relation over an Arrow stream, its connection, and the first rows: no more is read yet."""
     import os
     import tempfile
 
@@ -280,12 +296,29 @@ def _stream(source: Any) -> tuple[Any, Any]:
     except ImportError:
         raise TypeError("an Arrow stream needs pyarrow; pip install pyarrow") from None
     try:
-        reader = pyarrow.RecordBatchReader.from_stream(source)  # asks for the stream once; DuckDB would ask again
+        stream = pyarrow.RecordBatchReader.from_stream(source)  # asks for the stream once; DuckDB would ask again
+        reader, head = _peeked(stream)
     except pyarrow.ArrowException as error:
         raise TypeError(str(error)) from None
     spill = os.path.join(tempfile.gettempdir(), f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
     connection = duckdb.connect(config={"temp_directory": spill})
-    return connection.from_arrow(reader), connection
+    return connection.from_arrow(reader), connection, head
+
+
+def _peeked(stream: Any) -> tuple[Any, Any]:
+    """A stream of the same batches, and its first rows."""
+    import narwhals as nw
+    import pyarrow
+
+    batches, rows = [], 0
+    for batch in stream:
+        batches.append(batch)
+        rows += len(batch)
+        if rows > head_rows(len(stream.schema)):
+            break
+    head = pyarrow.Table.from_batches(batches, stream.schema)
+    again = pyarrow.RecordBatchReader.from_batches(stream.schema, itertools.chain(batches, stream))
+    return again, nw.from_native(head)
 
 
 def _stored(table: Any, connection: Any) -> Any:

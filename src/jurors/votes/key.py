@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.options import Format, Label, Reading, ReadingOptions
 from jurors.tables import Table
-from jurors.votes.cells import item_array, tidy
+from jurors.votes.cells import item_array, spelled_labels, tidy
 from jurors.votes.files.locate import Source
 from jurors.votes.files.source import open_table
+from jurors.votes.findings.spelling import may_be_none
 from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, shown
 from jurors.votes.read import cells, laid_out, relabelled, votes_of
 from jurors.votes.table import NO_VOTE, Votes, ordered_labels, recode
@@ -59,7 +60,7 @@ class Key:
         cls, item: Sequence[Any], label: Sequence[Any], *, missing: Sequence[Any] = (), what: str = "true label"
     ) -> Key:
         """True labels (or `what` else is known) beside their items; an item may come again, but not with another."""
-        values = tidy(label, missing, column="label")
+        values = _truths(label, missing, what)
         known: dict[Any, Any] = {}
         for row, (name, value) in enumerate(zip(tidy(item, column="item"), values, strict=True)):
             if value is None:
@@ -72,7 +73,7 @@ class Key:
 
     @classmethod
     def _checked(cls, items: list[Any] | None, labels: list[Any], what: str = "true label") -> Key:
-        values = tidy(labels, column="label")
+        values = _truths(labels, (), what)
         if all(value is None for value in values):
             raise VotesError("the answer key holds no true label" if what == "true label" else f"no row has a {what}")
         array = np.empty(len(values), dtype=object)
@@ -86,6 +87,7 @@ class Key:
         """
         row = self._rows(votes)
         found = row >= 0
+        self._refuse_ambiguous(votes)
         self._check_labels(votes)
         votes, code = _with_labels(votes, self.labels)
         codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
@@ -108,6 +110,17 @@ class Key:
                 f"the answer key has the labels {', '.join(truths[:6])}, the votes {', '.join(sorted(known)[:6])}: "
                 "they share none, so this is not their key"
             )
+
+    def _refuse_ambiguous(self, votes: Votes) -> None:
+        """VotesError where a true label that nobody votes may mean that none is known."""
+        known = [label for label in votes.labels if label is not None]
+        texts = {str(label) for label in known}
+        for truth in dict.fromkeys(label for label in self.labels.tolist() if label is not None):
+            if str(truth) not in texts and may_be_none(truth, [*known, truth], 0.0):
+                raise VotesError(
+                    f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
+                    f"unknown; leave it out with missing= (--missing={truth})"
+                )
 
     def _rows(self, votes: Votes) -> NDArray[np.int64]:
         """The row of each true label, -1 where nobody voted on the item."""
@@ -142,6 +155,13 @@ def _numbered_rows(votes: Votes) -> NDArray[np.int64]:
     if names.dtype.kind not in "iu" or not np.array_equal(np.sort(names), order):
         return order
     return np.argsort(names)
+
+
+def _truths(labels: Sequence[Any], missing: Sequence[Any], what: str) -> list[Any]:
+    """Cells of a key as labels; of groups, which may be called anything, as they are."""
+    if what != "true label":
+        return tidy(labels, missing, column="label")
+    return spelled_labels(labels, Reading(missing=missing), "label").labels
 
 
 def _with_labels(votes: Votes, truths: NDArray[Any]) -> tuple[Votes, NDArray[Any]]:
@@ -219,7 +239,7 @@ def read_votes_with_key(
         votes = votes_of(table, layout, chosen)
         labels = cells(table, truth)
         if layout.item is None or layout.kind == "counts":
-            return votes, Key.from_array(tidy(labels, chosen.missing, column=column))
+            return votes, Key._checked(None, tidy(labels, chosen.missing, column=column), what)
         return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing, what=what)
 
 

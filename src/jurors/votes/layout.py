@@ -1,6 +1,6 @@
-"""Which column is what: long, wide or counts, told from the column names or by the caller.
+"""Which column is what: long, wide or counts, told by the caller or, where cells prove nothing, by the names.
 
-Files (`read.py`) and dataframes (`frame.py`) share this, so that the same table means the same votes.
+Where there are cells to look at, `columns/by_evidence.py` decides, for files and dataframes alike.
 """
 
 from __future__ import annotations
@@ -55,19 +55,19 @@ def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int
     >>> guess_column(["id", "Worker_ID", "answer"], JUROR_WORDS)
     1
     """
-    free = {_word(name): k for k, name in reversed(list(enumerate(names))) if k not in set(taken)}
+    free = {bare_word(name): k for k, name in reversed(list(enumerate(names))) if k not in set(taken)}
     return next((free[word] for word in words if word in free), None)
 
 
-def find_layout(names: Sequence[str], options: Reading, is_number: Callable[[int], bool]) -> Layout:
-    """The layout of a table with these columns; `is_number` tells whether a column holds numbers.
+def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[[int], bool]) -> Layout:
+    """The layout of a table by the names of its columns; `is_number` tells whether a column holds numbers.
 
-    >>> find_layout(["task", "worker", "label"], Reading(), bool)
+    >>> layout_by_words(["task", "worker", "label"], Reading(), bool)
     Layout(kind='long', item=0, juror=1, label=2, count=None, votes=())
-    >>> find_layout(["id", "ann", "bob", "cy"], Reading(), bool).votes
+    >>> layout_by_words(["id", "ann", "bob", "cy"], Reading(), bool).votes
     (1, 2, 3)
     """
-    _check_names(names)
+    check_names(names)
     ignored = {find_column(names, name) for name in texts(options.ignore)}
     given = {
         role: find_column(names, name)
@@ -75,7 +75,7 @@ def find_layout(names: Sequence[str], options: Reading, is_number: Callable[[int
         if name is not None
     }
     count = None if options.count is None else find_column(names, options.count)
-    long = _long(names, given, ignored | ({count} if count is not None else set()))
+    long = named_long(names, given, ignored | ({count} if count is not None else set()))
     if _is_long(options, long, given, count):
         return _checked_long(names, long, count, ignored, options)
     return _wide(names, given, count, ignored, options, is_number)
@@ -89,7 +89,8 @@ def _is_long(options: Reading, long: dict[str, int | None], given: dict[str, int
     return count is None and None not in long.values()
 
 
-def _long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -> dict[str, int | None]:
+def named_long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -> dict[str, int | None]:
+    """The item, the juror and the label by name, beside those that are given; None where no name says it."""
     found: dict[str, int | None] = dict(given)
     for role, words in (("juror", JUROR_WORDS), ("label", LABEL_WORDS), ("item", ITEM_WORDS)):
         if role not in found:
@@ -109,7 +110,7 @@ def _checked_long(
             )
     if len(set(long.values())) < 3:
         raise VotesError(f"item, juror and label must be three different columns of {shown(names)}")
-    lone = [k for k, name in enumerate(names) if _word(name) == "count" and k not in {*ignored, *long.values()}]
+    lone = [k for k, name in enumerate(names) if bare_word(name) == "count" and k not in {*ignored, *long.values()}]
     if count is not None or (lone and options.layout == "auto"):
         column = names[lone[0] if count is None else count]
         raise VotesError(
@@ -134,18 +135,19 @@ def _wide(
     if options.layout == "counts" and count is None:
         raise VotesError(f"none of {shown(names)} is the count; name it with count= (--count COLUMN)")
     taken = ignored | ({count} if count is not None else set())
-    item = given["item"] if "item" in given else _wide_item(names, taken)
+    item = given["item"] if "item" in given else named_item(names, taken)
     votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
     if not votes:
         raise VotesError(f"no juror is left among the columns {shown(names)}; there must be one column for each juror")
     _refuse_blanks(names, options)
     _refuse_half_long(names, votes, options)
-    _refuse_key([names[k] for k in votes], options)
+    refuse_key([names[k] for k in votes], options)
     return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
 
 
-def _wide_item(names: Sequence[str], taken: set[int]) -> int | None:
-    found = [k for k, name in enumerate(names) if k not in taken and _word(name) in ITEM_WORDS]
+def named_item(names: Sequence[str], taken: set[int]) -> int | None:
+    """The column of items beside one juror per column, by name; VotesError where two are called so."""
+    found = [k for k, name in enumerate(names) if k not in taken and bare_word(name) in ITEM_WORDS]
     if len(found) > 1:
         one, two = names[found[0]], names[found[1]]
         raise VotesError(
@@ -154,7 +156,7 @@ def _wide_item(names: Sequence[str], taken: set[int]) -> int | None:
             code="two_items",
             columns=(one, two),
         )
-    if not found and 0 not in taken and (not names[0].strip() or _word(names[0]) in ("unnamed0", "index")):
+    if not found and 0 not in taken and (not names[0].strip() or bare_word(names[0]) in ("unnamed0", "index")):
         return 0  # the index a dataframe writes in front
     return found[0] if found else None
 
@@ -198,9 +200,9 @@ def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Readi
     )
 
 
-def _refuse_key(jurors: Sequence[str], options: Reading) -> None:
+def refuse_key(jurors: Sequence[str], options: Reading) -> None:
     """An answer key graded as a juror would spoil everything, and look perfect."""
-    keys = [name for name in jurors if _word(name) in _KEY_WORDS]
+    keys = [name for name in jurors if bare_word(name) in _KEY_WORDS]
     if keys and options.layout == "auto":
         raise VotesError(
             f"column {keys[0]!r} looks like the answer key, not like a juror: leave it out with ignore= "
@@ -210,7 +212,8 @@ def _refuse_key(jurors: Sequence[str], options: Reading) -> None:
         )
 
 
-def _check_names(names: Sequence[str]) -> None:
+def check_names(names: Sequence[str]) -> None:
+    """VotesError where a column has no name, or two have the same."""
     seen: dict[str, int] = {}
     for k, name in enumerate(names):
         if k and not name:
@@ -223,10 +226,10 @@ def _check_names(names: Sequence[str]) -> None:
         seen[name] = k
 
 
-def _word(name: str) -> str:
+def bare_word(name: str) -> str:
     """A column's name as a bare word: "Worker_ID" and "workerId" are "worker", "ID" is "id".
 
-    >>> [_word(name) for name in ("Worker_ID", "workerId", "ID", "item name", "gpt-4")]
+    >>> [bare_word(name) for name in ("Worker_ID", "workerId", "ID", "item name", "gpt-4")]
     ['worker', 'worker', 'id', 'item', 'gpt4']
     """
     bare = re.sub(r"[\W_]+", "", name).lower()

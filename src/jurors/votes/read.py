@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.options import Label, Reading, ReadingOptions
+from jurors.options import Label, Reading, ReadingOptions, texts
 from jurors.votes.cells import Column, long_votes, tidy, whole_counts, wide_votes
 from jurors.votes.files.locate import Source
 from jurors.votes.files.source import Log, Table, open_source
-from jurors.votes.layout import Layout, find_layout
+from jurors.votes.findings.finding import Finding
+from jurors.votes.findings.while_reading import table_findings, with_findings
+from jurors.votes.layout import Layout
 from jurors.votes.table import Votes, code_type, factorize, ordered_labels, recode
 
 
@@ -31,13 +33,16 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     layout
         "long": one vote a row, in columns item, juror, label (`task,worker,label` and the like are understood).
         "wide": one juror a column, beside an optional item column. "counts": wide, and a column says how many
-        items each row stands for. "auto" tells from the column names.
+        items each row stands for. "auto" tells from what the cells show, with the columns' names as hints.
     item, juror, label, count
         The names of these columns, where they are not the usual ones.
     missing
-        Cells that mean "no vote", besides empty ones, null and NaN; compared as text.
+        Cells that mean "no vote", besides empty ones, null, NaN and words that can mean nothing else (N/A, -, skip);
+        compared as text.
+    abstain
+        Cells that mean that a juror abstained: no votes, and counted for each juror in `findings`.
     labels
-        The labels, in the order wanted; others are then an error.
+        The labels, in the order wanted; others are then an error, and none of these is taken for no vote.
     duplicates
         What a juror's second vote on an item is: an "error", or dropped in favour of the "first" or the "last".
     ignore
@@ -88,9 +93,11 @@ def votes_of_log(log: Log, options: Reading) -> Votes:
 
 def _with_cells(votes: Votes, options: Reading) -> Votes:
     """Votes with the missing marks and the labels that the caller named; a tool that counts ordered its labels."""
-    if votes.n_votes and not options.missing and options.labels is None:
+    absent = (*texts(options.missing), *texts(options.abstain))
+    if votes.n_votes and not absent and options.labels is None:
         return votes
-    values = tidy(votes.labels, options.missing, column="label")
+    votes = replace(votes, labels_told=options.labels is not None)
+    values = tidy(votes.labels, absent, column="label")
     if all(value is None for value in values):
         raise VotesError("every vote is missing")
     labels = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
@@ -109,15 +116,24 @@ def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label |
 
 def laid_out(table: Table, options: Reading) -> tuple[Table, Layout]:
     """The table, with all its columns, and what each of them is."""
-    layout = find_layout(table.names, options, table.is_number)
-    if layout.kind == "long":
+    layout = table.layout(options)
+    if layout.kind == "long" or (every := table.every_column()) is table:
         return table, layout
-    table = table.every_column()  # a juror who joined late must not be missed
-    return table, find_layout(table.names, options, table.is_number)
+    return every, every.layout(options)  # a juror who joined late must not be missed
 
 
 def votes_of(table: Table, layout: Layout, options: Reading) -> Votes:
     """The votes of a table that keeps the columns of the layout."""
+    votes = _cells_of(table, layout, options)
+    return with_findings(votes, told_by_table(table, layout, options, votes))
+
+
+def told_by_table(table: Table, layout: Layout, options: Reading, votes: Votes) -> list[Finding]:
+    """What is to know of the table that the votes were in."""
+    return list(table_findings(table.names, layout, options, files=len(table.parts), items=votes.total))
+
+
+def _cells_of(table: Table, layout: Layout, options: Reading) -> Votes:
     if layout.kind == "long":
         return long_votes(factorized(table, layout.used), [table.names[k] for k in layout.used], options)
     codes, values = grid(table, layout.votes)

@@ -18,6 +18,7 @@ from jurors.errors import VotesError
 from jurors.names import positions
 from jurors.options import Duplicates, Label, TableOptions
 from jurors.tables import Table, data_frame
+from jurors.votes.findings.finding import Finding
 
 Codes: TypeAlias = NDArray[np.signedinteger[Any]]
 
@@ -47,6 +48,8 @@ class Votes:
     rows: int  #: how many rows there are: one an item, or one a distinct tuple when `counts` says how many items
     items: NDArray[Any] | None = None  #: the items' names, in row order; None: they are just numbered
     counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
+    findings: tuple[Finding, ...] = ()  #: what whoever read the votes has to say about them
+    labels_told: bool = False  #: whether the caller named the labels, so that each of them is an answer
     _dense: Codes | None = None
     _sparse: tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None = None
 

@@ -59,6 +59,7 @@ def _by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
 def _kept(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
     return {
         "rows": len(rows),
+        "findings": (),  # which are about all the groups together
         "items": None if votes.items is None else votes.items[rows],
         "counts": None if votes.counts is None else votes.counts[rows],
     }

@@ -16,10 +16,14 @@ import numpy as np
 
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.options import Format, Progress, Reading
+from jurors.votes.columns.by_evidence import find_layout
+from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
 from jurors.votes.files.faults import file_fault, first_line, row_fault
 from jurors.votes.files.fetch import local_copy
 from jurors.votes.files.locate import Found, Source, locate, no_tables, shown_source
 from jurors.votes.files.parts import INTEGERS, Part, check_same_columns, family, open_part, relation
+from jurors.votes.findings.repeats import same_files
+from jurors.votes.layout import Layout
 from jurors.votes.readers import Reader, Records, find_reader, read_records
 from jurors.votes.table import Votes
 
@@ -92,11 +96,23 @@ class Table:
         convert = converters[kind]
         return [None if v is None else convert(v) for v in values]
 
-    def is_number(self, k: int) -> bool:
-        """Whether column k holds a number anywhere."""
-        number = f"try_cast({self.cell(k)} AS DOUBLE) IS NOT NULL"
-        found = self.con.execute(f"SELECT 1 FROM {self.sql} WHERE {number} LIMIT 1").fetchone()
-        return self.types[k] != "BOOLEAN" and found is not None
+    def layout(self, options: Reading) -> Layout:
+        """What each column is."""
+        return find_layout(self.names, options, self._facts, self._count_distinct)
+
+    def _facts(self) -> Facts:
+        """What the first rows show."""
+        most = head_rows(len(self.names))
+        texts = (f"(c{k} ->> '$')" if kind == "JSON" else f"c{k}::VARCHAR" for k, kind in enumerate(self.types))
+        rows = self.con.execute(f"SELECT {', '.join(texts)} FROM {self.sql} LIMIT {most + 1}").fetchall()
+        columns = list(zip(*rows[:most], strict=True)) or [()] * len(self.names)
+        return facts_of_columns(self.names, columns, len(rows) if len(rows) <= most else None)
+
+    def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
+        """How many rows there are, and about how many distinct values of these columns."""
+        counts = ", ".join(f"approx_count_distinct(c{k})" for k in columns)
+        total, *distinct = self.watched(f"SELECT count(*), {counts} FROM {self.sql}").fetchall()[0]
+        return total, distinct
 
     def every_column(self) -> Table:
         """The same table; of JSON, with the columns of every record, not only of the first 20,000."""
@@ -140,6 +156,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         if not found.tables:
             raise no_tables().in_file(name)
         parts = _local_parts(found, Path(folder), options.format)
+        _refuse_same(parts)
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress)
             with _naming(name if len(parts) > 1 else parts[0].name, table):
@@ -168,6 +185,14 @@ def memory_limit(memory: str | None) -> str | None:
         message = f"memory must be a size such as 2GB or 500MB, not {memory!r}"
         raise OptionError(message, code="out_of_range", name="memory", value=memory)
     return f"{float(size[1])}{size[2].upper()}{size[3].lower()}B"
+
+
+def _refuse_same(parts: Sequence[Part]) -> None:
+    """VotesError where two files are one: every vote would count twice."""
+    twice = same_files([part.path for part in parts])
+    if twice is not None:
+        one, two = (parts[k].name for k in twice)
+        raise VotesError(f"this file and {two} hold the same bytes: name it once", code="same_files").in_file(one)
 
 
 def _local_parts(found: Found, folder: Path, format: Format | None) -> list[Part]:

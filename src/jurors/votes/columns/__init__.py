@@ -1,0 +1,1 @@
+"""Which column is what, decided by what the cells show; names are hints."""

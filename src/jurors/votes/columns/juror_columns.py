@@ -1,0 +1,155 @@
+"""One juror per column: the columns that share a small vocabulary; keys, counts and tallies among them are refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from jurors.errors import VotesError
+from jurors.votes.columns.column_words import KEY_WORDS, MADE_WORDS, MORE_ITEM_WORDS, OTHER_WORDS
+from jurors.votes.columns.hints import Hints, quoted, refuse_two
+from jurors.votes.layout import COUNT_WORDS, ITEM_WORDS, JUROR_WORDS, Layout, named_item, refuse_key, shown
+
+
+def wide_layout(table: Hints) -> Layout | None:
+    """The columns that share a vocabulary, and those that may be jurors of another; the others are left out."""
+    if len(table.ballots) < 2 or not _outsiders_are_told(table):
+        return None
+    count = _count(table)
+    taken = {*table.ballots, *([] if count is None else [count])}
+    item = _wide_item(table, taken)
+    votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or _may_be_juror(table, k)))
+    _refuse_item_in_two(table, item, votes)
+    _refuse_in_vocabulary(table, votes)
+    _refuse_key(table, votes)
+    _refuse_count(table, item, count, votes)
+    _refuse_tallies(table, votes)
+    return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
+
+
+def _outsiders_are_told(table: Hints) -> bool:
+    """Whether the group that shares a vocabulary is most of what could vote: a table of features has none such."""
+    able = [k for k in table.free if table.may_vote(k) and table.words[k] not in OTHER_WORDS]
+    return 2 * len(table.ballots) >= len(able)
+
+
+def _count(table: Hints) -> int | None:
+    """The counts: numbers, or what is meant for some (1,234), which the reader of counts refuses."""
+    found = table.named(COUNT_WORDS, [k for k in (table.item,) if k is not None])
+    if found is None or all(re.fullmatch(r"[\d.,' ]+", value) for value in table.facts.columns[found].values):
+        return found
+    return found if table.facts.is_number(found) else None
+
+
+def _wide_item(table: Hints, taken: set[int]) -> int | None:
+    if table.item is not None:
+        return table.item
+    try:
+        found = named_item(table.names, taken | table.ignored)
+    except VotesError:
+        found = _one_item(table, taken)
+    if found is not None and table.words[found] not in ("unnamed0", "index") and table.names[found].strip():
+        return found
+    named = table.named(MORE_ITEM_WORDS, taken)
+    if named is not None and table.facts.is_unique(named):
+        return named
+    unique = [
+        k for k in table.free if k not in taken and table.facts.is_unique(k) and table.words[k] not in OTHER_WORDS
+    ]
+    return found if found is not None else unique[0] if unique else None
+
+
+def _refuse_item_in_two(table: Hints, item: int | None, votes: Sequence[int]) -> None:
+    """Items that come again, told apart by another column: the answers of several models to one question."""
+    facts, names = table.facts, table.names
+    if item is None or facts.columns[item].distinct > 0.9 * facts.rows:
+        return
+    rest = [k for k in table.free if k != item and k not in table.ballots and facts.columns[k].filled == facts.rows]
+    for k in sorted(rest, key=lambda k: facts.columns[k].distinct):
+        if facts.columns[k].distinct > 1 and facts.identify(item, k) > 0.98:
+            out = " ".join(f"--ignore {quoted(names[n])}" for n in table.free if n not in table.ballots)
+            raise VotesError(
+                f"items come again in column {names[item]!r} with another {names[k]!r}: join these two into one column "
+                f"and name it with --item, or say --layout wide {out} to make each row an item",
+                code="two_readings",
+            )
+
+
+def _one_item(table: Hints, taken: set[int]) -> int:
+    """Of two columns called like the item, the one that has another value in every row; VotesError where both do."""
+    named = [k for k in table.free if k not in taken and table.words[k] in ITEM_WORDS]
+    unique = [k for k in named if table.facts.is_unique(k)]
+    if len(unique) == 1:
+        return unique[0]
+    one, two = table.names[named[0]], table.names[named[1]]
+    raise VotesError(
+        f"columns {one!r} and {two!r} both look like the item; choose with item= (--item {quoted(one)}) and leave "
+        f"the other out with ignore= (--ignore {quoted(two)})",
+        code="two_items",
+        columns=(one, two),
+    )
+
+
+def _may_be_juror(table: Hints, k: int) -> bool:
+    """Whether a column outside the vocabulary may be a juror with an alphabet of its own, who then is an alarm."""
+    column = table.facts.columns[k]
+    most = 2 * max(len(table.facts.columns[b].vocabulary) for b in table.ballots) + 4
+    if column.kind == "nested" or not column.filled:
+        return True  # refused or silent: said elsewhere
+    never = (*OTHER_WORDS, *JUROR_WORDS, *ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0")
+    return column.word not in never and column.repeats and column.distinct <= most
+
+
+def _refuse_in_vocabulary(table: Hints, votes: Sequence[int]) -> None:
+    """A column called "batch" that holds the jurors' own labels."""
+    odd = [k for k in votes if table.words[k] in OTHER_WORDS]
+    if odd and len(votes) - len(odd) >= 2:
+        name = table.names[odd[0]]
+        raise VotesError(
+            f"column {name!r} holds the same labels as the jurors: leave it out with --ignore {quoted(name)}, "
+            "or say --layout wide if it is a juror",
+            code="key_column",
+            column=name,
+        )
+
+
+def _refuse_key(table: Hints, votes: Sequence[int]) -> None:
+    keys = [k for k in votes if table.words[k] in (*KEY_WORDS, *MADE_WORDS)]
+    if not keys or len(votes) - len(keys) < 2:
+        return refuse_key([table.names[k] for k in votes], table.options)
+    name = table.names[keys[0]]
+    what = "the answer key" if table.words[keys[0]] in KEY_WORDS else "made from the others, or the answer key"
+    raise VotesError(
+        f"column {name!r} looks like {what}, not like a juror: leave it out with ignore= (--ignore {quoted(name)}), "
+        f"use it with --key {quoted(name)}, or say layout='wide' (--layout wide) if it is a juror",
+        code="key_column",
+        column=name,
+    )
+
+
+def _refuse_count(table: Hints, item: int | None, count: int | None, votes: Sequence[int]) -> None:
+    """Counts beside items that differ, or beside tuples that come again: how many items is a row?"""
+    if count is None or set(table.facts.columns[count].values) == {"1"}:
+        return
+    tuples = table.facts.identify(*votes)
+    unsure = tuples < 0.5 and table.words[count] != "count"
+    if (item is not None and table.facts.is_unique(item)) or unsure:
+        name = quoted(table.names[count])
+        refuse_two(f"column {table.names[count]!r} may say how many items a row is, or be about one item",
+                    f"--count {name}", f"--ignore {name}")  # fmt: skip
+
+
+def _refuse_tallies(table: Hints, votes: Sequence[int]) -> None:
+    """Whole numbers that add up to the same in every row count votes by label."""
+    columns = [table.facts.columns[k] for k in votes]
+    if len(votes) < 3 or not all(c.kind == "number" and c.filled == table.facts.rows for c in columns):
+        return
+    sums = np.sum([np.array([float(v) for v in c.values])[c.codes] for c in columns], axis=0)
+    if np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
+        raise VotesError(
+            f"the columns {shown([c.name for c in columns])} add up to {sums[0]:g} in every row: they count the votes "
+            "for each label and do not say whose; give one vote per row, or say --layout wide if each is a juror",
+            code="no_votes_table",
+        )

@@ -1,0 +1,72 @@
+"""What the labels and names of some votes show: words for no vote, words that may be one, names that look alike."""
+
+from __future__ import annotations
+
+import shlex
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.options import Label
+from jurors.votes.findings.finding import Finding, listed
+from jurors.votes.findings.spelling import may_be_none
+
+
+def missing_words(words: Sequence[str], times: Sequence[int]) -> Iterator[Finding]:
+    """A note of the words that were taken for no vote, and how often they were said."""
+    if words:
+        shown = ", ".join(f"{word!r} ({n:,})" for word, n in zip(words, times, strict=True))
+        message = f"taken for no vote: {shown}; where this is an answer, name all labels (--labels A,B)"
+        yield Finding("missing_words", message, tuple(words), value=float(sum(times)))
+
+
+def abstentions(jurors: Sequence[str], times: NDArray[np.int64]) -> Iterator[Finding]:
+    """A note of who abstained how often."""
+    order = [int(k) for k in np.argsort(-times, kind="stable") if times[k]]
+    if order:
+        shown = ", ".join(f"{jurors[k]!r} {times[k]:,}" for k in order[:8]) + (" …" if len(order) > 8 else "")
+        message = f"abstentions, counted as no vote: {shown}"
+        yield Finding("abstentions", message, tuple(jurors[k] for k in order), value=float(times.sum()))
+
+
+def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterator[Finding]:
+    """Labels that may be an answer, or mean that none was given."""
+    total = max(int(counts.sum()), 1)
+    odd = [k for k, label in enumerate(labels) if may_be_none(label, labels, counts[k] / total)]
+    if not odd or len(labels) - len(odd) < 2:
+        return
+    shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in odd)
+    missing, abstain = (" ".join(_flag(flag, labels[k]) for k in odd) for flag in ("--missing", "--abstain"))
+    every = shlex.quote(",".join(map(str, labels)))
+    message = (
+        f"label {shown} may be an answer or none: say {missing} to leave it out, {abstain} to count it as abstaining, "
+        f"or --labels {every} if it is an answer"
+    )
+    yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
+
+
+def _flag(flag: str, label: Label) -> str:
+    return f"{flag}={shlex.quote(str(label))}" if str(label).startswith("-") else f"{flag} {shlex.quote(str(label))}"
+
+
+def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
+    """Labels or jurors whose names differ only by case, blanks or how a letter is composed."""
+    alike: dict[str, list[Any]] = {}
+    for name in names:
+        alike.setdefault(" ".join(unicodedata.normalize("NFC", str(name)).split()).casefold(), []).append(name)
+    groups = [group for group in alike.values() if len(group) > 1]
+    if groups:
+        shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
+        message = f"{what}s differ only by case or blanks, and count as different ones: {shown}"
+        about = tuple(name for group in groups for name in group)
+        yield Finding(f"similar_{what}s", message, about, "alarm", float(len(groups)))
+
+
+def columns_left(names: Sequence[str]) -> Iterator[Finding]:
+    """A note of the columns beside the jurors' that are not read, although nobody said to leave them out."""
+    if names:
+        message = f"not read, since {'it is' if len(names) == 1 else 'they are'} no juror's: {listed(names)}"
+        yield Finding("columns_left", f"{message} (--layout wide reads every column)", tuple(names))

@@ -1,0 +1,90 @@
+"""Jurors who speak otherwise than the rest, and labels that are no words of theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.options import Label
+from jurors.votes.findings.finding import Finding, listed
+from jurors.votes.findings.tuples import Said, components, sampled
+from jurors.votes.table import Votes
+
+_MOST_LABELS = 1_000
+_MANY_NUMBERS = 12
+
+
+def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
+    """Groups of jurors who share no label: one says 1 and 0 where the others say yes and no."""
+    if len(votes.labels) > _MOST_LABELS:
+        return
+    heard = said.sum(axis=1, keepdims=True)
+    speaks = (said > 0) & (said >= min(0.1, 0.5 / max(len(votes.labels), 1)) * heard)
+    able = np.flatnonzero((heard[:, 0] >= min(5, max(2, votes.total // 2))) & speaks.any(axis=1))
+    spoken = speaks[able].astype(np.int64)
+    kin = _tongues(spoken.T @ spoken > 0)[spoken.argmax(axis=1)]
+    groups = [able[kin == tongue] for tongue in dict.fromkeys(kin.tolist())]
+    if len(groups) < 2 or len(groups) > max(2, len(able) // 2):
+        return
+    main = max(groups, key=len)
+    for group in (g for g in groups if g is not main):
+        strange, usual = speaks[group].any(axis=0), speaks[main].any(axis=0)
+        mended = _mapping(votes, group, main, np.flatnonzero(strange), np.flatnonzero(usual))
+        names = tuple(votes.jurors[k] for k in group.tolist())
+        says, them = ("says", "this juror") if len(names) == 1 else ("say", "these jurors")
+        message = f"{listed(names)} {says} {_few(votes, strange)} where the others say {_few(votes, usual)}: "
+        message += f"{mended}leave {them} out (--ignore COLUMN)"
+        yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
+
+
+def _tongues(near: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each label, which group of labels it belongs to, that somebody uses side by side."""
+    tongue = np.empty(len(near), dtype=np.int64)
+    for number, group in enumerate(components(near)):
+        tongue[group] = number
+    return tongue
+
+
+def _mapping(votes: Votes, group: NDArray[Any], main: NDArray[Any], strange: NDArray[Any], usual: NDArray[Any]) -> str:
+    """What each strange label most often stands for, by what the others say of the same items; empty if unclear."""
+    if not votes.is_dense:
+        return ""
+    codes, counts = sampled(votes)
+    theirs = np.stack([(codes[:, main] == label).sum(axis=1) for label in usual], axis=1)
+    meant: dict[int, int] = {}
+    for label in strange.tolist():
+        where = (codes[:, group] == label).any(axis=1)
+        meant[label] = int(usual[int(np.argmax((theirs[where] * counts[where, None]).sum(axis=0)))])
+    if len(set(meant.values())) < len(meant):
+        return ""  # no other words for the same, most likely
+    return "write " + ", ".join(f"{votes.labels[new]} for {votes.labels[old]}" for old, new in meant.items()) + ", or "
+
+
+def strange_numbers(votes: Votes, said: Said) -> Iterator[Finding]:
+    """Numbers among words, each said once or so: a line of totals; or scores, which are no labels."""
+    counts, numbers = said.sum(axis=0), np.array([is_number(label) for label in votes.labels], dtype=bool)
+    rare = numbers & (counts <= 2) & (counts > 0)
+    if 0 < rare.sum() == numbers.sum() < len(votes.labels) and counts[~numbers].sum() > 20 * counts[rare].sum():
+        message = f"{_few(votes, rare)} among words, said once or so: a line of totals? Take it out"
+        about = tuple(votes.labels[k] for k in np.flatnonzero(rare).tolist())
+        yield Finding("rare_numbers", message, about, "alarm", float(counts[rare].sum()))
+    elif numbers.all() and len(votes.labels) > _MANY_NUMBERS:
+        low, high = min(map(float, votes.labels)), max(map(float, votes.labels))
+        message = (
+            f"{len(votes.labels):,} different numbers from {low:g} to {high:g} are scores, not labels: group them first"
+        )
+        yield Finding("scores", message, level="warning", value=float(len(votes.labels)))
+
+
+def is_number(label: Label) -> bool:
+    """Whether a label is a number, or text that is one."""
+    return not isinstance(label, bool) and re.fullmatch(r"[-+]?\d+(\.\d*)?", str(label)) is not None
+
+
+def _few(votes: Votes, which: NDArray[np.bool_]) -> str:
+    names = [repr(votes.labels[k]) for k in np.flatnonzero(which)[:4].tolist()]
+    return ", ".join(names) + (" …" if which.sum() > 4 else "")

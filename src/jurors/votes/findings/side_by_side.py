@@ -1,0 +1,116 @@
+"""What the votes side by side show: a column made from the others, copies, items that are not the same items."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.numbers.threads import one_thread
+from jurors.votes.findings.finding import Finding, Level, listed
+from jurors.votes.findings.tuples import Said, components, sampled
+from jurors.votes.table import Votes
+
+_ENOUGH = 20  #: votes, before a pattern of votes says anything
+_MOST_COMPARED = 10_000
+_MOST_JURORS = 64
+_MADE = 0.97  #: of the contested items, on which a column says what most others say
+_CONTESTED = 12
+_FEW_JURORS = 8  #: up to here two who copy are a quarter of the jury
+
+
+def side_by_side(votes: Votes, said: Said) -> Iterator[Finding]:
+    """What only the votes side by side show; not of panels in which most jurors never meet."""
+    if not votes.is_dense or not 3 <= len(votes.jurors) <= _MOST_JURORS or not 2 <= len(votes.labels) <= _MOST_JURORS:
+        return
+    codes, counts = sampled(votes, _MOST_COMPARED)
+    tally = np.stack([(codes == label).sum(axis=1) for label in range(len(votes.labels))], axis=1).astype(np.int16)
+    yield from _made(votes, codes, counts, tally)
+    with one_thread():  # a product of a few thousand rows is not worth a thread
+        agree, both = _agreement(codes, counts, len(votes.labels))
+    varies = (said > 0).sum(axis=1) > 1
+    yield from _copies(votes, codes, counts, tally, (agree > both - 0.5) & (both >= _ENOUGH) & varies & varies[:, None])
+    yield from _groups_apart(votes, said, agree, both)
+
+
+def _made(votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> Iterator[Finding]:
+    """A column that says what most of the others say wherever these disagree, and no other column does."""
+    if len(votes.jurors) < 4:
+        return
+    shares = np.array([_follows_most(codes[:, k], counts, tally) for k in range(len(votes.jurors))])
+    able = np.flatnonzero(shares[:, 1] >= _CONTESTED)
+    if not len(able):
+        return
+    best = able[np.argmax(shares[able, 0])]
+    others = np.delete(shares[:, 0], best)
+    if shares[best, 0] >= _MADE and others.max(initial=0) < shares[best, 0] - 0.02:
+        name = votes.jurors[best]
+        message = (
+            f"{name!r} says what most others say on {shares[best, 0]:.1%} of the {int(shares[best, 1]):,} items on "
+            "which they disagree: a column made from the others is no juror; leave it out "
+            f"(--ignore {shlex.quote(name)})"
+        )
+        yield Finding("made_from_others", message, (name,), "alarm", float(shares[best, 0]))
+
+
+def _follows_most(column: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> tuple[float, float]:
+    """On which share of the contested items a column is with most of the others, and how many these are."""
+    rest = tally - (column[:, None] == np.arange(tally.shape[1]))
+    order = np.sort(rest, axis=1)
+    contested = (column >= 0) & (order[:, -2] > 0) & (order[:, -1] > order[:, -2])
+    items = counts[contested]
+    with_most = np.argmax(rest[contested], axis=1) == column[contested]
+    return (float(items[with_most].sum() / items.sum()) if len(items) else 0.0), float(items.sum())
+
+
+def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Jurors x jurors: on how many items two say the same, and on how many both vote."""
+    weight = np.sqrt(counts.astype(np.float32))[:, None]
+    agree = np.zeros((codes.shape[1],) * 2)
+    for label in range(labels):
+        said = (codes == label) * weight
+        agree += said.T @ said
+    voted = (codes >= 0) * weight
+    return agree, voted.T @ voted
+
+
+def _copies(
+    votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any], alike: NDArray[np.bool_]
+) -> Iterator[Finding]:
+    """Two jurors who never differ although the others do; `alike` are those of whom some rows showed it."""
+    for a, b in np.argwhere(np.triu(alike, 1))[:6].tolist():
+        both = (codes[:, a] >= 0) & (codes[:, b] >= 0)
+        if (codes[both, a] != codes[both, b]).any():
+            continue
+        rest = tally - (codes[:, [a]] == np.arange(tally.shape[1])) - (codes[:, [b]] == np.arange(tally.shape[1]))
+        contested = counts[(np.sort(rest, axis=1)[:, -2] > 0) & both].sum()
+        grave = contested >= _CONTESTED and 3 < len(votes.jurors) <= _FEW_JURORS
+        level: Level = "alarm" if grave else "warning"
+        names = (votes.jurors[a], votes.jurors[b])
+        message = f"{listed(names)} gave the same votes on the same {counts[both].sum():,} items: one juror twice?"
+        yield Finding("copies", message, names, level, float(counts[both].sum()))
+
+
+def _groups_apart(votes: Votes, said: Said, agree: NDArray[Any], both: NDArray[Any]) -> Iterator[Finding]:
+    """Jurors who agree among themselves but across groups only by chance: items of one name that are not the same."""
+    share = said / np.maximum(said.sum(axis=1, keepdims=True), 1)
+    chance = share @ share.T
+    error = np.sqrt(np.maximum(chance * (1 - chance), 1e-9) / np.maximum(both, 1))
+    above = (agree / np.maximum(both, 1) - chance) / error
+    np.fill_diagonal(above, 9.0)
+    groups = components((above > 2.5) & (both >= _ENOUGH))
+    large = [g for g in groups if len(g) >= 2]
+    if (
+        len(large) < 2
+        or len(large) < len(groups)
+        or any((both[np.ix_(a, b)] < _ENOUGH).any() for a in large for b in large)
+    ):
+        return
+    shown = "; ".join(listed([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
+    message = (
+        f"jurors agree within groups ({shown}), but between them only by chance: are items of one name the same items?"
+    )
+    yield Finding("items_coincide", message, level="alarm", value=float(len(large)))
