@@ -8,6 +8,7 @@ between readings that the cells allow. In a table of a few rows, where cells pro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from jurors.options import Reading
@@ -87,7 +88,19 @@ def _by_name(table: Hints) -> Layout:
             item = None if table.item is None else renamed[table.item]
             plain = Reading(item=item, ignore=[renamed[k] for k in table.ignored])
             return layout_by_words(renamed, plain, table.facts.has_number)
-    return layout_by_words(table.names, table.options, table.facts.has_number)
+    item = _told_item(table)
+    options = table.options if item is None else replace(table.options, item=table.names[item])
+    return layout_by_words(table.names, options, table.facts.has_number)
+
+
+def _told_item(table: Hints) -> int | None:
+    """A column called "prompt" or the like, where no two rows hold the same and nobody votes what it holds."""
+    named = table.named(MORE_ITEM_WORDS)
+    if named is None or table.item is not None or table.named(ITEM_WORDS) is not None or table.facts.rows < 3:
+        return None
+    words = table.facts.columns[named].vocabulary
+    others = [table.facts.columns[k].vocabulary for k in table.free if k != named]
+    return named if table.facts.is_unique(named) and not any(words & other for other in others) else None
 
 
 def _plain_names(table: Hints) -> list[str]:
