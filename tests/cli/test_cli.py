@@ -311,9 +311,10 @@ def test_an_answer_key_among_the_columns_is_not_taken_for_a_juror(tmp_path: Path
 
 
 def test_the_verdict_of_check_and_its_exit_status_agree(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"  # two labels that differ only by case are a warning
+    path = tmp_path / "votes.csv"  # a juror who never votes is a warning
     path.write_text(
-        "ann,bob,cy,count\nyes,yes,yes,300\nno,no,no,250\nyes,no,no,60\nno,yes,no,50\nno,no,yes,40\nNo,yes,yes,55\n"
+        "ann,bob,cy,dee,count\nyes,yes,yes,,300\nno,no,no,,250\nyes,no,no,,60\nno,yes,no,,50\nno,no,yes,,40\n"
+        "yes,yes,no,,60\nyes,no,yes,,50\nno,yes,yes,,55\n"
     )
     strict, usual = run("check", path, "--fail-on", "warning"), run("check", path)
     assert (strict.exit_code, strict.stdout[:5]) == (3, "ALARM")

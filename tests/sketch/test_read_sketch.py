@@ -143,7 +143,8 @@ def test_the_votes_themselves_are_not_read(tmp_path: Path, monkeypatch: pytest.M
         wide: dict[str, list[Any]] = {"id": list(range(20)), "ann": ["x", "y"] * 10, "bob": ["y"] * 20}
         assert read_sketch(write(tmp_path / f"wide.{kind}", wide)).items == 20
         assert read_sketch(write(tmp_path / f"text.{kind}", wide | {"id": [f"q{k}" for k in range(20)]})).items == 20
-        assert read_sketch(write(tmp_path / f"sums.{kind}", wide | {"count": list(range(20))})).items == 190
+        counts = {"ann": wide["ann"], "bob": wide["bob"], "count": list(range(20))}
+        assert read_sketch(write(tmp_path / f"sums.{kind}", counts)).items == 190
         blanks = long | {"item": [f"{' ' * (k % 2)}q{name}" for k, name in enumerate(long["item"])]}
         assert read_sketch(write(tmp_path / f"blanks.{kind}", blanks)).items == 50
 

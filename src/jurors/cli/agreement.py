@@ -16,5 +16,7 @@ def agreement(source: Source, output: Output) -> None:
     import jurors
 
     with output.working("counting") as bar:
-        agreed = jurors.agreement(source.read(bar))
+        votes = source.read(bar)
+        agreed = jurors.agreement(votes)
+    output.warn_of(votes)
     output.show(agreed)

@@ -29,4 +29,5 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
     with output.working("bounding") as bar:
         sketch = source.count(bar)
         bounded = jurors.correlation_curve(sketch) if curve else jurors.bounds(sketch, progress=bar, **asked)
+    output.warn_of(sketch)
     output.show(bounded)

@@ -26,6 +26,7 @@ def convert(source: Source, to: Any, target: Target) -> None:
     target.spare(source.files)
     with target.working("converting") as bar:
         votes = source.read(bar)
+        target.warn_of(votes)
         path = None if target.path is None else Path(target.path)
         chosen = chosen_layout(votes, path, to)
         if path is not None:

@@ -25,6 +25,7 @@ def merge(source: Source, union_labels: bool, target: Target) -> None:
         counted = [Source((file,), source.options).count() for file in files]
         merged = Sketch.merge(counted, names=files, union_labels=union_labels)
         target.say(_same(files, counted))
+        target.warn_of(merged)
         if target.path is not None:
             merged.to_file(target.path)
             return

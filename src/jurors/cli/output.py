@@ -97,6 +97,14 @@ class Output:
             for line in alarm_lines(shown_alarms([a for a in alarms if a.level != "note"])):
                 click.echo(line, err=True)
 
+    def warn_of(self, votes: Any) -> None:
+        """What the votes (or a sketch of them) show, on stderr, for results that carry no alarms about votes."""
+        from jurors.jury.accept import vote_alarms
+        from jurors.sketch import Sketch
+
+        is_sketch = isinstance(votes, Sketch)
+        self.warn(vote_alarms(votes.tuples if is_sketch else votes, weighted=is_sketch or votes.counts is not None))
+
     def ringing(self, alarms: Sequence[Any]) -> list[Any]:
         """The alarms loud enough to fail: the printed verdict and the exit status both come from here."""
         from jurors.evaluate.catalogue import LEVELS

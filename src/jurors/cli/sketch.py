@@ -19,6 +19,7 @@ def sketch(source: Source, target: Target) -> None:
     target.spare(source.files)
     with target.working("counting") as bar:
         counted = source.count(bar)
+        target.warn_of(counted)
         if target.path is not None:
             counted.to_file(target.path)
             return

@@ -8,7 +8,8 @@ from typing import Any, Unpack
 from jurors.doubt.standing import standing_alarms
 from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation, evaluate_with_key
-from jurors.jury.accept import accept
+from jurors.evaluate.alarm import ranked
+from jurors.jury.accept import accept, vote_alarms
 from jurors.jury.counted import Counted, count_rows
 from jurors.options import SourceOptions
 
@@ -29,7 +30,9 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
     (Fraction(1, 2), Fraction(0, 1))
     """
-    return score_counted(count_rows(accept(source, **reading)), key)
+    counted = count_rows(accept(source, **reading))
+    scored = score_counted(counted, key)
+    return replace(scored, alarms=ranked([*scored.alarms, *vote_alarms(counted.sketch.tuples, weighted=True)]))
 
 
 def score_counted(counted: Counted, key: Any) -> KeyedEvaluation:

@@ -52,6 +52,8 @@ def find_layout(
     check_names(names)
     if options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count)):
         return layout_by_words(names, options, lambda k: look().has_number(k))
+    if len(names) == 3 and _are_sure(names):  # nothing is left to tell, and asking costs a lazy engine a pass
+        return layout_by_words(names, options, lambda k: False)
     facts = look()
     if facts.total is None and count is not None and not _are_sure(names):
         facts = _counted(facts, count)

@@ -156,9 +156,9 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
         if not found.tables:
             raise no_tables().in_file(name)
         parts = _local_parts(found, Path(folder), options.format)
-        _refuse_same(parts)
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress)
+            _refuse_same(con, table.parts)
             with _naming(name if len(parts) > 1 else parts[0].name, table):
                 yield table
 
@@ -187,12 +187,14 @@ def memory_limit(memory: str | None) -> str | None:
     return f"{float(size[1])}{size[2].upper()}{size[3].lower()}B"
 
 
-def _refuse_same(parts: Sequence[Part]) -> None:
-    """VotesError where two files are one: every vote would count twice."""
-    twice = same_files([part.path for part in parts])
-    if twice is not None:
-        one, two = (parts[k].name for k in twice)
-        raise VotesError(f"this file and {two} hold the same bytes: name it once", code="same_files").in_file(one)
+def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
+    """VotesError where two files are one: every vote would count twice. Files without rows may well be the same."""
+    while (twice := same_files([part.path for part in parts])) is not None:
+        one, two = (parts[k] for k in twice)
+        if one.has_rows(con):
+            fault = VotesError(f"this file and {two.name} hold the same bytes: name it once", code="same_files")
+            raise fault.in_file(one.name)
+        parts = [part for part in parts if part is not two]
 
 
 def _local_parts(found: Found, folder: Path, format: Format | None) -> list[Part]:

@@ -1,0 +1,115 @@
+"""What is to know about some votes is found once, and said alike whoever holds them and whatever is asked."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import jurors
+from jurors import Sketch, Votes, VotesError, read_sketch, read_votes
+from jurors.cli import main
+from jurors.votes.findings.find import find_all
+
+ROWS = [
+    ["yes", "yes", "no"], ["no", "N/A", "no"], ["yes", "pass", "pass"], ["no", "no", "-"], ["yes", "no", "yes"],
+    ["no", "no", "no"], ["yes", "yes", "yes"], ["no", "yes", "no"], ["yes", "N/A", "yes"], ["no", "no", "yes"],
+]  # fmt: skip
+WIDE = "item,ann,bob,cy\n" + "".join(f"{k},{','.join(row)}\n" for k, row in enumerate(ROWS))
+LONG = "item,juror,label\n" + "".join(
+    f"{k},{juror},{row[j]}\n" for k, row in enumerate(ROWS) for j, juror in enumerate(("ann", "bob", "cy"))
+)
+
+
+def said(findings: Any) -> dict[str, tuple[str, float | None]]:
+    return {finding.kind: (finding.message, finding.value) for finding in findings}
+
+
+@pytest.mark.parametrize("text", [WIDE, LONG], ids=["wide", "long"])
+def test_words_for_no_vote_and_abstentions_are_counted_alike_everywhere(text: str) -> None:
+    frame = pd.read_csv(io.StringIO(text), keep_default_na=False)
+    for found in (
+        read_votes(io.StringIO(text), abstain=["pass"]).findings,
+        read_sketch(io.StringIO(text), abstain=["pass"]).tuples.findings,
+        Votes.from_frame(frame, abstain=["pass"]).findings,
+        Sketch.from_frame(pl.from_pandas(frame).lazy(), abstain=["pass"]).tuples.findings,
+    ):
+        kinds = said(found)
+        assert kinds["missing_words"][1] == 3.0
+        assert "'N/A' (2)" in kinds["missing_words"][0]
+        assert kinds["abstentions"] == ("abstentions, counted as no vote: 'bob' 1, 'cy' 1", 2.0)
+        assert set(kinds) == {"missing_words", "abstentions"}
+
+
+def test_grade_says_what_the_reader_found(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(WIDE)
+    result = CliRunner().invoke(main, ["grade", str(path), "--abstain", "pass", "--format", "json"])
+    alarms = {alarm["kind"]: alarm for alarm in json.loads(result.stdout)["alarms"]}
+    assert alarms["abstentions"]["jurors"] == ["bob", "cy"]
+    assert alarms["missing_words"]["level"] == "note"
+    assert {"abstentions", "missing_words"} <= {f.kind for f in jurors.inspect(path, abstain=["pass"]).findings}
+
+
+def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> None:
+    text = WIDE.replace("pass", "unsure")
+    (alarm,) = (a for a in jurors.grade(io.StringIO(text), method="majority").alarms if a.kind == "ambiguous_words")
+    assert (alarm.level, alarm.labels, alarm.value) == ("alarm", ("unsure",), 2.0)
+    for flag in ("--missing unsure", "--abstain unsure", "--labels no,unsure,yes"):
+        assert flag in alarm.message
+    for chosen in ({"missing": ["unsure"]}, {"abstain": ["unsure"]}, {"labels": ["no", "unsure", "yes", "N/A", "-"]}):
+        votes = read_votes(io.StringIO(text), **chosen)  # type: ignore[arg-type]
+        assert "ambiguous_words" not in said(find_all(votes))
+
+
+def test_a_key_that_may_say_nothing_is_refused_with_the_way_out() -> None:
+    votes = Votes.from_matrix([["yes", "no"], ["no", "no"], ["yes", "yes"]])
+    with pytest.raises(VotesError, match=r"the answer key says 'unsure'.*--missing"):
+        jurors.score(votes, ["yes", "unsure", "yes"])
+    assert jurors.score(votes, ["yes", "N/A", "no"]).items == 2
+
+
+def test_a_juror_of_another_alphabet_is_named_with_the_mapping_that_mends_it() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 2, 60)
+    rows = [[["no", "yes"][t ^ int(rng.random() < 0.1)] for _ in range(4)] + [str(t)] for t in truth]
+    votes = Votes.from_matrix(rows, jurors=("ann", "bob", "cy", "dee", "eve"))
+    (finding,) = (f for f in find_all(votes) if f.kind == "another_alphabet")
+    assert (finding.level, finding.about) == ("alarm", ("eve",))
+    assert "write no for 0, yes for 1" in finding.message
+
+
+def test_one_spelling_of_each_label() -> None:
+    text = "ann,bob,cy\n1,1.0,01\n0,0,0.0\n1,0,1\n"
+    assert read_votes(io.StringIO(text)).labels == ("0", "1")
+    composed = "ann,bob,cy\ncaf\u00e9,cafe\u0301 ,th\u00e9\n"
+    assert read_votes(io.StringIO(composed)).labels == ("café", "thé")
+    named = "item,juror,label\ne\u0301,ann,x\n\u00e9,bob,y\n"
+    assert read_sketch(io.StringIO(named)).items == read_votes(io.StringIO(named)).total == 1
+
+
+def test_what_several_files_were_taken_for_is_said(tmp_path: Path) -> None:
+    for name, start in (("a", 0), ("b", 10)):
+        (tmp_path / f"{name}.csv").write_text("item,ann,bob\n" + "".join(f"{start + k},x,y\n" for k in range(4)))
+    found = said(read_sketch([tmp_path / "a.csv", tmp_path / "b.csv"]).tuples.findings)
+    assert "taken for the same item" in found["items_across_files"][0]
+    (tmp_path / "c.csv").write_bytes((tmp_path / "a.csv").read_bytes())
+    with pytest.raises(VotesError, match=r"a\.csv: this file and .*c\.csv hold the same bytes") as error:
+        read_votes([tmp_path / "a.csv", tmp_path / "c.csv"])
+    assert error.value.code == "same_files"
+
+
+def test_commands_without_alarms_of_their_own_warn_on_stderr(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text(WIDE.replace("pass", "unsure"))
+    for command in ("agreement", "sketch", "convert", "bounds"):
+        result = CliRunner().invoke(main, [command, str(path)])
+        assert result.exit_code == 0, (command, result.output)
+        assert "ambiguous_words" in result.stderr
