@@ -90,8 +90,8 @@ def _by_name(table: Hints) -> Layout:
             item = None if table.item is None else renamed[table.item]
             plain = Reading(item=item, ignore=[renamed[k] for k in table.ignored])
             return layout_by_words(renamed, plain, table.facts.has_number)
-    item = _told_item(table)
-    options = table.options if item is None else replace(table.options, item=table.names[item])
+    prompt = _told_item(table)
+    options = table.options if prompt is None else replace(table.options, item=table.names[prompt])
     return layout_by_words(table.names, options, table.facts.has_number)
 
 
