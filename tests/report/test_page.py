@@ -78,17 +78,24 @@ def test_a_large_document_is_carried_compressed_and_whole() -> None:
 
 def _assert_cells(parsed: ParsedPage, document: dict[str, Any]) -> None:
     """Every cell of the tables of scores, accuracies and prevalences says what the document says."""
-    ends = document["interval"]
-    for name, shown, interval, majority, *_ in parsed.tables["table-scores"][1:]:
-        assert shown == percent(document["score"][name])
-        assert interval == percent_range(ends["score"][name])
+
+    def cells(statistic: str, *names: str) -> list[str]:
+        """As real juries go, then if errors were independent."""
+        found = []
+        for grades in (document["calibrated"], document):
+            value, ends = grades[statistic], grades["interval"][statistic]
+            for name in names:
+                value, ends = value[name], ends[name]
+            found += [percent(value), percent_range(ends)]
+        return found
+
+    for name, *shown, majority in parsed.tables["table-scores"][1:]:
+        assert shown == cells("score", name)
         assert majority == percent(document["majority"]["score"][name])
-    for name, label, shown, interval, *_ in parsed.tables["table-accuracy"][1:]:
-        assert shown == percent(document["accuracy"][name][label])
-        assert interval == percent_range(ends["accuracy"][name][label])
-    for label, shown, interval, *_ in parsed.tables["table-prevalence"][1:]:
-        assert shown == percent(document["prevalence"][label])
-        assert interval == percent_range(ends["prevalence"][label])
+    for name, label, *shown in parsed.tables["table-accuracy"][1:]:
+        assert shown == cells("accuracy", name, label)
+    for label, *shown, _ in parsed.tables["table-prevalence"][1:]:
+        assert shown == cells("prevalence", label)
     assert [row[0] for row in parsed.tables["table-scores"][1:]] == document["jurors"]
     assert len(parsed.tables["table-accuracy"]) == 1 + len(document["jurors"]) * len(document["labels"])
 
@@ -103,8 +110,9 @@ def test_every_cell_of_the_tables_is_a_number_of_the_document(labels: int, width
 def test_the_ranking_is_in_the_order_of_the_scores(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
     result, parsed = census
     rows = parsed.tables["ranking"][1:]
-    assert [row[1] for row in rows] == sorted(result.jurors, key=lambda j: -result.score[j])
-    assert [row[2] for row in rows] == [percent(result.score[row[1]]) for row in rows]
+    score = result.leading.score
+    assert [row[1] for row in rows] == sorted(result.jurors, key=lambda j: -score[j])
+    assert [row[2] for row in rows] == [percent(score[row[1]]) for row in rows]
 
 
 def test_the_exact_solution_and_both_solutions_are_there(census: tuple[jurors.Evaluation, ParsedPage]) -> None:
@@ -130,10 +138,11 @@ def test_with_a_key_the_actual_stands_beside_the_estimate_and_says_whether_inter
     votes, key = read_votes_with_key(panel_csv, "truth")
     actual = jurors.score(votes, key)
     result = jurors.grade(votes)
-    for name, _, _, _, true, held in parsed.tables["table-scores"][1:]:
+    for name, _, _, _, _, _, true, held, held_if_independent in parsed.tables["table-scores"][1:]:
         assert true == percent(float(actual.score[name]))
-        low, high = result.interval_of("score", name)
-        assert held == ("yes" if low <= actual.score[name] <= high else "no")
+        for grades, said in ((result.leading, held), (result, held_if_independent)):
+            low, high = grades.interval_of("score", name)
+            assert said == ("yes" if low <= actual.score[name] <= high else "no")
     assert "against_key" in {name.replace("-", "_") for name in parsed.charts}
     assert "the answer key (600 items)" in parsed.text
 
@@ -159,15 +168,18 @@ def test_an_alarm_says_not_to_trust_the_grades_and_an_estimate_outside_is_shown_
         assert f"{alarm.message}." in text
 
 
-def test_counts_without_a_real_evaluation_grade_nobody() -> None:
+def test_counts_without_a_real_evaluation_are_graded_as_real_juries_go() -> None:
     sketch = jurors.Sketch.from_counts(
         {"AAA": 5, "AAB": 30, "ABA": 28, "BAA": 29, "BBA": 31, "BAB": 27, "ABB": 32, "BBB": 7}, jurors="ijk"
     )
     result = jurors.grade(sketch)
     assert result.solution is None
     parsed = parse(report_html(sketch))
-    assert "nobody is graded" in parsed.text
-    assert "ranking" not in parsed.tables
+    assert "no real evaluation explains these counts" in parsed.text.lower()
+    assert [row[2] for row in parsed.tables["ranking"][1:]] == sorted(
+        (percent(score) for score in result.leading.score.values()), reverse=True
+    )
+    assert "nobody is graded" in parse(report_html(sketch, errors="independent")).text
     assert parsed.numbers == json.loads(json.dumps(result.to_dict()))
 
 

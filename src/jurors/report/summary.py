@@ -55,6 +55,9 @@ def _by_alarms(e: Evaluation) -> tuple[Tone, str, list[str | Markup]]:
     level = loudest(e.alarms)
     loud = [a for a in e.alarms if a.level == "alarm"]
     warnings = [a for a in e.alarms if a.level == "warning"]
+    if e.solution is None and level != "alarm" and e.as_real is not None:
+        nothing = "If errors were independent, no real evaluation explains these counts, as chance can have it."
+        return "warning", "With care: look at the warnings first.", [nothing]
     if e.solution is None and level != "alarm":
         return "warning", "There are no grades.", ["No real evaluation explains these counts, as chance can have it."]
     if level == "alarm":
