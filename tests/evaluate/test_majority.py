@@ -18,30 +18,30 @@ def test_three_jurors_get_the_papers_formulas(sketch: Sketch) -> None:
     def total(*tuples: str) -> Fraction:
         return sum((f.get(tuple(t), Fraction(0)) for t in tuples), Fraction(0))
 
-    found = evaluate_majority(sketch)
+    fit = evaluate_majority(sketch)
     p_a, p_b = total("AAA", "AAB", "ABA", "BAA"), total("BBB", "BBA", "BAB", "ABB")
-    assert found.prevalence == {"A": p_a, "B": p_b}
-    first = found.accuracy["juror 0"]
+    assert fit.prevalence == {"A": p_a, "B": p_b}
+    first = fit.accuracy["juror 0"]
     assert first["A"] == (total("AAA", "AAB", "ABA") / p_a if p_a else None)
     assert first["B"] == (total("BBB", "BBA", "BAB") / p_b if p_b else None)
 
 
 def test_ties_are_split() -> None:
-    found = evaluate_majority(Sketch.from_counts({"AB": 3, "AA": 1}, jurors=("ann", "bob")))
-    assert found.prevalence["A"] == Fraction(5, 8)  # 1 + 3/2 of 4
-    assert found.accuracy["ann"] == {"A": Fraction(1), "B": Fraction(0)}
+    fit = evaluate_majority(Sketch.from_counts({"AB": 3, "AA": 1}, jurors=("ann", "bob")))
+    assert fit.prevalence["A"] == Fraction(5, 8)  # 1 + 3/2 of 4
+    assert fit.accuracy["ann"] == {"A": Fraction(1), "B": Fraction(0)}
 
 
 def test_missing_votes_do_not_count_and_unseen_items_belong_to_no_label() -> None:
     counts = {("A", None, None): 2, (None, "B", "B"): 1, (None, None, None): 9}
-    found = evaluate_majority(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")))
-    assert found.prevalence["A"] == Fraction(2, 3)
-    assert found.accuracy["bob"] == {"A": None, "B": Fraction(1)}
-    assert found.score["ann"] == 1
+    fit = evaluate_majority(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")))
+    assert fit.prevalence["A"] == Fraction(2, 3)
+    assert fit.accuracy["bob"] == {"A": None, "B": Fraction(1)}
+    assert fit.score["ann"] == 1
 
 
 def test_many_labels_and_huge_counts_stay_exact() -> None:
     big = 10**17 + 3
     counts = {("a", "b", "c"): big, ("a", "a", "b"): 1}
-    found = evaluate_majority(Sketch.from_counts(counts, jurors=("x", "y", "z")))
-    assert found.prevalence["a"] == (Fraction(big, 3) + 1) / (big + 1)
+    fit = evaluate_majority(Sketch.from_counts(counts, jurors=("x", "y", "z")))
+    assert fit.prevalence["a"] == (Fraction(big, 3) + 1) / (big + 1)

@@ -107,10 +107,10 @@ def test_the_same_seed_gives_the_same_jury_and_another_seed_another() -> None:
 @given(st.lists(st.integers(0, 2), min_size=30, max_size=60), st.integers(1, 5), st.booleans())
 def test_parts_are_disjoint_and_alike(codes: list[int], parts: int, balanced: bool) -> None:
     labels = np.array([0, 1, 2] * 5 + codes)
-    found = disjoint_parts(labels, parts, np.random.default_rng(0), balanced=balanced)
-    every = np.concatenate(found)
+    drawn = disjoint_parts(labels, parts, np.random.default_rng(0), balanced=balanced)
+    every = np.concatenate(drawn)
     assert len(set(every.tolist())) == len(every)
-    counts = np.array([np.bincount(labels[part], minlength=3) for part in found])
+    counts = np.array([np.bincount(labels[part], minlength=3) for part in drawn])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
     if balanced:
         assert (counts == counts[0, 0]).all()

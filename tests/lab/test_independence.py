@@ -49,12 +49,12 @@ def test_jurors_who_would_share_noise_are_not_set_apart() -> None:
     from sklearn.linear_model import LogisticRegression
 
     X, y = data(shared=1.0)
-    found = find_independent_jury(X, y, LogisticRegression(), jurors=3, tries=20)
-    together = [any({0, 1} <= set(own) for own in trial.features) for trial in found.trials]
-    assert found.possible == len(found.trials) == 15
+    search = find_independent_jury(X, y, LogisticRegression(), jurors=3, tries=20)
+    together = [any({0, 1} <= set(own) for own in trial.features) for trial in search.trials]
+    assert search.possible == len(search.trials) == 15
     assert all(together[:3])
     assert not any(together[3:])
-    assert found.best.correlation < 0.05 < found.trials[-1].correlation
+    assert search.best.correlation < 0.05 < search.trials[-1].correlation
 
 
 def test_the_best_jury_is_the_one_that_was_measured() -> None:
@@ -62,14 +62,14 @@ def test_the_best_jury_is_the_one_that_was_measured() -> None:
     from sklearn.tree import DecisionTreeClassifier
 
     X, y = data()
-    found = find_independent_jury(X, y, [GaussianNB(), DecisionTreeClassifier(max_depth=3), GaussianNB()], tries=8)
-    keyed = score(found.jury.votes(X[found.held_out]), y[found.held_out].tolist())
+    search = find_independent_jury(X, y, [GaussianNB(), DecisionTreeClassifier(max_depth=3), GaussianNB()], tries=8)
+    keyed = score(search.jury.votes(X[search.held_out]), y[search.held_out].tolist())
     largest = max(abs(float(keyed.correlation(a, p) or 0)) for a in keyed.labels for p in combinations(keyed.jurors, 2))
-    assert found.best.correlation == pytest.approx(largest)
-    assert found.possible == 90  # the algorithms differ, so it matters who gets which features
-    assert [t.ratio for t in found.trials] == sorted(t.ratio for t in found.trials)
-    assert len(found.jury.predict(X)) == len(X)
-    assert "8 of 90 ways tried" in str(found)
+    assert search.best.correlation == pytest.approx(largest)
+    assert search.possible == 90  # the algorithms differ, so it matters who gets which features
+    assert [t.ratio for t in search.trials] == sorted(t.ratio for t in search.trials)
+    assert len(search.jury.predict(X)) == len(X)
+    assert "8 of 90 ways tried" in str(search)
 
 
 def test_it_works_on_a_dataframe_of_a_bundled_data_set() -> None:
@@ -78,13 +78,13 @@ def test_it_works_on_a_dataframe_of_a_bundled_data_set() -> None:
 
     bunch = load_breast_cancer(as_frame=True)
     done: list[float] = []
-    found = find_independent_jury(
+    search = find_independent_jury(
         bunch.data, bunch.target, DecisionTreeClassifier(max_depth=2), jurors=3, features_each=4, tries=5,
         progress=done.append,
     )  # fmt: skip
     assert done == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
-    assert all(name in bunch.data.columns for own in found.best.features for name in own)
-    assert min(found.best.scores) > 0.6
+    assert all(name in bunch.data.columns for own in search.best.features for name in own)
+    assert min(search.best.scores) > 0.6
 
 
 @pytest.mark.parametrize(
@@ -112,12 +112,12 @@ def test_worthless_jurors_are_told_and_ranked_last() -> None:
 
     X, y = data()
     X[:, 2:] = np.random.default_rng(1).normal(size=X[:, 2:].shape)  # two of six features know something
-    found = find_independent_jury(X, y, GaussianNB(), jurors=3, tries=20)
-    assert all(trial.signal < 0.01 for trial in found.trials)
-    for trial in found.trials:
+    search = find_independent_jury(X, y, GaussianNB(), jurors=3, tries=20)
+    assert all(trial.signal < 0.01 for trial in search.trials)
+    for trial in search.trials:
         assert (trial.ratio == np.inf) == (trial.signal <= 0)
-    keyed = score(found.jury.votes(X[found.held_out]), y[found.held_out].tolist())
-    assert tuple(float(x) for x in keyed.score.values()) == pytest.approx(found.best.scores)
+    keyed = score(search.jury.votes(X[search.held_out]), y[search.held_out].tolist())
+    assert tuple(float(x) for x in keyed.score.values()) == pytest.approx(search.best.scores)
     noise = find_independent_jury(np.zeros((90, 3)), y[:90], DecisionTreeClassifier(), jurors=3, tries=5)
     assert "somebody was no better than a coin" in str(noise)
 
@@ -136,12 +136,12 @@ def test_any_kind_of_table_gives_the_same_search() -> None:
     tree = DecisionTreeClassifier(max_depth=2)
     plain = find_independent_jury(X, np.where(y, "yes", "no"), tree, jurors=3, tries=4)
     for table in tables:
-        found = find_independent_jury(
+        search = find_independent_jury(
             table, np.where(y, "yes", "no"), [tree, tree, DecisionTreeClassifier(max_depth=2)], tries=4
         )
-        assert [t.correlation for t in found.trials] == [t.correlation for t in plain.trials]
-        assert found.possible == 15  # three equal algorithms: it does not matter who gets which features
-        assert found.best.features == tuple(tuple(names[c] for c in own) for own in plain.best.features)
+        assert [t.correlation for t in search.trials] == [t.correlation for t in plain.trials]
+        assert search.possible == 15  # three equal algorithms: it does not matter who gets which features
+        assert search.best.features == tuple(tuple(names[c] for c in own) for own in plain.best.features)
 
 
 def test_both_labels_are_held_out_however_rare_one_is() -> None:
@@ -149,9 +149,9 @@ def test_both_labels_are_held_out_however_rare_one_is() -> None:
 
     X, y = data(items=400)
     y = (np.arange(400) < 12).astype(int)
-    found = find_independent_jury(X, y, GaussianNB(), jurors=3, tries=2, held_out=0.05)
-    assert sorted(set(y[found.held_out])) == [0, 1]
-    assert len(found.held_out) == 20
+    search = find_independent_jury(X, y, GaussianNB(), jurors=3, tries=2, held_out=0.05)
+    assert sorted(set(y[search.held_out])) == [0, 1]
+    assert len(search.held_out) == 20
 
 
 @pytest.mark.parametrize(

@@ -165,11 +165,11 @@ def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
     row = plan(jurors=len(twentieths), width=width, **jury).rows[0]
     assert row.correlation is not None
     test = simulate(exact=True, jurors=len(twentieths), **jury)
-    found = bounds(test.sketch, correlation=row.correlation)
-    assert found.accuracy is not None
+    guaranteed = bounds(test.sketch, correlation=row.correlation)
+    assert guaranteed.accuracy is not None
     ends = [
         (k / 20, end)
-        for k, by in zip(twentieths, found.accuracy.values(), strict=True)
+        for k, by in zip(twentieths, guaranteed.accuracy.values(), strict=True)
         for x in by.values()
         for end in x
     ]

@@ -87,10 +87,10 @@ def test_an_exact_jury_is_graded_exactly() -> None:
     from jurors import grade
 
     test = simulate(exact=True, accuracy=["0.8", "0.7", "0.9"], prevalence="0.3")
-    found = grade(test.sketch).exact
-    assert found is not None
-    assert str(found.prevalence["A"]) == "3/10"
-    assert [str(found.accuracy[j]["B"]) for j in test.votes.jurors] == ["4/5", "7/10", "9/10"]
+    exact = grade(test.sketch).exact
+    assert exact is not None
+    assert str(exact.prevalence["A"]) == "3/10"
+    assert [str(exact.accuracy[j]["B"]) for j in test.votes.jurors] == ["4/5", "7/10", "9/10"]
 
 
 def test_a_confusion_matrix_says_where_errors_fall() -> None:

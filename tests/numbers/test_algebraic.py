@@ -92,8 +92,8 @@ def test_float_and_decimals_are_those_of_the_polynomial_at_the_root(p: list[Frac
 
 
 def test_the_roots_of_unity_polynomial_has_the_cosines_it_should() -> None:
-    found = [float(x) for x in roots_of(CUBIC)]
-    assert found == pytest.approx(sorted(2 * math.cos(k * math.pi / 9) for k in (2, 4, 8)), rel=1e-15)
+    roots = [float(x) for x in roots_of(CUBIC)]
+    assert roots == pytest.approx(sorted(2 * math.cos(k * math.pi / 9) for k in (2, 4, 8)), rel=1e-15)
 
 
 def test_complex_roots_are_conjugate_and_their_product_is_real() -> None:
@@ -184,15 +184,15 @@ def test_every_root_is_found_as_often_as_it_is_one(coefficients: list[int]) -> N
     while coefficients and not coefficients[-1]:
         coefficients.pop()
     assume(len(coefficients) > 1)
-    found = roots_of(coefficients)
-    assert len(found) == len(coefficients) - 1
-    for root in found:
+    roots = roots_of(coefficients)
+    assert len(roots) == len(coefficients) - 1
+    for root in roots:
         value: Any = 0
         for c in reversed(coefficients):
             value = value * root + c
         assert value == 0
     # Vieta, with all the different fields in one sum
-    assert exact_sum(found) == Fraction(-coefficients[-2], coefficients[-1])
+    assert exact_sum(roots) == Fraction(-coefficients[-2], coefficients[-1])
 
 
 def test_the_text_names_the_polynomial_the_root_and_the_expression() -> None:

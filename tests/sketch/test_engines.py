@@ -411,8 +411,8 @@ def test_every_frame_can_be_graded_bounded_compared_and_labelled(make: Make, pan
     for work in (jurors.grade,) if slow else (jurors.grade, jurors.bounds, jurors.agreement, jurors.compare):
         assert work(make(panel)).to_dict() == work(panel).to_dict()
     labels, expected = jurors.label(make(panel)), jurors.label(panel)
-    found = dict(zip(labels.items.tolist(), labels.label.tolist(), strict=True))
-    assert found == dict(zip(expected.items.tolist(), expected.label.tolist(), strict=True))
+    labelled = dict(zip(labels.items.tolist(), labels.label.tolist(), strict=True))
+    assert labelled == dict(zip(expected.items.tolist(), expected.label.tolist(), strict=True))
 
 
 def test_a_column_called_read_does_not_make_a_frame_a_file() -> None:

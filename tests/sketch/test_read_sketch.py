@@ -124,8 +124,8 @@ def test_long_files_count_as_their_votes(
 def test_any_number_of_jurors_and_labels_fits_the_keys(jurors: int, labels: int, tmp_path: Path) -> None:
     votes = [(k, f"j{j}", f"L{(k * 7 + j * j) % labels}") for k in range(60) for j in range(jurors) if (k + j) % 5]
     columns = {name: [row[c] for row in votes] for c, name in enumerate(("item", "juror", "label"))}
-    found = assert_same(write(tmp_path / "v.parquet", columns))
-    assert len(found[0]) == jurors
+    sketch = assert_same(write(tmp_path / "v.parquet", columns))
+    assert len(sketch[0]) == jurors
 
 
 # -- what must not be missed ------------------------------------------------------------------------------------
@@ -193,13 +193,13 @@ def test_labels_must_be_among_the_named_ones() -> None:
             read_sketch(io.StringIO(text), labels=("yes", "nein"))
 
 
-def test_a_sparse_panel_stays_one_row_an_item(tmp_path: Path) -> None:
+def test_a_sparse_panel_stays_one_row_per_item(tmp_path: Path) -> None:
     rows = [(k, f"j{(k * 31 + d) % 3000:04}", str(d)) for k in range(3000) for d in (0, 1)]
     columns = {name: [row[c] for row in rows] for c, name in enumerate(("item", "juror", "label"))}
     path = write(tmp_path / "v.parquet", columns)
-    found, whole = read_sketch(path).tuples, Sketch.from_votes(read_votes(path)).tuples
-    assert not found.is_dense
-    assert [a.tolist() for a in found.triples()] == [a.tolist() for a in whole.triples()]
+    tuples, whole = read_sketch(path).tuples, Sketch.from_votes(read_votes(path)).tuples
+    assert not tuples.is_dense
+    assert [a.tolist() for a in tuples.triples()] == [a.tolist() for a in whole.triples()]
 
 
 def test_little_memory_is_enough(tmp_path: Path) -> None:

@@ -92,11 +92,11 @@ def numbers(bounds: Bounds) -> np.ndarray[Any, Any]:
 def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
     truth = brute_force(sketch, asked)
-    found = logical_bounds(sketch, asked, exact=True)
-    assert found.is_possible == (truth is not None)
+    bounds = logical_bounds(sketch, asked, exact=True)
+    assert bounds.is_possible == (truth is not None)
     if truth is not None:
         flat = [*truth[0], *(pair for row in truth[1] for pair in row)]
-        np.testing.assert_allclose(numbers(found), np.array(flat, dtype=float), atol=TIES)
+        np.testing.assert_allclose(numbers(bounds), np.array(flat, dtype=float), atol=TIES)
 
 
 @examples(15)
@@ -206,10 +206,10 @@ def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case
     alone = sketch.take(sketch.jurors[:1])
     limits = asked.prevalence if sketch.is_complete else {}
     simple = Specification(asked.floor, asked.labels, {}, limits)
-    closed, found = single_juror_bounds(alone, simple), logical_bounds(alone, simple)
-    assert found.is_possible == all(low <= high for low, high in closed)
-    if found.prevalence is not None:
-        for ends, exact in zip(found.prevalence.values(), closed, strict=True):
+    closed, bounds = single_juror_bounds(alone, simple), logical_bounds(alone, simple)
+    assert bounds.is_possible == all(low <= high for low, high in closed)
+    if bounds.prevalence is not None:
+        for ends, exact in zip(bounds.prevalence.values(), closed, strict=True):
             assert ends == pytest.approx(tuple(map(float, exact)), abs=1e-9)
 
 
@@ -224,20 +224,20 @@ def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObjec
         unseen = int(sketch.counts[column < 0].sum())
         votes = int(sketch.counts[column == sketch.labels.index(label)].sum())
         closed = accuracy_at(share * sketch.items, votes, sketch.items - unseen - votes, unseen)
-        found = logical_bounds(sketch.take([juror]), Specification(prevalence={label: (share, share)}), exact=True)
-        assert found.accuracy is not None
-        assert found.accuracy[juror][label] == pytest.approx(closed, abs=TIES, nan_ok=True)
+        bounds = logical_bounds(sketch.take([juror]), Specification(prevalence={label: (share, share)}), exact=True)
+        assert bounds.accuracy is not None
+        assert bounds.accuracy[juror][label] == pytest.approx(closed, abs=TIES, nan_ok=True)
 
 
 @examples(30)
 @given(small_tests(missing=True))
 def test_without_a_specification_every_answer_key_is_possible(sketch: Sketch) -> None:
-    found = logical_bounds(sketch)
+    bounds = logical_bounds(sketch)
     truth = brute_force(sketch, Specification())
     assert truth is not None
     flat = [*truth[0], *(pair for row in truth[1] for pair in row)]
-    np.testing.assert_array_equal(numbers(found), np.array(flat, dtype=float))
-    assert found.assumption == "nothing but the counts"
+    np.testing.assert_array_equal(numbers(bounds), np.array(flat, dtype=float))
+    assert bounds.assumption == "nothing but the counts"
 
 
 # -- impossible specifications ----------------------------------------------------------------------------
@@ -278,10 +278,10 @@ def check_certificate(document: dict[str, Any], sketch: Sketch) -> None:
 def test_a_certificate_adds_up_and_is_itself_impossible(case: tuple[Sketch, Specification]) -> None:
     sketch, asked = case
     assume(AnswerKeys.from_sketch(sketch, asked).contradiction() is not None)
-    found = logical_bounds(sketch, asked)
-    document = found.details["certificate"]
-    assert found.alarms[0].kind == "specification_impossible"
-    assert found.alarms[0].level == "alarm"
+    bounds = logical_bounds(sketch, asked)
+    document = bounds.details["certificate"]
+    assert bounds.alarms[0].kind == "specification_impossible"
+    assert bounds.alarms[0].level == "alarm"
     check_certificate(document, sketch)
     if not document["jurors"]:
         return
@@ -301,22 +301,22 @@ def test_ten_jurors_and_two_of_them_contradict_each_other() -> None:
     for t, n in sketch.to_counts().items():
         turned = (*t, "A", "B")  # one says A of everything, the other B
         counts[turned] = counts.get(turned, 0) + n
-    found = logical_bounds(
+    bounds = logical_bounds(
         Sketch.from_counts(counts, jurors=[*sketch.jurors, "yes", "no"]), "A>=0.3,B>=0.3,yes:B>=0.6,no:A>=0.6"
     )
-    assert found.alarms[0].jurors == ("yes", "no")
-    assert "yes on B" in found.alarms[0].message
-    assert "No answer key agrees" in str(found)
-    assert found.to_dict()["possible"] is False
+    assert bounds.alarms[0].jurors == ("yes", "no")
+    assert "yes on B" in bounds.alarms[0].message
+    assert "No answer key agrees" in str(bounds)
+    assert bounds.to_dict()["possible"] is False
 
 
 def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
     sketch = Sketch.from_counts({"AB": 1, "AA": 1}, jurors=("ann", "bob"))
     asked = Specification.parse("prevalence:A=0.75")
     assert logical_bounds(sketch, asked).is_possible
-    found = logical_bounds(sketch, asked, exact=True)
-    assert not found.is_possible
-    assert "every item has one label" in found.alarms[0].message
+    bounds = logical_bounds(sketch, asked, exact=True)
+    assert not bounds.is_possible
+    assert "every item has one label" in bounds.alarms[0].message
 
 
 # -- the highest floor --------------------------------------------------------------------------------------
@@ -340,8 +340,8 @@ def test_jurors_who_never_disagree_may_all_be_perfect() -> None:
 
 def test_the_alarm_of_one_floor_for_everybody_says_how_high_it_may_be() -> None:
     sketch = simulated(items=2000, jurors=3)
-    found = logical_bounds(sketch, 0.99)
-    assert found.alarms[0].value == pytest.approx(highest_floor(sketch))
+    bounds = logical_bounds(sketch, 0.99)
+    assert bounds.alarms[0].value == pytest.approx(highest_floor(sketch))
 
 
 # -- names -----------------------------------------------------------------------------------------------------
@@ -418,11 +418,11 @@ def test_one_label_says_nothing_about_the_labels_nobody_used() -> None:
 
 def test_a_label_that_cannot_occur_has_no_accuracy() -> None:
     sketch = Sketch.from_counts({"AA": 3, "AB": 2}, jurors=("ann", "bob"))
-    found = logical_bounds(sketch, "ann:B>=0.5")
-    assert found.prevalence == {"A": (1.0, 1.0), "B": (0.0, 0.0)}
-    assert found.accuracy is not None
-    assert all(map(math.isnan, found.accuracy["bob"]["B"]))
-    assert found.accuracy["bob"]["A"] == pytest.approx((0.6, 0.6))
+    bounds = logical_bounds(sketch, "ann:B>=0.5")
+    assert bounds.prevalence == {"A": (1.0, 1.0), "B": (0.0, 0.0)}
+    assert bounds.accuracy is not None
+    assert all(map(math.isnan, bounds.accuracy["bob"]["B"]))
+    assert bounds.accuracy["bob"]["A"] == pytest.approx((0.6, 0.6))
 
 
 def test_doubling_every_count_hardly_moves_the_bounds() -> None:

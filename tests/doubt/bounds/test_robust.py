@@ -53,8 +53,8 @@ class Keyed:
         rows = self.sketch.tuples.codes.astype(np.int64) @ (1 << np.arange(width)[::-1])
         keyed = evaluate_with_key(self.sketch, by_label[:, rows].T)
         self.solution = keyed.solution
-        found = [x for size in (2, 3) for row in keyed.correlations(size).values() for x in row.values()]
-        self.correlations = [abs(x) for x in found if x is not None]
+        sizes = [x for size in (2, 3) for row in keyed.correlations(size).values() for x in row.values()]
+        self.correlations = [abs(x) for x in sizes if x is not None]
         self.epsilon = rounded_up(max(self.correlations))
 
     def holds(self, bounds: Bounds) -> bool:
@@ -145,9 +145,9 @@ def outcomes(bounds: Bounds) -> list[str]:
 
 @pytest.mark.slow
 def test_the_truth_is_inside_in_every_one_of_a_thousand_correlated_trios() -> None:
-    found = [(keyed, robust_bounds(keyed.sketch, keyed.epsilon)) for keyed in thousand()]
-    assert all(keyed.holds(bounds) for keyed, bounds in found)
-    assert sum(not bounds.alarms for _, bounds in found) > 800  # and hardly any of them by saying nothing
+    bounded = [(keyed, robust_bounds(keyed.sketch, keyed.epsilon)) for keyed in thousand()]
+    assert all(keyed.holds(bounds) for keyed, bounds in bounded)
+    assert sum(not bounds.alarms for _, bounds in bounded) > 800  # and hardly any of them by saying nothing
 
 
 @pytest.mark.slow

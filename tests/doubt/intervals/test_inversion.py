@@ -51,12 +51,12 @@ def test_an_end_is_where_the_equation_is_off_by_just_so_many_standard_errors(jur
 def test_with_much_evidence_it_is_the_usual_interval() -> None:
     table = TABLE1 * 1000
     decoded = evaluate_trios(table)
-    found, errors = trio_interval_ends(table, decoded)
+    ends, errors = trio_interval_ends(table, decoded)
     for name, estimate, error in (
         ("prevalence", decoded.prevalence, errors.prevalence),
         ("accuracy", decoded.accuracy, errors.accuracy),
     ):
-        low, high = found[name]
+        low, high = ends[name]
         assert low == pytest.approx(estimate - Z * error, abs=0.02 * error.max())
         assert high == pytest.approx(estimate + Z * error, abs=0.02 * error.max())
 
@@ -80,13 +80,13 @@ def test_an_interval_always_holds_its_estimate_even_outside() -> None:
     rng = np.random.default_rng(5)
     tables = rng.integers(0, 40, (3000, 2, 2, 2))
     decoded = evaluate_trios(tables)
-    found, _ = trio_interval_ends(tables, decoded)
+    ends, _ = trio_interval_ends(tables, decoded)
     real = decoded.outcome <= 1
-    low, high = (end[real] for end in found["accuracy"])
+    low, high = (end[real] for end in ends["accuracy"])
     estimate = decoded.accuracy[real]
     assert (low <= estimate + 1e-9).all()
     assert (estimate <= high + 1e-9).all()
-    assert np.isnan(found["prevalence"][0][decoded.outcome == 2]).all()
+    assert np.isnan(ends["prevalence"][0][decoded.outcome == 2]).all()
 
 
 def test_weak_jurors_are_covered_too() -> None:

@@ -16,11 +16,11 @@ EVEN = [(0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.6, 0.6), (0.85, 0.85)]
 
 def test_three_jurors_have_the_closed_form() -> None:
     counts = {"AAA": 50, "AAB": 10, "ABA": 7, "ABB": 4, "BAA": 5, "BAB": 6, "BBA": 8, "BBB": 30}
-    found = evaluate_agreement(Sketch.from_counts(counts, jurors="ijk")).details["error_rate"]
+    rates = evaluate_agreement(Sketch.from_counts(counts, jurors="ijk")).details["error_rate"]
     ij, ik, jk = (2 * n / 120 - 1 for n in (50 + 10 + 8 + 30, 50 + 7 + 6 + 30, 50 + 5 + 4 + 30))
-    assert found["i"] == pytest.approx((1 - np.sqrt(ij * ik / jk)) / 2)
-    assert found["j"] == pytest.approx((1 - np.sqrt(ij * jk / ik)) / 2)
-    assert found["k"] == pytest.approx((1 - np.sqrt(ik * jk / ij)) / 2)
+    assert rates["i"] == pytest.approx((1 - np.sqrt(ij * ik / jk)) / 2)
+    assert rates["j"] == pytest.approx((1 - np.sqrt(ij * jk / ik)) / 2)
+    assert rates["k"] == pytest.approx((1 - np.sqrt(ik * jk / ij)) / 2)
 
 
 def test_jurors_as_good_on_both_labels_are_found_to_rounding() -> None:

@@ -58,8 +58,8 @@ def test_the_lower_bound_rises_and_stays_below_the_evidence() -> None:
 def test_the_lower_bound_is_the_evidence_where_the_labels_are_beyond_doubt() -> None:
     items = [("A", "A")] * 5 + [("B", "B")]
     sketch = Sketch.from_counts({("A", "A"): 5, ("B", "B"): 1}, jurors=("ann", "bob"))
-    found = evaluate_bayesian(sketch, right=1e5, tolerance=1e-15).details["lower_bound"]
-    assert found == pytest.approx(log_evidence(items, 1e5), abs=1e-6)
+    bound = evaluate_bayesian(sketch, right=1e5, tolerance=1e-15).details["lower_bound"]
+    assert bound == pytest.approx(log_evidence(items, 1e5), abs=1e-6)
 
 
 def log_evidence(items: list[tuple[str, str]], right: float) -> float:
@@ -83,36 +83,36 @@ def dirichlet(prior: list[float], counts: list[int]) -> float:
 
 def test_a_juror_without_votes_has_the_prior_and_nobody_is_perfect() -> None:
     counts = {("A", "A", None): 30, ("B", "B", None): 30}
-    found = evaluate_bayesian(Sketch.from_counts(counts, jurors=("ann", "bob", "cy"))).solution
-    assert np.allclose([found.accuracy["cy"]["A"], found.accuracy["cy"]["B"]], 2 / 3)
-    assert found.score["cy"] is None
-    assert 0.95 < found.accuracy["ann"]["A"] < 1.0
+    solution = evaluate_bayesian(Sketch.from_counts(counts, jurors=("ann", "bob", "cy"))).solution
+    assert np.allclose([solution.accuracy["cy"]["A"], solution.accuracy["cy"]["B"]], 2 / 3)
+    assert solution.score["cy"] is None
+    assert 0.95 < solution.accuracy["ann"]["A"] < 1.0
     strict = evaluate_bayesian(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")), right=4.0, wrong=4.0).solution
-    assert strict.accuracy["ann"]["A"] < found.accuracy["ann"]["A"]
+    assert strict.accuracy["ann"]["A"] < solution.accuracy["ann"]["A"]
     assert np.isclose(strict.accuracy["cy"]["A"], 0.5)
 
 
 def test_liars_and_parrots_are_seen_through() -> None:
     sketch, _, _ = simulate((0.4, 0.6), two_label_tables([*GOOD, (0.2, 0.1), (1.0, 0.0)]), 4_000)
-    found = evaluate_bayesian(sketch).solution
-    assert abs(found.accuracy["juror 5"]["B"] - 0.1) < 0.04
-    assert found.accuracy["juror 6"]["A"] > 0.999
-    assert found.accuracy["juror 6"]["B"] < 0.001
+    solution = evaluate_bayesian(sketch).solution
+    assert abs(solution.accuracy["juror 5"]["B"] - 0.1) < 0.04
+    assert solution.accuracy["juror 6"]["A"] > 0.999
+    assert solution.accuracy["juror 6"]["B"] < 0.001
 
 
 @examples(40)
 @given(sketches(jurors=4, missing=True))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:
-        found = evaluate_bayesian(sketch, max_iterations=40).solution
+        solution = evaluate_bayesian(sketch, max_iterations=40).solution
     except SketchError:
         return
-    assert found.is_in_range
+    assert solution.is_in_range
     order = sketch.jurors[::-1]
     turned = evaluate_bayesian(sketch.take(order), max_iterations=40).solution
-    assert np.allclose(numbers(turned), numbers(reordered(found, order)), atol=1e-6, equal_nan=True)
+    assert np.allclose(numbers(turned), numbers(reordered(solution, order)), atol=1e-6, equal_nan=True)
     swapped = evaluate_bayesian(sketch.relabel({"A": "B", "B": "A"}), max_iterations=40).solution
-    assert np.allclose(numbers(swapped), numbers(mirrored(found)), atol=1e-6, equal_nan=True)
+    assert np.allclose(numbers(swapped), numbers(mirrored(solution)), atol=1e-6, equal_nan=True)
 
 
 def test_triples_give_the_same_as_a_matrix() -> None:

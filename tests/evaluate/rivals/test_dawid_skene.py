@@ -44,11 +44,11 @@ def plain_em(sketch: Sketch, rounds: int) -> tuple[dict[Any, float], dict[Any, f
 def test_every_round_follows_the_published_equations(sketch: Sketch) -> None:
     if not any(n and any(v is not None for v in t) for t, n in sketch.to_counts().items()):
         return
-    found = evaluate_dawid_skene(sketch, max_iterations=7, tolerance=-1.0).solution
+    solution = evaluate_dawid_skene(sketch, max_iterations=7, tolerance=-1.0).solution
     p, pi = plain_em(sketch, 7)
-    assert np.allclose([found.prevalence[a] for a in "ABC"], [p[a] for a in "ABC"], atol=1e-9)
+    assert np.allclose([solution.prevalence[a] for a in "ABC"], [p[a] for a in "ABC"], atol=1e-9)
     for (j, a, b), expected in pi.items():
-        number = found.confusion[f"juror {j}"][a][b]
+        number = solution.confusion[f"juror {j}"][a][b]
         if p[a] > 1e-9:
             assert np.isclose(np.nan if number is None else number, expected, atol=1e-6, equal_nan=True)
 
@@ -94,14 +94,14 @@ def test_likelihood_never_falls() -> None:
 @given(sketches(jurors=4, missing=True))
 def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
     try:
-        found = evaluate_dawid_skene(sketch, max_iterations=40).solution
+        solution = evaluate_dawid_skene(sketch, max_iterations=40).solution
     except SketchError:
         return
     order = sketch.jurors[::-1]
     turned = evaluate_dawid_skene(sketch.take(order), max_iterations=40).solution
-    assert np.allclose(numbers(turned), numbers(reordered(found, order)), atol=1e-6, equal_nan=True)
+    assert np.allclose(numbers(turned), numbers(reordered(solution, order)), atol=1e-6, equal_nan=True)
     swapped = evaluate_dawid_skene(sketch.relabel({"A": "B", "B": "A"}), max_iterations=40).solution
-    assert np.allclose(numbers(swapped), numbers(mirrored(found)), atol=1e-6, equal_nan=True)
+    assert np.allclose(numbers(swapped), numbers(mirrored(solution)), atol=1e-6, equal_nan=True)
 
 
 def test_triples_and_counts_give_the_same_as_a_matrix() -> None:
@@ -128,8 +128,8 @@ def test_a_large_sparse_panel_takes_the_sparse_road() -> None:
 def test_liars_and_parrots_are_seen_through() -> None:
     tables = two_label_tables([*GOOD, (0.2, 0.1), (1.0, 0.0)])
     sketch, _, _ = simulate((0.4, 0.6), tables, 4_000)
-    found = evaluate_dawid_skene(sketch).solution
-    liar, parrot = found.accuracy["juror 5"], found.accuracy["juror 6"]
+    solution = evaluate_dawid_skene(sketch).solution
+    liar, parrot = solution.accuracy["juror 5"], solution.accuracy["juror 6"]
     assert abs(liar["A"] - 0.2) < 0.04
     assert abs(liar["B"] - 0.1) < 0.04
     assert (parrot["A"], parrot["B"]) == (1.0, 0.0)
@@ -137,10 +137,10 @@ def test_liars_and_parrots_are_seen_through() -> None:
 
 def test_items_without_votes_belong_to_no_label_and_unused_labels_have_no_accuracy() -> None:
     counts = {("A", "A", None): 2, ("B", None, "B"): 2, (None, None, None): 96}
-    found = evaluate_dawid_skene(Sketch.from_counts(counts, jurors=("ann", "bob", "cy"), labels=("A", "B", "C")))
-    assert found.solution.prevalence == {"A": 0.5, "B": 0.5, "C": 0.0}
-    assert found.solution.accuracy["bob"] == {"A": 1.0, "B": None, "C": None}
-    assert found.solution.score == {"ann": 1.0, "bob": 1.0, "cy": 1.0}
+    fit = evaluate_dawid_skene(Sketch.from_counts(counts, jurors=("ann", "bob", "cy"), labels=("A", "B", "C")))
+    assert fit.solution.prevalence == {"A": 0.5, "B": 0.5, "C": 0.0}
+    assert fit.solution.accuracy["bob"] == {"A": 1.0, "B": None, "C": None}
+    assert fit.solution.score == {"ann": 1.0, "bob": 1.0, "cy": 1.0}
 
 
 def test_a_tuple_that_never_occurred_and_cannot_has_no_posterior() -> None:

@@ -31,24 +31,24 @@ def published() -> Sketch:
 
 
 def test_krippendorffs_and_gwets_published_example() -> None:
-    found = agreement_statistics(published())
-    assert float(found.krippendorff_alpha or 0) == pytest.approx(0.743, abs=5e-4)
-    assert float(found.gwet_ac1 or 0) == pytest.approx(0.77544, abs=5e-6)
-    assert float(found.fleiss_kappa or 0) == pytest.approx(0.76117, abs=5e-6)
-    assert found.agreement == Fraction(9, 11)
+    statistics = agreement_statistics(published())
+    assert float(statistics.krippendorff_alpha or 0) == pytest.approx(0.743, abs=5e-4)
+    assert float(statistics.gwet_ac1 or 0) == pytest.approx(0.77544, abs=5e-6)
+    assert float(statistics.fleiss_kappa or 0) == pytest.approx(0.76117, abs=5e-6)
+    assert statistics.agreement == Fraction(9, 11)
 
 
 def test_fleiss_published_example() -> None:
     codes = np.array([np.repeat(np.arange(5), row) for row in FLEISS])
-    found = agreement_statistics(Sketch.from_votes(Votes.from_matrix(codes, labels=(1, 2, 3, 4, 5))))
-    assert float(found.fleiss_kappa or 0) == pytest.approx(0.210, abs=5e-4)
-    assert float(found.agreement or 0) == pytest.approx(0.378, abs=5e-4)
+    statistics = agreement_statistics(Sketch.from_votes(Votes.from_matrix(codes, labels=(1, 2, 3, 4, 5))))
+    assert float(statistics.fleiss_kappa or 0) == pytest.approx(0.210, abs=5e-4)
+    assert float(statistics.agreement or 0) == pytest.approx(0.378, abs=5e-4)
 
 
 def test_cohens_published_example() -> None:
-    found = agreement_statistics(Sketch.from_counts({"YY": 20, "YN": 5, "NY": 10, "NN": 15}, jurors=("a", "b")))
-    assert found.cohen_kappa.tolist() == pytest.approx([0.4])
-    assert found.pair_agreement.tolist() == pytest.approx([0.7])
+    statistics = agreement_statistics(Sketch.from_counts({"YY": 20, "YN": 5, "NY": 10, "NN": 15}, jurors=("a", "b")))
+    assert statistics.cohen_kappa.tolist() == pytest.approx([0.4])
+    assert statistics.pair_agreement.tolist() == pytest.approx([0.7])
 
 
 def one_by_one(sketch: Sketch) -> list[tuple[object, ...]]:
@@ -58,7 +58,7 @@ def one_by_one(sketch: Sketch) -> list[tuple[object, ...]]:
 @examples(60)
 @given(sketches(jurors=4, labels="ABC", missing=True))
 def test_counts_give_what_the_items_one_by_one_give(sketch: Sketch) -> None:
-    found = agreement_statistics(sketch)
+    statistics = agreement_statistics(sketch)
     rows = one_by_one(sketch)
     shares, pairs = [], 0
     for row in rows:
@@ -66,33 +66,33 @@ def test_counts_give_what_the_items_one_by_one_give(sketch: Sketch) -> None:
         if len(votes) > 1:
             same = [a == b for a, b in combinations(votes, 2)]
             shares.append(Fraction(sum(same), len(same)))
-    assert found.agreement == (sum(shares, Fraction(0)) / len(shares) if shares else None)
+    assert statistics.agreement == (sum(shares, Fraction(0)) / len(shares) if shares else None)
     for i, j in combinations(range(4), 2):
         both = [(row[i], row[j]) for row in rows if row[i] is not None and row[j] is not None]
         if not both:
             continue
-        assert (found.first[pairs], found.second[pairs], found.pair_items[pairs]) == (i, j, len(both))
+        assert (statistics.first[pairs], statistics.second[pairs], statistics.pair_items[pairs]) == (i, j, len(both))
         observed = sum(a == b for a, b in both) / len(both)
         left, right = ([pair[k] for pair in both] for k in (0, 1))
         chance = sum(left.count(a) * right.count(a) for a in "ABC") / len(both) ** 2
         expected = (observed - chance) / (1 - chance) if chance < 1 else math.nan
-        assert found.pair_agreement[pairs] == pytest.approx(observed)
-        assert found.cohen_kappa[pairs] == pytest.approx(expected, nan_ok=True, abs=1e-12)
+        assert statistics.pair_agreement[pairs] == pytest.approx(observed)
+        assert statistics.cohen_kappa[pairs] == pytest.approx(expected, nan_ok=True, abs=1e-12)
         pairs += 1
-    assert len(found.first) == pairs
+    assert len(statistics.first) == pairs
 
 
 @examples(40)
 @given(sketches(jurors=4, labels="ABC", missing=True))
 def test_names_do_not_matter_to_agreement(sketch: Sketch) -> None:
-    found = agreement_statistics(sketch)
+    statistics = agreement_statistics(sketch)
     other = agreement_statistics(sketch.take(sketch.jurors[::-1]).relabel({"A": "C", "C": "A"}))
-    assert overall(found) == overall(other)
-    assert sorted(found.pair_agreement) == pytest.approx(sorted(other.pair_agreement))
+    assert overall(statistics) == overall(other)
+    assert sorted(statistics.pair_agreement) == pytest.approx(sorted(other.pair_agreement))
 
 
-def overall(found: AgreementStatistics) -> tuple[object, ...]:
-    return (found.agreement, found.fleiss_kappa, found.krippendorff_alpha, found.gwet_ac1)
+def overall(statistics: AgreementStatistics) -> tuple[object, ...]:
+    return (statistics.agreement, statistics.fleiss_kappa, statistics.krippendorff_alpha, statistics.gwet_ac1)
 
 
 def test_triples_give_the_same_as_a_matrix() -> None:
@@ -104,9 +104,9 @@ def test_triples_give_the_same_as_a_matrix() -> None:
 
 def test_jurors_who_guess_agree_no_more_than_chance_and_copies_always() -> None:
     coins, _, _ = simulate((0.5, 0.5), two_label_tables([(0.8, 0.2)] * 4), 20_000)
-    found = agreement_statistics(coins)
-    assert abs(float(found.krippendorff_alpha or 1)) < 0.02
-    assert np.abs(found.cohen_kappa).max() < 0.03
+    statistics = agreement_statistics(coins)
+    assert abs(float(statistics.krippendorff_alpha or 1)) < 0.02
+    assert np.abs(statistics.cohen_kappa).max() < 0.03
     same = agreement_statistics(Sketch.from_counts({"AAA": 3, "BBB": 2}, jurors="ijk"))
     assert overall(same) == (1, 1, 1, 1)
     assert same.cohen_kappa.tolist() == [1.0, 1.0, 1.0]
@@ -134,14 +134,14 @@ def test_what_does_not_exist_is_none_not_a_number() -> None:
 
 
 def test_the_result_can_be_read_printed_and_sent() -> None:
-    found = agreement_statistics(published())
-    document = json.loads(json.dumps(found.to_dict()))
+    statistics = agreement_statistics(published())
+    document = json.loads(json.dumps(statistics.to_dict()))
     assert document["krippendorff_alpha"] == pytest.approx(0.743, abs=5e-4)
     assert document["pairs"][0]["jurors"] == ["A", "B"]
-    text = str(found)
+    text = str(statistics)
     assert "krippendorff alpha  0.7434" in text
     assert "Agreement of 4 jurors on 12 items" in text
-    assert len(found.to_frame()) == 6
+    assert len(statistics.to_frame()) == 6
 
 
 def test_other_libraries_agree() -> None:
@@ -152,10 +152,10 @@ def test_other_libraries_agree() -> None:
     sketch, codes, _ = simulate((0.5, 0.3, 0.2), tables, 200, missing=0.3)
     values = np.where(codes < 0, np.nan, codes).T
     alpha = krippendorff.alpha(reliability_data=values, level_of_measurement="nominal")
-    found = agreement_statistics(sketch)
-    assert float(found.krippendorff_alpha or 0) == pytest.approx(alpha)
+    statistics = agreement_statistics(sketch)
+    assert float(statistics.krippendorff_alpha or 0) == pytest.approx(alpha)
     both = (codes[:, 0] >= 0) & (codes[:, 1] >= 0)
-    assert found.cohen_kappa[0] == pytest.approx(metrics.cohen_kappa_score(codes[both, 0], codes[both, 1]))
+    assert statistics.cohen_kappa[0] == pytest.approx(metrics.cohen_kappa_score(codes[both, 0], codes[both, 1]))
     whole, codes, _ = simulate((0.5, 0.3, 0.2), tables, 200)
     table = np.stack([(codes == k).sum(axis=1) for k in range(3)], axis=1)
     assert float(agreement_statistics(whole).fleiss_kappa or 0) == pytest.approx(inter_rater.fleiss_kappa(table))

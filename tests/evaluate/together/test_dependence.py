@@ -29,12 +29,12 @@ def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes: tuple[int, ...], seed: int) -> None:
     votes, truth = with_groups(seed, *sizes)
-    found = jurors.grade(votes).details["dependence"]
+    dependence = jurors.grade(votes).details["dependence"]
     true = dependence_with_key(jurors.score(votes, truth))
-    assert found.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
-    assert [len(group) for group in found.groups] == list(sizes)
-    low, high = found.interval["effective_jurors"]
-    assert low < found.effective_jurors <= high <= 10
+    assert dependence.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
+    assert [len(group) for group in dependence.groups] == list(sizes)
+    low, high = dependence.interval["effective_jurors"]
+    assert low < dependence.effective_jurors <= high <= 10
 
 
 def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
@@ -52,50 +52,50 @@ def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
 
 def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() -> None:
     panel = simulate(500, 4, seed=4)
-    found = dependence_with_key(jurors.score(panel.votes, panel.truth))
+    dependence = dependence_with_key(jurors.score(panel.votes, panel.truth))
     right = (panel.votes == panel.truth[:, None]).astype(float)
     for label in (0, 1):
         right[panel.truth == label] -= right[panel.truth == label].mean(axis=0)
-    assert found.correlation[0, 1] == pytest.approx(np.corrcoef(right[:, 0], right[:, 1])[0, 1])
+    assert dependence.correlation[0, 1] == pytest.approx(np.corrcoef(right[:, 0], right[:, 1])[0, 1])
 
 
 def test_with_a_key_no_correlation_leaves_its_range_however_few_items_a_pair_shares() -> None:
     panel = simulate(400, 30, seed=7)
     panel.votes[np.random.default_rng(7).random(panel.votes.shape) < 0.8] = -1
-    found = dependence_with_key(jurors.score(panel.votes, panel.truth))
-    assert np.nanmax(np.abs(found.correlation)) <= 1 + 1e-9
+    dependence = dependence_with_key(jurors.score(panel.votes, panel.truth))
+    assert np.nanmax(np.abs(dependence.correlation)) <= 1 + 1e-9
 
 
 def test_a_pair_that_shares_too_few_items_is_not_given_a_number_that_is_no_correlation() -> None:
     panel = simulate(400, 30, seed=7, low=0.85, high=0.99)
     panel.votes[np.random.default_rng(7).random(panel.votes.shape) < 0.8] = -1
-    found = jurors.grade(panel.votes).details["dependence"]
-    assert np.nanmax(found.correlation) > 1
-    assert all(abs(pair[2]) <= 1 for pair in found.pairs())
+    dependence = jurors.grade(panel.votes).details["dependence"]
+    assert np.nanmax(dependence.correlation) > 1
+    assert all(abs(pair[2]) <= 1 for pair in dependence.pairs())
 
 
 def test_nobody_is_worth_more_jurors_than_there_are() -> None:
     votes = np.array([["A", "B"][(item >> juror) & 1] for item in range(32) for juror in range(5)]).reshape(32, 5)
     truth = np.array(["A"] * 16 + ["B"] * 16)
-    found = dependence_with_key(jurors.score(votes, truth))
-    assert found.effective_jurors <= 5
+    dependence = dependence_with_key(jurors.score(votes, truth))
+    assert dependence.effective_jurors <= 5
     assert effective_number(5, -0.02) == 5
 
 
 def test_a_correlation_that_rounds_to_nothing_has_no_minus() -> None:
-    found = dependence_with_key(jurors.score(simulate(500, 4, seed=4).votes, simulate(500, 4, seed=4).truth))
-    tiny = replace(found, correlation=np.where(np.isfinite(found.correlation), -1e-5, np.nan))
+    dependence = dependence_with_key(jurors.score(simulate(500, 4, seed=4).votes, simulate(500, 4, seed=4).truth))
+    tiny = replace(dependence, correlation=np.where(np.isfinite(dependence.correlation), -1e-5, np.nan))
     assert "-0.0" not in str(tiny)
 
 
 def test_it_comes_as_text_dict_and_frame() -> None:
     result = jurors.grade(simulate(600, 5, seed=5).votes)
-    found = result.details["dependence"]
-    assert "independent ones" in str(found)
+    dependence = result.details["dependence"]
+    assert "independent ones" in str(dependence)
     assert "independent ones" in str(result)
-    assert len(found.to_frame()) == 10
-    assert result.to_dict()["details"]["dependence"]["effective_jurors"] == found.effective_jurors
-    assert "<table>" in found._repr_html_()
+    assert len(dependence.to_frame()) == 10
+    assert result.to_dict()["details"]["dependence"]["effective_jurors"] == dependence.effective_jurors
+    assert "<table>" in dependence._repr_html_()
 
 
 def test_three_labels_are_refused_rather_than_guessed() -> None:

@@ -15,14 +15,14 @@ from jurors.sketch.panel_moments import trio_moments
 )
 def test_every_trio_has_the_moments_of_its_own_table(items: int, jurors: int, density: float) -> None:
     sketch = Sketch.from_votes(Votes.from_matrix(simulate(items, jurors, seed=1, density=density).votes))
-    trios, found = trio_moments(sketch)
+    trios, moments = trio_moments(sketch)
     assert len(trios) == jurors * (jurors - 1) * (jurors - 2) // 6
     for at in (0, len(trios) // 2, len(trios) - 1):
         own = table_moments(sketch.take([sketch.jurors[k] for k in trios[at]]).complete().table())
-        assert found.items[at] == own.items
-        assert found.single[at] == pytest.approx(own.single)
-        assert found.pair[at] == pytest.approx(own.pair)
-        assert found.trio[at] == pytest.approx(own.trio)
+        assert moments.items[at] == own.items
+        assert moments.single[at] == pytest.approx(own.single)
+        assert moments.pair[at] == pytest.approx(own.pair)
+        assert moments.trio[at] == pytest.approx(own.trio)
 
 
 def test_the_medians_are_near_the_truth() -> None:

@@ -42,10 +42,10 @@ def label_juries(draw: st.DrawFn, labels: int) -> Solution:
     rows = st.lists(st.integers(0, 4), min_size=labels, max_size=labels).filter(any)
     tables = [draw(st.lists(rows, min_size=labels, max_size=labels)) for _ in range(3)]
     shares = draw(st.one_of(st.just([1] * labels), st.lists(st.integers(1, 4), min_size=labels, max_size=labels)))
-    found = jury(shares, *tables)
-    assume(sum(rank(t) == labels for t in found.confusions) >= 2)
-    assume(all(len(set(t)) == labels for t in found.confusions))
-    return found
+    drawn = jury(shares, *tables)
+    assume(sum(rank(t) == labels for t in drawn.confusions) >= 2)
+    assume(all(len(set(t)) == labels for t in drawn.confusions))
+    return drawn
 
 
 def columns(solution: Solution) -> set[tuple[Any, ...]]:
@@ -70,28 +70,28 @@ def test_decode_undoes_encode_up_to_a_relabeling(labels: int) -> None:
     @given(label_juries(labels))
     @examples(30)
     def check(truth: Solution) -> None:
-        found = evaluate_trio_labels(encode(truth))
-        assert columns(chosen(found)) == columns(truth)
-        assert found.visible == labels
-        assert {"rational", "rational_non_integral"} & {o.name for o in found.outcomes}
-        assert not found.has("out_of_range")
-        assert not found.has("blind_juror")
+        decode = evaluate_trio_labels(encode(truth))
+        assert columns(chosen(decode)) == columns(truth)
+        assert decode.visible == labels
+        assert {"rational", "rational_non_integral"} & {o.name for o in decode.outcomes}
+        assert not decode.has("out_of_range")
+        assert not decode.has("blind_juror")
 
     check()
 
 
 @given(label_juries(3))
 def test_all_six_relabelings_are_accounted_for_and_the_chosen_one_is_the_most_accurate(truth: Solution) -> None:
-    found = evaluate_trio_labels(encode(truth))
-    solutions = [found.relabelled(p) for p in permutations(range(3))]
-    assert found.relabelings == 6
+    decode = evaluate_trio_labels(encode(truth))
+    solutions = [decode.relabelled(p) for p in permutations(range(3))]
+    assert decode.relabelings == 6
     assert len({s.prevalences + sum(sum(s.confusions, ()), ()) for s in solutions}) == 6
     assert truth in solutions
     assert all(encode(s) == encode(truth) for s in solutions)
     totals = sorted((total_accuracy(s) for s in solutions), reverse=True)
     assert total_accuracy(solutions[0]) == totals[0]
-    assert found.gap == pytest.approx(float(totals[0] - totals[1]), abs=1e-12)
-    assert found.has("ambiguous_relabeling") == (totals[0] == totals[1])
+    assert decode.gap == pytest.approx(float(totals[0] - totals[1]), abs=1e-12)
+    assert decode.has("ambiguous_relabeling") == (totals[0] == totals[1])
 
 
 @given(juries())
@@ -109,7 +109,7 @@ def test_two_labels_give_what_the_closed_form_gives_on_any_counts(sketch: Sketch
     assert_same_as_closed_form(sketch)
 
 
-def assert_same_refusal(found: MultilabelDecode, outcome: str) -> None:
+def assert_same_refusal(decode: MultilabelDecode, outcome: str) -> None:
     names = {
         # A juror that moves with neither of the others, but with the two together, is a contradiction too.
         "uninformative_juror": ("uninformative_juror", "inconsistent"),
@@ -118,35 +118,35 @@ def assert_same_refusal(found: MultilabelDecode, outcome: str) -> None:
         "contradictory_pairs": ("inconsistent",),
         "zero_radicand": ("inconsistent",),
     }
-    assert found.solution is None
-    assert found.outcome in names[outcome]
+    assert decode.solution is None
+    assert decode.outcome in names[outcome]
 
 
 def assert_same_as_closed_form(sketch: Sketch) -> None:
-    found = evaluate_trio_labels(sketch)
+    decode = evaluate_trio_labels(sketch)
     try:
         expected = evaluate_trio(sketch)
     except DegenerateSketchError as error:
-        assert_same_refusal(found, error.outcome)
+        assert_same_refusal(decode, error.outcome)
         return
-    pair = chosen(found), found.relabelled((1, 0))
-    if found.has("ambiguous_relabeling") or found.has("complex"):
+    pair = chosen(decode), decode.relabelled((1, 0))
+    if decode.has("ambiguous_relabeling") or decode.has("complex"):
         assert pair in (expected, expected[::-1])
     else:
         assert pair == expected
-    assert found.has("complex") == (not expected[0].is_real)
+    assert decode.has("complex") == (not expected[0].is_real)
     if expected[0].is_real:
-        assert found.has("out_of_range") == (not expected[0].is_in_range)
-        assert found.has("irrational") == (not expected[0].is_rational)
+        assert decode.has("out_of_range") == (not expected[0].is_in_range)
+        assert decode.has("irrational") == (not expected[0].is_rational)
 
 
 def test_perfect_jurors_on_four_labels_are_seen_as_perfect() -> None:
     identity = np.eye(4, dtype=int).tolist()
     truth = jury([4, 3, 2, 1], identity, identity, identity)
-    found = evaluate_trio_labels(encode(truth))
-    assert found.solution == truth
-    assert found.outcome == "rational"
-    assert found.gap == 6.0  # the next best relabeling swaps two labels for all three jurors
+    decode = evaluate_trio_labels(encode(truth))
+    assert decode.solution == truth
+    assert decode.outcome == "rational"
+    assert decode.gap == 6.0  # the next best relabeling swaps two labels for all three jurors
 
 
 def test_equal_prevalences_are_no_special_case() -> None:
@@ -165,9 +165,9 @@ def test_a_dozen_labels_are_no_obstacle() -> None:
     identity = np.eye(12, dtype=int)
     names = tuple(range(12))
     counts = np.einsum("l,la,lb,lc->abc", np.arange(1, 13), identity, identity, identity)
-    found = evaluate_trio_labels(Sketch.from_table(counts, jurors=JURORS, labels=names))
-    assert found.outcome == "rational"
-    assert chosen(found).prevalences == tuple(Fraction(k, 78) for k in range(1, 13))
+    decode = evaluate_trio_labels(Sketch.from_table(counts, jurors=JURORS, labels=names))
+    assert decode.outcome == "rational"
+    assert chosen(decode).prevalences == tuple(Fraction(k, 78) for k in range(1, 13))
 
 
 def test_a_jury_that_swaps_two_labels_is_named_by_its_rules() -> None:
@@ -187,24 +187,24 @@ def test_gold_items_name_the_labels() -> None:
     sketch = encode(truth)
     gold = np.zeros((sketch.tuples.rows, 3), dtype=np.int64)
     gold[sketch.decisions().index(("B", "B", "B")), 0] = 5  # all say B, and A is true
-    found = evaluate_trio_labels(sketch, Choice(gold=gold))
-    assert found.solution == truth
-    assert found.gap == 0.0  # the gold items do not say which label is B and which is C: total accuracy does
-    assert not found.has("ambiguous_relabeling")
+    decode = evaluate_trio_labels(sketch, Choice(gold=gold))
+    assert decode.solution == truth
+    assert decode.gap == 0.0  # the gold items do not say which label is B and which is C: total accuracy does
+    assert not decode.has("ambiguous_relabeling")
     gold[sketch.decisions().index(("C", "C", "C")), 2] = 2
-    found = evaluate_trio_labels(sketch, Choice(gold=gold))
-    assert found.solution == truth
-    assert found.gap == 2.0
-    assert "7 gold items" in str(found.rule)
+    decode = evaluate_trio_labels(sketch, Choice(gold=gold))
+    assert decode.solution == truth
+    assert decode.gap == 2.0
+    assert "7 gold items" in str(decode.rule)
 
 
 def test_a_tie_between_relabelings_is_named_with_gap_zero() -> None:
     # The third juror undoes what the first two say about A and B: swapping them costs nothing.
     left = [[6, 2, 2], [2, 6, 2], [1, 1, 8]]
     even, swapped = [[4, 4, 2], [4, 4, 1], [1, 2, 7]], [[2, 6, 2], [6, 2, 2], [1, 1, 8]]
-    found = evaluate_trio_labels(encode(jury([2, 1, 1], left, swapped, [even[0], [8, 8, 2], even[2]])))
-    assert found.has("ambiguous_relabeling")
-    assert found.gap == 0.0
+    decode = evaluate_trio_labels(encode(jury([2, 1, 1], left, swapped, [even[0], [8, 8, 2], even[2]])))
+    assert decode.has("ambiguous_relabeling")
+    assert decode.gap == 0.0
 
 
 # -- what the counts do not fix ------------------------------------------------------------------------------
@@ -218,17 +218,17 @@ def test_a_juror_blind_to_two_labels_leaves_only_those_open(place: int) -> None:
     tables = [SHARP, SHARP[::-1]]
     tables.insert(place, blind)
     truth = jury([4, 3, 2, 1], *tables)
-    found = evaluate_trio_labels(encode(truth))
-    assert found.outcome == "blind_juror"
-    assert found.outcomes[0].jurors == (JURORS[place],)
-    solution = chosen(found)
+    decode = evaluate_trio_labels(encode(truth))
+    assert decode.outcome == "blind_juror"
+    assert decode.outcomes[0].jurors == (JURORS[place],)
+    solution = chosen(decode)
     known = {label for label in solution.labels if solution.prevalence[label] is not None}
-    assert set(found.outcomes[0].labels) == set(solution.labels) - known
+    assert set(decode.outcomes[0].labels) == set(solution.labels) - known
     assert len(known) == 2
     for label in known:
         k = solution.labels.index(label)
         assert (solution.prevalences[k], *(t[k] for t in solution.confusions)) in columns(truth)
-    for label in found.outcomes[0].labels:
+    for label in decode.outcomes[0].labels:
         k = solution.labels.index(label)
         assert solution.confusions[place][k] == truth.confusions[place][1]
         assert all(x is None for j in range(3) if j != place for x in solution.confusions[j][k])
@@ -238,8 +238,12 @@ def test_a_juror_blind_to_two_labels_leaves_only_those_open(place: int) -> None:
 def test_an_uninformative_juror_is_named(place: int) -> None:
     tables = [SHARP, SHARP]
     tables.insert(place, [[4, 3, 2, 1]] * 4)
-    found = evaluate_trio_labels(encode(jury([1, 2, 3, 4], *tables)))
-    assert (found.outcome, found.outcomes[0].jurors, found.solution) == ("uninformative_juror", (JURORS[place],), None)
+    decode = evaluate_trio_labels(encode(jury([1, 2, 3, 4], *tables)))
+    assert (decode.outcome, decode.outcomes[0].jurors, decode.solution) == (
+        "uninformative_juror",
+        (JURORS[place],),
+        None,
+    )
 
 
 @pytest.mark.parametrize("truth", [
@@ -247,9 +251,9 @@ def test_an_uninformative_juror_is_named(place: int) -> None:
     jury([4, 3, 2, 1], *[[SHARP[0], SHARP[1], SHARP[1], SHARP[3]]] * 3),  # two labels that all jurors take for one
 ])  # fmt: skip
 def test_absent_and_merged_labels_leave_the_visible_ones_exact(truth: Solution) -> None:
-    found = evaluate_trio_labels(encode(truth))
-    assert (found.outcome, found.visible) == ("visible_labels", 3)
-    solution = chosen(found)
+    decode = evaluate_trio_labels(encode(truth))
+    assert (decode.outcome, decode.visible) == ("visible_labels", 3)
+    solution = chosen(decode)
     unseen = [k for k, p in enumerate(solution.prevalences) if p == 0]
     assert len(unseen) == 1
     assert all(x is None for table in solution.confusions for x in table[unseen[0]])
@@ -264,10 +268,10 @@ def test_absent_and_merged_labels_leave_the_visible_ones_exact(truth: Solution) 
 def test_a_label_nobody_uses_is_no_obstacle() -> None:
     two = jury([3, 1], *[[[4, 1], [1, 3]]] * 3)
     three = Sketch.from_counts(encode(two).to_counts(), jurors=JURORS, labels=("A", "B", "C"))
-    found = evaluate_trio_labels(three)
-    assert found.visible == 2
-    assert chosen(found).prevalences == (*two.prevalences, 0)
-    assert [row[:2] for row in chosen(found).confusions[1][:2]] == [(Fraction(4, 5), Fraction(1, 5)), (
+    decode = evaluate_trio_labels(three)
+    assert decode.visible == 2
+    assert chosen(decode).prevalences == (*two.prevalences, 0)
+    assert [row[:2] for row in chosen(decode).confusions[1][:2]] == [(Fraction(4, 5), Fraction(1, 5)), (
         Fraction(1, 4), Fraction(3, 4))]  # fmt: skip
 
 
@@ -275,9 +279,9 @@ def test_three_rank_two_jurors_with_three_labels_are_not_identifiable() -> None:
     # Every juror's third row is the mean of the others, but not all mean the same: no two labels explain that.
     flat = [[6, 2, 0], [0, 2, 6], [3, 2, 3]]
     other = [[2, 6, 0], [2, 0, 6], [2, 3, 3]]
-    found = evaluate_trio_labels(encode(jury([1, 1, 1], flat, other, [[5, 2, 1], [1, 1, 6], [1, 6, 1]])))
-    assert found.outcome == "unidentifiable"
-    assert found.solution is None
+    decode = evaluate_trio_labels(encode(jury([1, 1, 1], flat, other, [[5, 2, 1], [1, 1, 6], [1, 6, 1]])))
+    assert decode.outcome == "unidentifiable"
+    assert decode.solution is None
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -285,13 +289,13 @@ def test_jurors_who_move_together_only_as_three_are_not_taken_for_no_signal(labe
     table = np.array(
         [[[(a + b + c) % labels == 0 for c in range(labels)] for b in range(labels)] for a in range(labels)]
     )
-    found = evaluate_trio_labels(Sketch.from_table(5 * table.astype(int), jurors=JURORS, labels=tuple(range(labels))))
-    assert (found.outcome, found.solution, found.visible) == ("unidentifiable", None, 1)
+    decode = evaluate_trio_labels(Sketch.from_table(5 * table.astype(int), jurors=JURORS, labels=tuple(range(labels))))
+    assert (decode.outcome, decode.solution, decode.visible) == ("unidentifiable", None, 1)
 
 
 def test_no_signal_at_all_is_named() -> None:
-    found = evaluate_trio_labels(encode(jury([1, 1, 1], *[[[1, 2, 3]] * 3] * 3)))
-    assert (found.outcome, found.solution) == ("no_signal", None)
+    decode = evaluate_trio_labels(encode(jury([1, 1, 1], *[[[1, 2, 3]] * 3] * 3)))
+    assert (decode.outcome, decode.solution) == ("no_signal", None)
 
 
 # -- counts that no independent jury gives ---------------------------------------------------------------------
@@ -304,17 +308,17 @@ def test_sampled_counts_do_not_commute_and_say_by_how_much() -> None:
     sizes = []
     for items in (300, 30_000):
         counts = rng.multinomial(items, exact.ravel() / exact.sum()).reshape(3, 3, 3)
-        found = evaluate_trio_labels(Sketch.from_table(counts, jurors=JURORS, labels="ABC"))
-        assert (found.outcome, found.solution, found.relabelings) == ("inconsistent", None, 0)
-        sizes.append(found.outcomes[0].value or 0.0)
-        assert chosen_start_is_near(found, truth, tolerance=0.25 if items == 300 else 0.05)
+        decode = evaluate_trio_labels(Sketch.from_table(counts, jurors=JURORS, labels="ABC"))
+        assert (decode.outcome, decode.solution, decode.relabelings) == ("inconsistent", None, 0)
+        sizes.append(decode.outcomes[0].value or 0.0)
+        assert chosen_start_is_near(decode, truth, tolerance=0.25 if items == 300 else 0.05)
         with pytest.raises(SketchError, match="no solution to relabel: no independent jurors"):
-            found.relabelled((0, 1, 2))
+            decode.relabelled((0, 1, 2))
     assert 1 > sizes[0] > sizes[1] > 0
 
 
-def chosen_start_is_near(found: MultilabelDecode, truth: Solution, tolerance: float) -> bool:
-    start = found.start.to_float()
+def chosen_start_is_near(decode: MultilabelDecode, truth: Solution, tolerance: float) -> bool:
+    start = decode.start.to_float()
     pairs = zip(start.prevalences, truth.prevalences, strict=True)
     return all(abs(a - float(b)) < tolerance for a, b in pairs)  # type: ignore[arg-type, operator]
 
@@ -346,9 +350,9 @@ def test_one_item_moved_breaks_an_exact_jury() -> None:
 def test_a_solution_is_only_given_where_it_explains_the_counts(truth: Solution, noise: list[int]) -> None:
     table = np.maximum(encode(truth).table() + np.array(noise).reshape(3, 3, 3), 0)
     assume(table.sum())
-    found = evaluate_trio_labels(Sketch.from_table(table, jurors=JURORS, labels="ABC"))
-    if found.solution is not None and None not in found.solution.prevalences and found.visible == 3:
-        assert encode(found.solution, items=int(table.sum())).table().tolist() == table.tolist()
+    decode = evaluate_trio_labels(Sketch.from_table(table, jurors=JURORS, labels="ABC"))
+    if decode.solution is not None and None not in decode.solution.prevalences and decode.visible == 3:
+        assert encode(decode.solution, items=int(table.sum())).table().tolist() == table.tolist()
 
 
 # -- irrational, complex, out of range -------------------------------------------------------------------------
@@ -382,27 +386,27 @@ def test_conjugate_labels_give_an_irrational_solution_with_rational_counts() -> 
     table = conjugate_table((1, -3, 0, 1), 10)
     assert (table > 0).all()
     sketch = Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC")
-    found = evaluate_trio_labels(sketch)
-    solution = chosen(found)
-    assert found.outcome == "irrational"
-    assert not found.has("ambiguous_relabeling")
+    decode = evaluate_trio_labels(sketch)
+    solution = chosen(decode)
+    assert decode.outcome == "irrational"
+    assert not decode.has("ambiguous_relabeling")
     assert all(isinstance(p, Algebraic) and not p.is_rational for p in solution.prevalences)
     assert exact_sum(solution.prevalences) == 1  # type: ignore[arg-type]
     assert all(0 < p < 1 for p in solution.prevalences)  # type: ignore[operator]
     assert_explains(solution, table, sketch.items)
-    totals = [total_accuracy(found.relabelled(p)) for p in permutations(range(3))]
+    totals = [total_accuracy(decode.relabelled(p)) for p in permutations(range(3))]
     best, second = sorted(totals, reverse=True)[:2]
     assert totals[0] == best
-    assert found.gap == pytest.approx(float(best - second), rel=1e-12)
+    assert decode.gap == pytest.approx(float(best - second), rel=1e-12)
 
 
 def test_a_tie_between_irrational_relabelings_is_proved() -> None:
     # What the three jurors say is the same row turned by one label each: every label's accuracies add up to 1.
     table = conjugate_table((1, -3, 0, 1), 10, turns=(0, 1, 2))
-    found = evaluate_trio_labels(Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC"))
-    assert [o.name for o in found.outcomes] == ["ambiguous_relabeling", "irrational"]
-    assert found.gap == 0.0
-    assert len({total_accuracy(found.relabelled(p)).to_fraction() for p in permutations(range(3))}) == 1
+    decode = evaluate_trio_labels(Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC"))
+    assert [o.name for o in decode.outcomes] == ["ambiguous_relabeling", "irrational"]
+    assert decode.gap == 0.0
+    assert len({total_accuracy(decode.relabelled(p)).to_fraction() for p in permutations(range(3))}) == 1
 
 
 def assert_explains(solution: Solution, table: Any, items: int) -> None:
@@ -415,11 +419,11 @@ def assert_explains(solution: Solution, table: Any, items: int) -> None:
 
 def test_a_cubic_with_one_real_root_is_complex() -> None:
     table = conjugate_table((-2, 0, 0, 1), 10)
-    found = evaluate_trio_labels(Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC"))
-    assert found.outcome == "complex"
-    assert found.gap is None
-    assert sum(not p.is_real for p in chosen(found).prevalences) == 2  # type: ignore[union-attr]
-    assert_explains(chosen(found), table, int(table.sum()))
+    decode = evaluate_trio_labels(Sketch.from_table(table.astype(np.int64), jurors=JURORS, labels="ABC"))
+    assert decode.outcome == "complex"
+    assert decode.gap is None
+    assert sum(not p.is_real for p in chosen(decode).prevalences) == 2  # type: ignore[union-attr]
+    assert_explains(chosen(decode), table, int(table.sum()))
 
 
 def test_a_quadratic_factor_beside_a_rational_label_comes_out_in_surds() -> None:
@@ -432,11 +436,11 @@ def test_a_quadratic_factor_beside_a_rational_label_comes_out_in_surds() -> None
         JURORS, ("A", "B", "C"), tuple(shares), tuple(tuple(map(tuple, t)) for t in (rows, other, rows))
     )
     sketch = encode(truth)
-    found = evaluate_trio_labels(sketch)
-    assert found.outcome == "irrational"
-    assert columns(chosen(found)) == columns(truth)
-    assert all(isinstance(x, Surd) for x in chosen(found).numbers())
-    assert encode(chosen(found), items=sketch.items) == sketch
+    decode = evaluate_trio_labels(sketch)
+    assert decode.outcome == "irrational"
+    assert columns(chosen(decode)) == columns(truth)
+    assert all(isinstance(x, Surd) for x in chosen(decode).numbers())
+    assert encode(chosen(decode), items=sketch.items) == sketch
 
 
 def test_a_juror_blind_to_two_pairs_of_conjugate_labels_keeps_its_own_rows() -> None:
@@ -451,10 +455,10 @@ def test_a_juror_blind_to_two_pairs_of_conjugate_labels_keeps_its_own_rows() -> 
     informed = rows(([6, 2, 1, 1], one), ([1, 6, 2, 1], other)), rows(([4, 1, 2, 3], one), ([2, 2, 5, 1], other))
     blind = rows(*[([3, 3, 2, 2], one)] * 2)
     truth: Any = Solution(JURORS, tuple("ABCD"), (Fraction(1, 4),) * 4, (*informed, blind))
-    found = evaluate_trio_labels(encode(truth))
-    assert [o.name for o in found.outcomes] == ["blind_juror", "blind_juror", "irrational"]
-    assert {label for o in found.outcomes for label in o.labels} == set("ABCD")
-    assert set(chosen(found).confusions[2]) == set(blind)
+    decode = evaluate_trio_labels(encode(truth))
+    assert [o.name for o in decode.outcomes] == ["blind_juror", "blind_juror", "irrational"]
+    assert {label for o in decode.outcomes for label in o.labels} == set("ABCD")
+    assert set(chosen(decode).confusions[2]) == set(blind)
 
 
 def test_a_rational_solution_outside_the_range_is_an_outcome_not_a_clamp() -> None:
@@ -462,10 +466,10 @@ def test_a_rational_solution_outside_the_range_is_an_outcome_not_a_clamp() -> No
     row = (Fraction(3, 5), Fraction(2, 5) - minus, minus)
     table = (row, (Fraction(1, 5), Fraction(3, 5), Fraction(1, 5)), (Fraction(1, 5), Fraction(1, 5), Fraction(3, 5)))
     truth = Solution(JURORS, ("A", "B", "C"), (Fraction(2, 5), Fraction(3, 10), Fraction(3, 10)), (table,) * 3)
-    found = evaluate_trio_labels(encode(truth))
-    assert [o.name for o in found.outcomes] == ["out_of_range", "rational"]
-    assert found.solution == truth
-    assert found.outcomes[0].value == pytest.approx(0.02)
+    decode = evaluate_trio_labels(encode(truth))
+    assert [o.name for o in decode.outcomes] == ["out_of_range", "rational"]
+    assert decode.solution == truth
+    assert decode.outcomes[0].value == pytest.approx(0.02)
 
 
 def test_a_rational_solution_that_splits_items_is_told_from_one_that_does_not() -> None:
@@ -482,8 +486,8 @@ def test_a_rational_solution_that_splits_items_is_told_from_one_that_does_not() 
 
 
 def test_every_outcome_has_a_sentence() -> None:
-    found = evaluate_trio_labels(encode(jury([4, 3, 0, 1], SHARP, SHARP, SHARP)))
-    assert all(len(outcome.message.split()) > 5 for outcome in found.outcomes)
+    decode = evaluate_trio_labels(encode(jury([4, 3, 0, 1], SHARP, SHARP, SHARP)))
+    assert all(len(outcome.message.split()) > 5 for outcome in decode.outcomes)
 
 
 # -- floats, and wrong input -------------------------------------------------------------------------------------
@@ -526,6 +530,6 @@ def test_wrong_input_is_refused_with_a_way_out() -> None:
         evaluate_trio_labels(Sketch.from_counts({"ABC": 0}, jurors=JURORS))
     with pytest.raises(SketchError, match=r"sketch\.complete\(\)"):
         evaluate_trio_labels(Sketch.from_counts({("A", "B", None): 1, ("A", "B", "C"): 2}, jurors=JURORS))
-    found = evaluate_trio_labels(encode(jury([5, 3, 2], *[[[8, 1, 1], [2, 7, 1], [1, 3, 6]]] * 3)))
+    decode = evaluate_trio_labels(encode(jury([5, 3, 2], *[[[8, 1, 1], [2, 7, 1], [1, 3, 6]]] * 3)))
     with pytest.raises(SketchError, match="permutation of 0 to 2"):
-        found.relabelled((0, 0, 1))
+        decode.relabelled((0, 0, 1))

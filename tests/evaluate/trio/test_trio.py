@@ -66,8 +66,8 @@ def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> Non
 
 @given(sketches())
 def test_the_hyperdeterminant_is_the_same_from_every_side(sketch: Sketch) -> None:
-    found = {trio_invariants(sketch.take(order)).hyperdeterminant for order in permutations(sketch.jurors)}
-    assert len(found) == 1
+    values = {trio_invariants(sketch.take(order)).hyperdeterminant for order in permutations(sketch.jurors)}
+    assert len(values) == 1
     m = trio_invariants(sketch)
     assert m.items**2 * m.hyperdeterminant == m.trio**2 + 4 * m.product
 
@@ -77,10 +77,10 @@ def test_the_float_decode_of_many_agrees_with_the_exact_one(truth: Solution) -> 
     sketch = encode(truth)
     exact = evaluate_trio(sketch)[0].to_float()
     assume(abs(sum(1 / d for d in trio_invariants(sketch).pair)) > 0)  # no tie between the solutions
-    found = evaluate_trios(sketch.table()[None])
-    assert found.prevalence[0] == pytest.approx(exact.prevalence["A"], abs=1e-6)
+    decoded = evaluate_trios(sketch.table()[None])
+    assert decoded.prevalence[0] == pytest.approx(exact.prevalence["A"], abs=1e-6)
     for k, juror in enumerate(JURORS):
-        assert found.accuracy[0, k].tolist() == pytest.approx(list(exact.accuracy[juror].values()), abs=1e-6)
+        assert decoded.accuracy[0, k].tolist() == pytest.approx(list(exact.accuracy[juror].values()), abs=1e-6)
 
 
 def test_a_trillion_items_stay_exact() -> None:
@@ -128,7 +128,7 @@ def test_a_constant_juror_is_named_with_what_it_always_says() -> None:
 
 
 def test_a_zero_hyperdeterminant_is_a_contradiction() -> None:
-    found = set()
+    outcomes = set()
     rng = np.random.default_rng(5)
     for table in rng.integers(0, 4, (4000, 2, 2, 2)):
         sketch = Sketch.from_table(table, labels=("A", "B"))
@@ -136,8 +136,8 @@ def test_a_zero_hyperdeterminant_is_a_contradiction() -> None:
         if m.product and not m.hyperdeterminant:
             with pytest.raises(DegenerateSketchError) as caught:
                 evaluate_trio(sketch)
-            found.add(caught.value.outcome)
-    assert found == {"zero_radicand"}
+            outcomes.add(caught.value.outcome)
+    assert outcomes == {"zero_radicand"}
 
 
 def test_no_items_is_named() -> None:

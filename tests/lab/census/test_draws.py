@@ -28,10 +28,10 @@ def test_a_test_has_as_many_items_of_each_label_as_asked_and_no_negative_count(
     case: Any, draw: Draw, seed: int
 ) -> None:
     pool, sizes = case
-    found = draw_tests(pool, sizes, 3, np.random.default_rng(seed), draw=draw)
-    assert found.shape == (3, *pool.shape)
-    assert (found >= 0).all()
-    assert (found.sum(axis=2) == sizes).all()
+    drawn = draw_tests(pool, sizes, 3, np.random.default_rng(seed), draw=draw)
+    assert drawn.shape == (3, *pool.shape)
+    assert (drawn >= 0).all()
+    assert (drawn.sum(axis=2) == sizes).all()
 
 
 @given(pools(), st.integers(0, 99))
@@ -63,12 +63,14 @@ def test_separate_draws_have_no_correlation_in_expectation_and_shared_ones_have_
     tests, sizes = 4_000, (500, 900)
     whole = evaluate_tests(POOL[None])
     for draw in DRAWS:
-        found = evaluate_tests(draw_tests(POOL, sizes, tests, rng, draw=draw))
+        evaluated = evaluate_tests(draw_tests(POOL, sizes, tests, rng, draw=draw))
         expected = whole.pair_correlation[0] if draw == "shared" else np.zeros((2, 3))
-        spread = found.pair_correlation.std(axis=0) / np.sqrt(tests)
+        spread = evaluated.pair_correlation.std(axis=0) / np.sqrt(tests)
         # A sample covariance divides by n, not n - 1: a thousandth of Γ here.
-        assert (np.abs(found.pair_correlation.mean(axis=0) - expected) < 5 * spread + 0.003 * np.abs(expected)).all()
-        assert np.abs(found.truth.accuracy.mean(axis=0) - whole.truth.accuracy[0]).max() < 0.003
+        assert (
+            np.abs(evaluated.pair_correlation.mean(axis=0) - expected) < 5 * spread + 0.003 * np.abs(expected)
+        ).all()
+        assert np.abs(evaluated.truth.accuracy.mean(axis=0) - whole.truth.accuracy[0]).max() < 0.003
 
 
 def test_a_shared_draw_is_a_draw_of_records() -> None:
@@ -76,9 +78,9 @@ def test_a_shared_draw_is_a_draw_of_records() -> None:
     rng = np.random.default_rng(2)
     records = np.repeat(np.arange(8), POOL[0])
     by_hand = np.array([np.bincount(rng.permutation(records)[:400], minlength=8) for _ in range(2_000)])
-    found = draw_tests(POOL, (400, 0), 2_000, rng, draw="shared")[:, 0]
-    assert np.abs(found.mean(axis=0) - by_hand.mean(axis=0)).max() < 1.5
-    assert np.abs(found.std(axis=0) / by_hand.std(axis=0) - 1).max() < 0.1
+    drawn = draw_tests(POOL, (400, 0), 2_000, rng, draw="shared")[:, 0]
+    assert np.abs(drawn.mean(axis=0) - by_hand.mean(axis=0)).max() < 1.5
+    assert np.abs(drawn.std(axis=0) / by_hand.std(axis=0) - 1).max() < 0.1
 
 
 def test_counts_come_from_votes_and_truth() -> None:

@@ -266,9 +266,9 @@ def test_correlations_below_the_signal_are_not_said_to_drown_it(
     results = [
         r | {"correlation": r["correlation"] | {"added_over_signal": ratio}} for r in kept[1].to_dict()["results"]
     ]
-    found = drowned_settings(results)
-    assert said in found
-    assert ("by luck only" in found) == (ratio >= 1)
+    drowned = drowned_settings(results)
+    assert said in drowned
+    assert ("by luck only" in drowned) == (ratio >= 1)
 
 
 def test_a_group_whose_errors_go_together_carries_a_warning_where_no_number_is_impossible() -> None:
@@ -305,12 +305,12 @@ def test_the_tables_of_the_guide_come_from_the_kept_reports(
     with pytest.raises(SystemExit, match="make it with jurors experiment acs"):
         runpy.run_path(str(script), run_name="__main__")
     for draw in ("shared", "separate"):
-        found = experiment_acs(census, folder=tmp_path, **SMALL | {"draw": draw})
-        (tmp_path / draw / "report.json").write_text(json.dumps(found.to_dict()))
+        result = experiment_acs(census, folder=tmp_path, **SMALL | {"draw": draw})
+        (tmp_path / draw / "report.json").write_text(json.dumps(result.to_dict()))
     runpy.run_path(str(script), run_name="__main__")
     printed = capsys.readouterr().out
     assert len(re.findall(r"^\| [14]/10 \| \d \d \d \|", printed, re.MULTILINE)) == 2 * 2 * 4
-    assert drowned_settings(found.to_dict()["results"]) in printed
+    assert drowned_settings(result.to_dict()["results"]) in printed
 
 
 def test_small_groups_carry_a_warning(kept: tuple[Path, Experiment]) -> None:
@@ -468,8 +468,8 @@ def test_the_real_extracts_are_told_apart(
 @pytest.mark.slow
 def test_real_jurors_on_the_same_records_err_together(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JURORS_DATA", str(shared_data))
-    found = experiment_acs("mobility", tests=20, train=4_000, prevalences=(Fraction(4, 10),))
-    for tests in found.results[0].trios.values():
+    result = experiment_acs("mobility", tests=20, train=4_000, prevalences=(Fraction(4, 10),))
+    for tests in result.results[0].trios.values():
         # Far beyond what chance gives to unrelated draws of 20,000 records.
         assert tests.largest_correlation.min() > 0.02
-    assert found.to_dict()["results"][0]["correlation"]["added_over_signal"] > 1
+    assert result.to_dict()["results"][0]["correlation"]["added_over_signal"] > 1

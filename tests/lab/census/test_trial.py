@@ -71,9 +71,9 @@ def test_a_pairs_covariance_is_signal_plus_what_correlations_add(counts: Any) ->
 def test_bounds_at_the_measured_correlation_hold_the_truth(counts: Any) -> None:
     tests = evaluate_tests(counts[None])
     assume(tests.truth.accuracy.sum() >= 3)  # the orientation that the bounds assume
-    (found,) = tests.bounds()
-    if found is not None:
-        assert found[0] <= tests.truth.prevalence[0] <= found[1]
+    (ends,) = tests.bounds()
+    if ends is not None:
+        assert ends[0] <= tests.truth.prevalence[0] <= ends[1]
 
 
 def test_a_trio_that_no_real_evaluation_explains_is_labelled_by_majority() -> None:

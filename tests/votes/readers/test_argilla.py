@@ -69,16 +69,16 @@ def test_a_parquet_table_of_the_flat_records_gives_the_same_votes(tmp_path: Path
 
 
 def test_the_sample_makes_a_table() -> None:
-    found = read_records([SAMPLES / "flat.jsonl"], SAMPLES, argilla)
-    assert isinstance(found, Records)
-    assert Votes.from_columns(found.item, found.juror, found.label).n_votes == len(SUBMITTED)
+    records = read_records([SAMPLES / "flat.jsonl"], SAMPLES, argilla)
+    assert isinstance(records, Records)
+    assert Votes.from_columns(records.item, records.juror, records.label).n_votes == len(SUBMITTED)
 
 
 def test_exports_are_recognised_and_plain_tables_are_not(tmp_path: Path) -> None:
     for name in ("nested.json", "flat.jsonl"):
-        found = find_reader([SAMPLES / name], SAMPLES)
-        assert found is not None
-        assert found[0] == "argilla"
+        reader = find_reader([SAMPLES / name], SAMPLES)
+        assert reader is not None
+        assert reader[0] == "argilla"
     for text in ('[{"item": 1, "responses": "yes", "juror": "a"}]', '{"id": 1, "ann": "yes"}\n', "[]", "{"):
         (tmp_path / "votes.json").write_text(text)
         assert not argilla.recognises(Files((tmp_path / "votes.json",), tmp_path))

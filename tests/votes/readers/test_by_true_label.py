@@ -74,5 +74,5 @@ def test_what_makes_no_sense_is_refused_in_one_line(document: Any, message: str,
 
 
 def test_table_1_is_graded_from_its_file(shared_data: Path) -> None:
-    found = grade(shared_data / "sketches" / "acs_table1.json")
-    assert (found.items, round(found.prevalence["a"], 4)) == (20_000, 0.0887)
+    evaluation = grade(shared_data / "sketches" / "acs_table1.json")
+    assert (evaluation.items, round(evaluation.prevalence["a"], 4)) == (20_000, 0.0887)

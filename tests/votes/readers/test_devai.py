@@ -80,9 +80,9 @@ def test_one_judges_own_folder_is_read_under_its_name(tmp_path: Path) -> None:
 
 def test_judgments_are_recognised_and_other_json_is_not(tmp_path: Path) -> None:
     files = files_in(SAMPLE)
-    found = find_reader(files.paths, files.root)
-    assert found is not None
-    assert found[0] == "devai"
+    reader = find_reader(files.paths, files.root)
+    assert reader is not None
+    assert reader[0] == "devai"
     table = tmp_path / "votes.json"
     table.write_text('[{"item": 1, "juror": "a", "label": true}]')
     assert not devai.recognises(Files((table,), tmp_path))

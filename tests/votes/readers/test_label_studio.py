@@ -79,17 +79,17 @@ def test_json_min_does_not_tell_choices_from_comments_so_the_tag_must_be_named(t
 
 
 def test_the_sample_makes_a_table() -> None:
-    found = read_records([SAMPLES / "snapshot.json"], SAMPLES, label_studio)
-    assert isinstance(found, Records)
-    votes = Votes.from_columns(found.item, found.juror, found.label)
+    records = read_records([SAMPLES / "snapshot.json"], SAMPLES, label_studio)
+    assert isinstance(records, Records)
+    votes = Votes.from_columns(records.item, records.juror, records.label)
     assert (votes.rows, votes.jurors, votes.n_votes) == (4, (ANN, BOB, "small-model"), 10)
 
 
 def test_exports_are_recognised_and_plain_tables_are_not(tmp_path: Path) -> None:
     for name in ("json.json", "json_min.json", "snapshot.json"):
-        found = find_reader([SAMPLES / name], SAMPLES)
-        assert found is not None
-        assert found[0] == "label-studio"
+        reader = find_reader([SAMPLES / name], SAMPLES)
+        assert reader is not None
+        assert reader[0] == "label-studio"
     coco = '{"images": [], "annotations": [{"id": 1}], "categories": []}'
     for text in ('[{"item": 1, "annotator": "a", "label": "yes"}]', '{"annotations": 1}\n', "[]", coco):
         (tmp_path / "votes.json").write_text(text)
@@ -182,9 +182,9 @@ def test_a_huge_line_is_read(tmp_path: Path) -> None:
 
 def test_the_tag_is_chosen_with_the_name_of_the_tool() -> None:
     path = SAMPLES / "json_min.json"
-    found = find_reader([path], SAMPLES, "label-studio:verdict")
-    assert found is not None
-    records = read_records([path], SAMPLES, found[1])
+    reader = find_reader([path], SAMPLES, "label-studio:verdict")
+    assert reader is not None
+    records = read_records([path], SAMPLES, reader[1])
     assert isinstance(records, Records)
     assert votes_of(records) == PEOPLE
     with pytest.raises(OptionError, match="a DevAI judgment has no questions to choose from; leave ':verdict' out"):

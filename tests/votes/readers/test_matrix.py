@@ -100,9 +100,9 @@ def test_an_unnamed_matrix_is_found_when_it_is_the_only_one(tmp_path: Path) -> N
 
 def test_arrays_are_recognised_and_other_archives_are_not(tmp_path: Path) -> None:
     for name in ("snorkel.npy", "snorkel_named.npz", "cleanlab.npy"):
-        found = find_reader([SAMPLES / name], SAMPLES)
-        assert found is not None
-        assert found[0] == "matrix"
+        reader = find_reader([SAMPLES / name], SAMPLES)
+        assert reader is not None
+        assert reader[0] == "matrix"
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("header.json", "{}")
     assert not matrix.recognises(Files((tmp_path / "log.eval",), tmp_path))

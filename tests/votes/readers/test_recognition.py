@@ -25,7 +25,7 @@ PLAIN = (
 
 def claims(path: Path) -> list[str]:
     """Every tool whose reader recognises the file."""
-    readers = [found for tool in READERS if (found := find_reader([], SAMPLES, tool)) is not None]
+    readers = [one for tool in READERS if (one := find_reader([], SAMPLES, tool)) is not None]
     return [tool for tool, reader in readers if reader.recognises(Files((path,), path.parent))]
 
 
