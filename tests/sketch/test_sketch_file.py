@@ -74,7 +74,7 @@ def test_the_file_of_a_sparse_panel_is_small_and_comes_back(tmp_path: Path) -> N
     assert again.take(sketch.jurors[:3]) == sketch.take(sketch.jurors[:3])
 
 
-def test_the_file_has_one_part_a_line() -> None:
+def test_the_file_has_one_part_per_line() -> None:
     lines = SMALL.to_json().splitlines()
     assert lines[1:9] == [
         ' "format": "jurors sketch",',

@@ -34,7 +34,7 @@ def test_jurors_as_good_on_both_labels_are_found_to_rounding() -> None:
 
 def test_it_says_that_it_cannot_tell_labels_apart_and_indeed_it_cannot() -> None:
     fit = evaluate_agreement(encode(exact_jury("0.1", [("0.5", "0.9"), ("0.6", "0.95"), ("0.7", "0.8")])))
-    assert any("cannot tell labels apart" in note for note in fit.details["notes"])
+    assert any("cannot tell labels apart" in note for note in fit.notes)
     assert fit.solution.accuracy["juror 0"]["A"] == fit.solution.accuracy["juror 0"]["B"]
 
 
