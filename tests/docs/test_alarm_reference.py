@@ -30,6 +30,9 @@ def _alarms() -> dict[str, set[str]]:
             if _name(call.func) == "Outcome":  # of the exact theorem: outcome_alarms gives it its level
                 for kind in _texts(_argument(call, 0, "name"), function, tree):
                     found.setdefault(kind, set()).update(KINDS[kind].levels)
+            elif _name(call.func) == "Finding" and "findings" in path.parts:  # vote_alarms hands these on
+                for kind in _texts(_argument(call, 0, "kind"), function, tree):
+                    found.setdefault(kind, set()).update(_level(call, function, tree))
             elif _name(call.func) == "Alarm" and not _is_handed_on(_argument(call, 0, "kind")):
                 levels = _texts(_argument(call, 1, "level"), function, tree)
                 for kind in _texts(_argument(call, 0, "kind"), function, tree):
@@ -52,9 +55,16 @@ def _argument(call: ast.Call, place: int, name: str) -> ast.expr:
     return named[0] if named else call.args[place]
 
 
+def _level(call: ast.Call, function: ast.FunctionDef, tree: ast.Module) -> set[str]:
+    """The levels of a finding: a note, unless it says so."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "level"]
+    given = named or call.args[3:4]
+    return _texts(given[0], function, tree) if given else {"note"}
+
+
 def _is_handed_on(node: ast.expr) -> bool:
-    """`error.outcome` and `one.name`: the kinds of CONTRADICTIONS and of `Outcome`, which are collected there."""
-    return ast.unparse(node) in ("error.outcome", "one.name")
+    """The kinds of CONTRADICTIONS, of `Outcome` and of `Finding`, which are collected there."""
+    return ast.unparse(node) in ("error.outcome", "one.name", "finding.kind")
 
 
 def _texts(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> set[str]:

@@ -317,7 +317,9 @@ _KINDS = (
         about="votes",
     ),
     AlarmKind(
-        "copies", _ALARM, "in a small jury two jurors gave the same votes although the others disagreed",
+        "copies", ("alarm", "warning"),
+        "two jurors gave the same votes although the others disagreed: an alarm in a small jury; in a larger one "
+        "`inspect` warns, and grading says `twin_jurors`",
         "Leave out one of {who}: most likely one juror twice", "may be another juror again", about="votes",
     ),
     AlarmKind(

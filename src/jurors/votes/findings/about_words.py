@@ -62,7 +62,8 @@ def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])
         message = f"{what}s differ only by case or blanks, and count as different ones: {shown}"
         about = tuple(name for group in groups for name in group)
-        yield Finding(f"similar_{what}s", message, about, "alarm", float(len(groups)))
+        kind = "similar_labels" if what == "label" else "similar_jurors"
+        yield Finding(kind, message, about, "alarm", float(len(groups)))
 
 
 def columns_left(names: Sequence[str]) -> Iterator[Finding]:
