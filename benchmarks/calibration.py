@@ -19,17 +19,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from independent_juries import independent_votes, measure_independent
 from judged_sets import (
     LEVELS,
+    NAMES,
     OFTEN,
     STATISTICS,
     Bench,
+    Outcome,
     Outcomes,
     doubtful_gold,
     draw_gold,
     gold_alone,
     judge,
+    percent,
     rivals_of_keyed,
+    table,
     truth_of,
 )
 from reference_sets import CACHE, ROOT, VoteSet, data_folder, load_sets
@@ -39,27 +44,13 @@ from jurors.doubt.shared.calibrate import calibrate
 from jurors.doubt.shared.reference import Population, shipped_population
 from jurors.numbers.arrays import Floats
 from jurors.numbers.threads import one_thread
-from jurors.tables import Table
 
 GOLD = (0, 10, 20, 50, 100, 200)
 DRAWS = 3  # gold samples per set and size
-NAMES = {
-    "score": "scores", "accuracy": "accuracies by label", "prevalence": "prevalences", "wrong_labels": "wrong labels",
-}  # fmt: skip
 NOTHING_SHARED = Population(
     center=-9.0, slope=0.0, log_spread=0.0, sd=0.0, independent=1.0, slant=1e-6, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
-
-
-def percent(share: float, digits: int = 1) -> str:
-    """A share to be read."""
-    return f"{100 * share:.{digits}f}%"
-
-
-def table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
-    """A Markdown table, numbers to the right."""
-    return Table(columns, tuple(rows), right=tuple(range(1, len(columns)))).to_markdown()
 
 
 # -- no gold --------------------------------------------------------------------------------------------
@@ -200,18 +191,43 @@ def measure_gold(bench: Bench) -> Iterator[str]:
     yield table(("gold items", "scores inside", "accuracies inside", "RMSE of scores"), chosen)
 
 
+def measure_worst(bench: Bench) -> Iterator[str]:
+    """Whether gold helps where the votes alone mislead most."""
+    plain = Outcomes()
+    for vote_set in bench.sets:
+        plain.add(vote_set.name, judge(vote_set, bench.grade(vote_set)))
+    yield "## The worst juries, with gold items drawn at random: scores inside 90% intervals (RMSE)\n"
+    rows = [(name, *_worst_cells(bench, name)) for name, _ in plain.lowest(("score", 0.9), 6)]
+    yield table(("jury", *(f"{size} gold items" for size in GOLD)), rows)
+    yield ""
+
+
+def _worst_cells(bench: Bench, name: str) -> Iterator[str]:
+    number = [vote_set.name for vote_set in bench.sets].index(name)
+    for size in GOLD:
+        outcomes = Outcomes()
+        for outcome, _ in _gold_draws(bench, number, size):
+            outcomes.add(name, outcome)
+        yield f"{percent(outcomes.mean(('score', 0.9)), 0)} ({outcomes.mean(('score', 'rmse')):.3f})"
+
+
+def _gold_draws(bench: Bench, number: int, size: int) -> Iterator[tuple[Outcome, float]]:
+    """How a set did with each draw of gold, and the error of the scores by gold alone."""
+    vote_set = bench.sets[number]
+    for draw in range(DRAWS if size else 1):
+        gold = draw_gold(vote_set.counts, size, np.random.default_rng([size, number, draw])) if size else None
+        graded = bench.grade(vote_set, gold=gold, rivals=rivals_of_keyed(vote_set) if size else [])
+        yield judge(vote_set, graded, gold), np.nan if gold is None else gold_alone(vote_set, gold)
+
+
 def _gold_row(bench: Bench, size: int) -> tuple[Any, ...]:
     outcomes, alone, beaten = Outcomes(), [], []
     for number, vote_set in enumerate(bench.sets):
         ours, theirs = [], []
-        for draw in range(DRAWS if size else 1):
-            rng = np.random.default_rng([size, number, draw])
-            gold = draw_gold(vote_set.counts, size, rng) if size else None
-            rivals = rivals_of_keyed(vote_set) if size else []
-            outcome = judge(vote_set, bench.grade(vote_set, gold=gold, rivals=rivals), gold)
+        for outcome, by_gold in _gold_draws(bench, number, size):
             outcomes.add(vote_set.name, outcome)
             ours.append(outcome["score", "rmse"])
-            theirs.append(np.nan if gold is None else gold_alone(vote_set, gold))
+            theirs.append(by_gold)
         if size:
             alone.append(float(np.nanmean(theirs)))
             beaten += [vote_set.name] * bool(np.mean(ours) > alone[-1] + 0.002)
@@ -229,79 +245,6 @@ def _gold_row(bench: Bench, size: int) -> tuple[Any, ...]:
     )
 
 
-# -- independent jurors ---------------------------------------------------------------------------------
-
-#: title, jurors, items, labels, runs, prevalence and accuracy (None: drawn)
-JURIES: list[tuple[str, int, int, int, int, Any, Any]] = [
-    ("trio .9/.8/.7, prevalence .15, 100 items", 3, 100, 2, 60, (0.15, 0.85), (0.9, 0.8, 0.7)),
-    ("trios, 100 items", 3, 100, 2, 60, None, None),
-    ("trios, 1,000 items", 3, 1000, 2, 40, None, None),
-    ("trios, 3 labels, 300 items", 3, 300, 3, 30, None, None),
-    ("5 jurors, 300 items", 5, 300, 2, 40, None, None),
-    ("10 jurors, 1,000 items", 10, 1000, 2, 25, None, None),
-    ("8 jurors, 4 labels, 500 items", 8, 500, 4, 15, None, None),
-    ("30 jurors, 500 items", 30, 500, 2, 10, None, None),
-]
-
-
-def measure_independent(_: Bench) -> Iterator[str]:
-    """Simulated jurors who err independently, graded as such and as real juries."""
-    for errors in ("independent", "real"):
-        yield f'## Independent simulated juries, errors="{errors}"\n'
-        rows = [(title, *_simulated_row(errors, *rest)) for title, *rest in JURIES]
-        heads = tuple(f"{NAMES[name]} inside 80/90/95%" for name in STATISTICS)
-        yield table(("jury", *heads, "width of scores at 90%", "RMSE of scores", "runs without"), rows)
-        yield ""
-
-
-def _simulated_row(errors: str, width: int, items: int, labels: int, runs: int, *known: Any) -> tuple[Any, ...]:
-    inside: dict[Any, list[float]] = {}
-    wide, squares, without = [], [], 0
-    for run in range(runs):
-        rng = np.random.default_rng([run, width, items, labels])
-        votes, truth = _independent_votes(rng, width, items, labels, *known)
-        keyed = jurors.score(votes, truth.tolist())
-        for level in LEVELS:
-            grades = jurors.grade(votes, errors=errors, level=level).calibrated
-            if grades is None:
-                without += level == LEVELS[0]
-                continue
-            for name, share in _inside(grades, keyed).items():
-                inside.setdefault((name, level), []).append(share)
-            if level == 0.9:
-                wide += [high - low for low, high in grades.interval["score"].values()]
-                squares += [(grades.score[j] - float(keyed.score[j])) ** 2 for j in votes.jurors]
-    cells = [" / ".join(percent(float(np.mean(inside[name, x])), 0) for x in LEVELS) for name in STATISTICS]
-    return *cells, f"{np.mean(wide):.2f}", f"{np.sqrt(np.mean(squares)):.3f}", f"{without} of {runs}"
-
-
-def _independent_votes(
-    rng: np.random.Generator, width: int, items: int, labels: int, prevalence: Any, accuracy: Any
-) -> tuple[jurors.Votes, Any]:
-    truth = rng.choice(labels, items, p=rng.dirichlet(np.full(labels, 2.0)) if prevalence is None else prevalence)
-    right = rng.uniform(0.6, 0.95, (width, labels)) if accuracy is None else np.tile(accuracy, (labels, 1)).T
-    wrong = (truth[:, None] + rng.integers(1, labels, (items, width))) % labels
-    votes = np.where(rng.random((items, width)) < right[:, truth].T, truth[:, None], wrong)
-    return jurors.Votes.from_matrix(votes, labels=list(range(labels))), truth
-
-
-def _inside(grades: jurors.Calibrated, keyed: jurors.KeyedEvaluation) -> dict[str, float]:
-    """The share of each statistic's true values that lie in their intervals."""
-    wrong = keyed.errors_of(grades.partition.chosen) / keyed.items
-    pairs = {
-        "score": [(keyed.score[j], grades.interval["score"][j]) for j in keyed.jurors],
-        "accuracy": [
-            (keyed.accuracy[j][x], grades.interval["accuracy"][j][x]) for j in keyed.jurors for x in keyed.labels
-        ],
-        "prevalence": [(keyed.prevalence[x], grades.interval["prevalence"][x]) for x in keyed.labels],
-        "wrong_labels": [(wrong, grades.interval["wrong_labels"])],
-    }
-    return {
-        name: float(np.mean([low - 1e-9 <= float(x) <= high + 1e-9 for x, (low, high) in both if x is not None]))
-        for name, both in pairs.items()
-    }
-
-
 # -- cost -----------------------------------------------------------------------------------------------
 
 
@@ -309,8 +252,8 @@ def measure_cost(bench: Bench) -> Iterator[str]:
     """Processor time of grades, and of what calibration adds."""
     yield "## Cost (processor time)\n"
     rng = np.random.default_rng(0)
-    votes, _ = _independent_votes(rng, 10, 1_000_000, 2, None, None)
-    trio = jurors.Sketch.from_votes(_independent_votes(rng, 3, 1000, 2, None, None)[0])
+    votes, _ = independent_votes(rng, 10, 1_000_000, 2, None, None)
+    trio = jurors.Sketch.from_votes(independent_votes(rng, 3, 1000, 2, None, None)[0])
     rows = []
     for name, source, repeats in (("1,000,000 items x 10 jurors", votes, 2), ("three jurors, counted", trio, 200)):
         grading = _seconds(partial(jurors.grade, source), repeats)
@@ -344,7 +287,7 @@ def _seconds(work: Callable[[], Any], repeats: int) -> float:
 
 PARTS: dict[str, Callable[[Bench], Iterator[str]]] = {
     "scores": measure_scores, "labels": measure_labels, "methods": measure_methods, "gold": measure_gold,
-    "independent": measure_independent, "cost": measure_cost,
+    "worst": measure_worst, "independent": measure_independent, "cost": measure_cost,
 }  # fmt: skip
 
 

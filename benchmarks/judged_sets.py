@@ -18,9 +18,13 @@ from jurors.doubt.shared.expected import OneHot
 from jurors.doubt.shared.jury_votes import Jury
 from jurors.doubt.shared.reference import Population, fit_population
 from jurors.numbers.arrays import Flags, Floats
+from jurors.tables import Table
 
 LEVELS = (0.8, 0.9, 0.95)
 STATISTICS = ("score", "accuracy", "prevalence", "wrong_labels")
+NAMES = {
+    "score": "scores", "accuracy": "accuracies by label", "prevalence": "prevalences", "wrong_labels": "wrong labels",
+}  # fmt: skip
 OFTEN = 20  #: votes on items of the key from which a juror is counted
 NEW = {
     "beyond_consensus_fc", "brain_region_1", "brain_region_4", "css_conv_go_awry", "css_discourse", "css_flute",
@@ -33,6 +37,16 @@ GROUPS: dict[str, Callable[[str], bool]] = {
     "14": lambda name: name in NEW,
 }
 Outcome: TypeAlias = dict[Any, float]
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """A share to be read."""
+    return f"{100 * share:.{digits}f}%"
+
+
+def table(columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    """A Markdown table, numbers to the right."""
+    return Table(columns, tuple(rows), right=tuple(range(1, len(columns)))).to_markdown()
 
 
 @dataclass(frozen=True)
