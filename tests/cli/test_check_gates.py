@@ -122,6 +122,9 @@ def test_judges_who_pass_everything_are_a_result(tmp_path: Path) -> None:
         done = run(command, path)
         assert done.exit_code == 0
         assert "warning single_label: all 3 jurors only ever said 'pass'" in done.stdout
+    labelled = run("label", path)
+    assert (labelled.exit_code, labelled.stdout) == (2, "")
+    assert "only 'pass' was ever said" in labelled.stderr
     assert run("check", path, "--fail-on", "warning").exit_code == 3
     assert run("check", path, "--min-accuracy", "fail:0.7").exit_code == 3
     assert run("check", path, "--min-accuracy", "fail:0.7", "--allow-unknown").exit_code == 0

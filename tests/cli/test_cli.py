@@ -205,7 +205,6 @@ BAD = {
     "empty": ("", "empty"),
     "header only": ("item,juror,label\n", "no "),
     "two jurors": ("ann,bob\nx,y\ny,y\n", "at least 3 jurors, got 2: ann, bob"),
-    "one label": ("ann,bob,cy\nx,x,x\nx,x,x\n", "two labels"),
     "negative count": ("a,b,c,count\nx,y,x,5\nx,x,y,-3\n", "-3"),
     "fractional count": ("a,b,c,count\nx,y,x,5\nx,x,y,2.5\n", "2.5"),
     "count that is a word": ("a,b,c,count\nx,y,x,5\nx,x,y,many\n", "many"),
