@@ -102,7 +102,7 @@ def test_labels_that_differ_by_case_or_blanks_are_named() -> None:
     votes = np.where(panel.votes == 0, "yes", "no").astype(object)
     votes[:10, 0] = "Yes"
     alarm = next(a for a in jurors.grade(votes).alarms if a.kind == "similar_labels")
-    assert alarm.level == "warning"
+    assert alarm.level == "alarm"
     assert "'Yes' and 'yes'" in alarm.message
 
 
