@@ -146,8 +146,8 @@ def test_jurors_in_another_order_are_found_by_name(tmp_path: Path) -> None:
 
 
 def test_different_jurors_are_refused_with_the_names_of_both_files(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\n")
-    (tmp_path / "b.csv").write_text("ann,cy,count\nx,y,5\n")
+    (tmp_path / "a.csv").write_text("ann,bob,count\nx,y,3\ny,x,1\n")
+    (tmp_path / "b.csv").write_text("ann,cy,count\nx,y,5\ny,x,1\n")
     for command in ("merge", "grade"):
         paths = [sketched(tmp_path / f"{name}.csv", f"{name}.sketch.json") for name in "ab"]
         result = run(command, *paths)

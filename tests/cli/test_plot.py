@@ -76,9 +76,10 @@ def test_scale_multiplies_the_pixels_and_width_the_axes(counts: Path, tmp_path: 
         width, height = struct.unpack(">II", path.read_bytes()[16:24])
         return width, height
 
-    once, twice, wider = pixels("--scale", 1), pixels("--scale", 2), pixels("--scale", 1, "--width", 620)
+    once, twice = pixels("--scale", 1), pixels("--scale", 2)
+    wide, wider = (pixels("--scale", 1, "--width", width) for width in (700, 900))
     assert twice == pytest.approx((2 * once[0], 2 * once[1]), abs=2)
-    assert wider[0] == pytest.approx(once[0] + 200, abs=12)
+    assert wider[0] == pytest.approx(wide[0] + 200, abs=12)
 
 
 def test_the_specification_holds_the_numbers_of_grade(counts: Path, tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_the_specification_holds_the_numbers_of_grade(counts: Path, tmp_path: Pa
     card = json.loads(run("grade", counts, "--format", "json").stdout)
     rows = {row["juror"]: row for rows in spec["datasets"].values() for row in rows if "score" in row}
     assert {j: (row["y"], row["x"]) for j, row in rows.items()} == {
-        j: (by["pass"], by["fail"]) for j, by in card["accuracy"].items()
+        j: (by["pass"], by["fail"]) for j, by in card["calibrated"]["accuracy"].items()
     }
     assert spec["config"]["background"] == "#121212"
 

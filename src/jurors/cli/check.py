@@ -81,9 +81,7 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
         verdict = jurors.check(evaluation, **limits)
     if junit:  # before the verdict: where it cannot be written, nothing is printed
         write_whole(Path(junit), verdict.to_junit())
-    if output.path is not None and not output.quiet:  # a log should not need the file to be read
-        click.echo(verdict.to_text(), nl=False, err=True)
-    output.show(verdict)
+    output.show(verdict, in_log=True)
 
 
 def _earlier_votes(source: Source, baseline: str | None) -> Any:

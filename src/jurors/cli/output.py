@@ -55,9 +55,14 @@ class Output:
     quiet: bool = False
     fail_on: str | None = None
 
-    def show(self, result: Result) -> None:
-        """Write the result in the format asked for, tell its alarms, and exit by the very same alarms."""
+    def show(self, result: Result, *, in_log: bool = False) -> None:
+        """Write the result in the format asked for, tell its alarms, and exit by the very same alarms.
+
+        `in_log`: also to standard error where it goes into a file, since a log should not need that file to be read.
+        """
         self.write(getattr(result, FORMS[self.format])())
+        if in_log and self.path is not None and not self.quiet:
+            click.echo(result.to_text(), nl=False, err=True)
         alarms: Sequence[Any] = getattr(result, "alarms", ())
         if self.format == "csv" or (result._is_bare and self.format != "json"):
             self.warn(alarms)
