@@ -7,6 +7,7 @@ The journey of the data is the folder listing:
     evaluate/     3  a sketch -> evaluations: `trio/` (exact), `panel/`, errors `together/`, `rivals/`, an answer key
     doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`, `shared/` errors
     jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group; `methods/`
+    audit/        6  which items a person should label, and what the labels prove
     look/         6  what a file holds and which commands would work, before anything is graded
     report/       6  the one-file page and its `charts/`; `plot.py` is their public face
     lab/          6  examples, simulate, plan, making jurors independent; `census/`, the paper's experiment
@@ -24,7 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jurors import plot
+    from jurors import audit, plot
     from jurors.doubt import (
         Bounds,
         ReferenceJuries,
@@ -180,6 +181,7 @@ __all__ = [
     "Votes",
     "VotesError",
     "agreement",
+    "audit",
     "bounds",
     "check",
     "compare",
@@ -220,8 +222,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "plot":  # a module, not a name in one; it draws nothing before altair is there
-        return import_module("jurors.plot")
+    if name in ("audit", "plot"):  # rooms, not names in one; nothing is drawn before altair is there
+        return import_module(f"jurors.{name}")
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'jurors' has no attribute {name!r}")

@@ -20,6 +20,7 @@ COMMANDS = {
     "label": "One label per item of FILE, with the probability that it is right.",
     "score": "Grade the jurors of FILE against an answer key.",
     "compare": "All methods side by side, beside the truth where there is a key.",
+    "audit": "A person labels a few items drawn at random, and the grades become guaranteed.",
     "bounds": "Guaranteed bounds: by logic alone, or if no error correlation exceeds a limit.",
     "agreement": "How much the jurors agree: alpha, kappas, AC1. Not how good they are.",
     "report": "One self-contained HTML page with charts: who is good, and can I trust it.",

@@ -1,0 +1,10 @@
+"""Which items a person should label, and what the labels prove: votes come in, a sheet goes out and comes back.
+
+`draw.py` draws (by the chances of `design.py`), `sheet.py` is what a person fills in, `result.py` says what follows.
+Further shapes of the sheet are plugged in at `jurors audit plan --format`, made from `Sheet.records`.
+"""
+
+from jurors.audit.draw import plan
+from jurors.audit.sheet import Sheet, read_sheet
+
+__all__ = ["Sheet", "plan", "read_sheet"]

@@ -1,0 +1,215 @@
+"""`Sheet`: the items that a person labels, in the order of the draw.
+
+As CSV it has the columns `draw` (1, 2 …), `of` (the last draw of its batch), `item`, the votes (`vote of ann` …, left
+out of a blind sheet), whatever shows the item (`text`), an empty `label`, `chance` (of this item at its draw, among the
+items left) and `drawn_from` (a checksum of the votes: a word, so that no spreadsheet makes a number of it).
+Rows may be sorted, columns added: `read_sheet` goes by the names of columns and by `draw`. Other shapes of the sheet (a
+page to label on, another tool's import) are made from `Sheet.records`, and give back item and label.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from jurors.errors import VotesError
+from jurors.options import Label, Reading
+from jurors.tables import Columns, Result, Table
+from jurors.votes import Votes
+from jurors.votes.cells import tidy
+from jurors.votes.files.locate import Source
+from jurors.votes.files.source import open_table
+from jurors.votes.frame import eager, is_frame
+from jurors.votes.layout import shown
+from jurors.votes.read import cells
+
+COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
+VOTE_OF = "vote of "
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet(Result):
+    """Items drawn from some votes, one row each; `labels` are a person's, None where there is none yet."""
+
+    draw: tuple[int, ...]  #: the place in the whole draw, from 1
+    of: tuple[int, ...]  #: the last draw of the batch it was planned in
+    items: tuple[Any, ...]
+    labels: tuple[Label | None, ...]
+    chance: tuple[float, ...]  #: of having been drawn at its place, among the items left
+    checksum: str  #: of the votes it was drawn from
+    votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items, for the analyst
+    texts: Mapping[str, tuple[Any, ...]] | None = None  #: column -> what to show of the items
+    blind: bool = True  #: whether the votes are hidden from whoever labels
+
+    _is_bare = True
+
+    @classmethod
+    def of_votes(
+        cls, votes: Votes, rows: Sequence[int], chances: Sequence[float], *, first: int, checksum: str, blind: bool
+    ) -> Sheet:
+        """The sheet of these rows, drawn in this order, whose first has this place in the whole draw."""
+        last = first + len(rows) - 1
+        said = _votes_on(votes, rows)
+        return cls(
+            draw=tuple(range(first, last + 1)), of=(last,) * len(rows),
+            items=tuple(votes.item_names()[list(rows)].tolist()), labels=(None,) * len(rows), chance=tuple(chances),
+            checksum=checksum, votes=said, blind=blind,
+        )  # fmt: skip
+
+    def open(self) -> Sheet:
+        """The same with the votes: for the analyst, not for whoever labels."""
+        return replace(self, blind=False)
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """Each row by the names of its columns."""
+        columns = self._columns()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def _columns(self) -> Columns:
+        said = {} if self.blind or self.votes is None else {f"{VOTE_OF}{j}": v for j, v in self.votes.items()}
+        return {
+            "draw": self.draw, "of": self.of, "item": self.items, **said, **(self.texts or {}), "label": self.labels,
+            "chance": self.chance, "drawn_from": (self.checksum,) * len(self),
+        }  # fmt: skip
+
+    def _blocks(self) -> tuple[Table]:
+        columns = dict(self._columns())
+        del columns["drawn_from"]
+        return (Table.of({**columns, "chance": [f"{p:.6f}" for p in self.chance]}),)
+
+
+def _votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:
+    place = {row: k for k, row in enumerate(rows)}
+    said: dict[str, list[Label | None]] = {juror: [None] * len(rows) for juror in votes.jurors}
+    at, juror, code = votes.triples()
+    wanted = np.isin(at, list(rows))
+    for row, who, label in zip(at[wanted].tolist(), juror[wanted].tolist(), code[wanted].tolist(), strict=True):
+        said[votes.jurors[who]][place[row]] = votes.labels[label]
+    return {name: tuple(values) for name, values in said.items()}
+
+
+def checksum(votes: Votes) -> str:
+    """A word that tells these votes from others, whatever the order of items, jurors and labels.
+
+    >>> one = Votes.from_matrix([["a", "b"], ["b", "b"]], items=[7, 8], jurors=["x", "y"])
+    >>> other = Votes.from_matrix([["b", "b"], ["b", "a"]], items=["8", "7"], jurors=["y", "x"])
+    >>> checksum(one) == checksum(other), checksum(one)[0]
+    (True, 'v')
+    """
+    names = [str(name).encode() for name in votes.item_names().tolist()]
+    row, juror, code = (part.tolist() for part in votes.triples())
+    said: dict[tuple[int, int], bytes] = {}
+    total = votes.rows
+    for at, who, label in zip(row, juror, code, strict=True):
+        word = said.get((who, label))
+        if word is None:
+            word = said[who, label] = f"\x1f{votes.jurors[who]}\x1f{votes.labels[label]}".encode()
+        total += int.from_bytes(hashlib.blake2b(names[at] + word, digest_size=6).digest(), "little")
+    return f"v{total % (1 << 48):012x}"
+
+
+def check_same_votes(sheet: Sheet, votes: Votes) -> None:
+    """VotesError where the sheet was drawn from other votes."""
+    own = checksum(votes)
+    if sheet.checksum != own:
+        raise VotesError(
+            f"the sheet was drawn from other votes (checksum {sheet.checksum}, these have {own}); give the votes it "
+            "was drawn from, read with the same options, or draw again with `jurors audit plan`"
+        )
+
+
+def as_sheet(source: Any) -> Sheet:
+    """A Sheet from a Sheet, a dataframe with its columns, a path, or several of these as one."""
+    if isinstance(source, Sheet):
+        return source
+    if isinstance(source, (list, tuple)):
+        return joined([as_sheet(one) for one in source])
+    if is_frame(source):
+        table = eager(source)
+        return _from_columns(tuple(map(str, table.columns)), lambda k: table[:, k].to_list())
+    return read_sheet(source)
+
+
+def read_sheet(source: Source) -> Sheet:
+    """Read a sheet that `jurors audit plan` wrote and a person filled in: CSV, JSON lines or Parquet."""
+    try:
+        with open_table(source, Reading(), logs=False) as table:
+            return _from_columns(table.names, lambda k: cells(table.keep((k,)), k))
+    except VotesError as error:
+        raise (error if "file" in error.about else error.in_file(str(source))) from None
+
+
+def joined(sheets: Sequence[Sheet]) -> Sheet:
+    """The sheets of several rounds as one."""
+    if not sheets:
+        raise VotesError("there is no sheet of answers")
+    sums = {sheet.checksum for sheet in sheets}
+    if len(sums) > 1:
+        raise VotesError(f"the sheets were drawn from different votes (checksums {', '.join(sorted(sums))})")
+    rows = [row for s in sheets for row in zip(s.draw, s.of, s.items, s.labels, s.chance, strict=True)]
+    return _checked(rows, sums.pop())
+
+
+def _from_columns(names: Sequence[str], column: Any) -> Sheet:
+    """The sheet, by the names of its columns."""
+    place = {name.strip().lower(): k for k, name in reversed(list(enumerate(names)))}
+    absent = [name for name in COLUMNS if name not in place]
+    if absent:
+        raise VotesError(
+            f"a sheet of answers needs the columns {', '.join(COLUMNS)} as `jurors audit plan` writes them; "
+            f"{shown(names)} has no {absent[0]!r}"
+        )
+    draw, of, items, labels, chance, sums = (tidy(column(place[name]), column=name) for name in COLUMNS)
+    kept = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
+    if not kept:
+        raise VotesError("the sheet is empty: it has no item")
+    rows = [(_whole(draw[k], k, "draw"), _whole(of[k], k, "of"), items[k], labels[k], _share(chance[k], k))
+            for k in kept]  # fmt: skip
+    words = {str(sums[k]) for k in kept}
+    if len(words) > 1:
+        raise VotesError(f"its rows were drawn from different votes (checksums {', '.join(sorted(words))})")
+    return _checked(rows, words.pop())
+
+
+def _whole(cell: Any, k: int, column: str) -> int:
+    try:
+        return int(str(cell).removesuffix(".0"))
+    except ValueError:
+        raise VotesError(f"row {k + 1}: {column} is {cell!r}, not a whole number", code="bad_row", row=k + 1) from None
+
+
+def _share(cell: Any, k: int) -> float:
+    try:
+        share = float(str(cell).replace(",", "."))  # as some spreadsheets write it
+    except ValueError:
+        share = float("nan")
+    if not 0 < share <= 1:
+        raise VotesError(f"row {k + 1}: chance is {cell!r}, not a share", code="bad_row", row=k + 1)
+    return share
+
+
+def _checked(rows: Sequence[tuple[int, int, Any, Any, float]], checksum: str) -> Sheet:
+    """Rows in the order of the draw, none missing, none twice (unless a later copy only fills in the label)."""
+    by_draw: dict[int, tuple[int, int, Any, Any, float]] = {}
+    for row in sorted(rows, key=lambda row: (row[0], row[3] is None)):
+        known = by_draw.setdefault(row[0], row)
+        if str(known[2]) != str(row[2]):
+            raise VotesError(f"draw {row[0]} is there twice, with item {known[2]!r} and item {row[2]!r}")
+        if row[3] is not None and str(known[3]) != str(row[3]):
+            raise VotesError(f"item {row[2]!r} has two labels, {known[3]!r} and {row[3]!r}; decide for one")
+    items = [str(row[2]) for row in by_draw.values()]
+    if repeated := next((name for name in dict.fromkeys(items) if items.count(name) > 1), None):
+        raise VotesError(f"item {repeated!r} is there twice; an item is drawn once")
+    gone = next((k for k in range(1, len(by_draw) + 1) if k not in by_draw), None)
+    if gone is not None:
+        raise VotesError(f"the row of draw {gone} is gone; keep every row of the sheet, also those without a label")
+    draw, of, names, labels, chance = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
+    return Sheet(draw=draw, of=of, items=names, labels=labels, chance=chance, checksum=checksum)

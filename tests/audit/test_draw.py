@@ -1,0 +1,126 @@
+"""The draw: the same whatever the order of rows, one long draw in batches, with chances that add up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jurors.audit import plan
+from jurors.audit.answers import replay
+from jurors.audit.design import FLOOR, Design, Walk
+from jurors.audit.sheet import Sheet, as_sheet, checksum
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError
+from jurors.votes import Votes
+
+_random = np.random.default_rng(5)
+CODES = _random.choice(3, (90, 4), p=(0.5, 0.3, 0.2)) - (_random.random((90, 4)) < 0.2) * 9
+ITEMS = [f"q{k}" for k in range(90)]
+VOTES = Votes.from_matrix(np.maximum(CODES, -1), items=ITEMS, jurors=list("wxyz"), labels=("a", "b", "c"))
+
+
+def test_two_batches_are_one_long_draw() -> None:
+    first = plan(VOTES, 20, seed=3)
+    second = plan(VOTES, 15, after=first, seed=3)
+    whole = plan(VOTES, 35, seed=3)
+    assert first.items + second.items == whole.items
+    assert first.chance + second.chance == whole.chance
+    assert (second.draw[0], second.of[0]) == (21, 35)
+
+
+def test_neither_the_order_of_rows_nor_the_names_of_jurors_change_the_draw() -> None:
+    order = np.random.default_rng(1).permutation(90)
+    other = Votes.from_matrix(
+        np.maximum(CODES, -1)[order][:, ::-1], items=[ITEMS[k] for k in order], jurors=list("4321"), labels="abc"
+    )
+    assert plan(other, 30).items == plan(VOTES, 30).items
+
+
+def test_the_chances_of_every_step_add_up_and_keep_the_floor() -> None:
+    walk = Walk(Design.of(VOTES))
+    for row in [3, 14, 15, 9, 2, 6]:
+        chance = walk.chances()
+        assert (chance * walk.left).sum() == pytest.approx(1)
+        assert (chance[walk.left > 0] >= FLOOR / walk.left.sum()).all()
+        walk.take(int(walk.design.tuple_of_row[row]))
+
+
+def test_every_item_is_drawn_once_where_all_are() -> None:
+    sheet = plan(VOTES, 1000)
+    assert sorted(sheet.items) == sorted(ITEMS)
+    with pytest.raises(SketchError, match="nothing left to draw"):
+        plan(VOTES, 1, after=sheet)
+
+
+def test_a_large_tuple_is_soon_touched() -> None:
+    votes = Votes.from_matrix(np.repeat([[0, 0, 0], [1, 1, 1], [0, 1, 0]], [40, 40, 20], axis=0), labels=("a", "b"))
+    for seed in range(40):
+        drawn = {int(item) // 40 for item in plan(votes, 25, seed=seed).items}
+        assert drawn == {0, 1, 2}
+
+
+def test_a_sheet_comes_back_from_its_csv(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    sheet = plan(VOTES, 12)
+    path = tmp_path / "sheet.csv"
+    path.write_text(sheet.open().to_csv())
+    again = as_sheet(str(path))
+    assert (again.draw, again.of, again.items, again.chance, again.checksum) == (
+        sheet.draw, sheet.of, sheet.items, sheet.chance, sheet.checksum,
+    )  # fmt: skip
+    assert "vote of w" not in sheet.to_csv()
+    assert "vote of w" in sheet.open().to_csv()
+
+
+def test_a_sheet_that_was_sorted_rounded_and_saved_with_semicolons_is_the_same(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    sheet = plan(VOTES, 12)
+    rows = [f"{d};{o};{i};b;{c:.6f}".replace(".", ",") + f";{sheet.checksum}"
+            for d, o, i, c in zip(sheet.draw, sheet.of, sheet.items, sheet.chance, strict=True)]  # fmt: skip
+    path = tmp_path / "sheet.csv"
+    path.write_text("\ufeffDraw;Of;Item;Label;Chance;Drawn_from\r\n" + "\r\n".join(reversed(rows)) + "\r\n")
+    again = as_sheet(str(path))
+    assert again.items == sheet.items
+    assert replay(again, VOTES, Walk(Design.of(VOTES))).tolist() == [ITEMS.index(i) for i in sheet.items]
+
+
+def _rows(**changed: object) -> Sheet:
+    sheet = plan(VOTES, 3)
+    columns = {name: list(getattr(sheet, name)) for name in ("draw", "of", "items", "labels", "chance")}
+    for name, (place, value) in changed.items():  # type: ignore[misc]
+        columns[name][place] = value  # type: ignore[has-type]
+    frame = __import__("pandas").DataFrame(
+        {"draw": columns["draw"], "of": columns["of"], "item": columns["items"], "label": columns["labels"],
+         "chance": columns["chance"], "drawn_from": sheet.checksum}
+    )  # fmt: skip
+    return as_sheet(frame)
+
+
+def test_what_is_wrong_with_a_sheet_is_said_in_a_line() -> None:
+    with pytest.raises(VotesError, match="the row of draw 2 is gone"):
+        _rows(draw=(1, 4))
+    with pytest.raises(VotesError, match="draw 1 is there twice"):
+        _rows(draw=(1, 1))
+    with pytest.raises(VotesError, match="is there twice; an item is drawn once"):
+        _rows(items=(1, plan(VOTES, 3).items[0]))
+    with pytest.raises(VotesError, match="row 2: chance is 'often', not a share"):
+        _rows(chance=(1, "often"))
+    with pytest.raises(VotesError, match="'nobody' of the sheet is not among the 90 items"):
+        plan(VOTES, 1, after=_rows(items=(1, "nobody")))
+    with pytest.raises(VotesError, match="was never drawn with the chance"):
+        plan(VOTES, 1, after=_rows(chance=(1, 0.5)))
+    with pytest.raises(VotesError, match=r"needs the columns draw, of, item.*has no 'draw'"):
+        as_sheet(__import__("pandas").DataFrame({"item": [1], "label": [2]}))
+
+
+def test_a_sheet_of_other_votes_is_refused() -> None:
+    other = VOTES.relabel({"a": "A"})
+    assert checksum(other) != checksum(VOTES)
+    with pytest.raises(VotesError, match="drawn from other votes"):
+        plan(other, 3, after=plan(VOTES, 3))
+
+
+def test_counts_and_nothing_are_refused() -> None:
+    with pytest.raises(OptionError, match="n must be at least 1"):
+        plan(VOTES, 0)
+    with pytest.raises(VotesError, match="counts of decision tuples"):
+        plan(Votes.from_matrix([["a", "b"]], counts=[3]), 1)
+    with pytest.raises(JurorsError):
+        plan([], 3)
