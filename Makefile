@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo quick test check bench constraints clean
+.PHONY: demo quick test check fuzz bench constraints clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
@@ -26,6 +26,12 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Hostile files and flags through every command; `make fuzz CASES=5000 SEED=2` for others. It says how to see one again.
+CASES ?= 100000
+SEED ?= 1
+fuzz: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m fuzz --cases $(CASES) --seed $(SEED)
 
 bench: $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'

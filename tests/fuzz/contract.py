@@ -1,0 +1,147 @@
+"""What every run must keep: exit status 0, 3, or 2 with one clear line; nothing forged, wrong or left behind."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from fuzz.cases import Case
+from fuzz.words import FORGED
+
+MOST_SECONDS = 20.0  #: of a processor
+MOST_MEMORY = 1 << 30  #: bytes
+_SMALL_FILE = 1 << 20
+_DATA_COMMANDS = ("convert", "sketch", "merge", "simulate")
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+_USAGE = re.compile(r"Usage: |Try '|Options:|\s*$")
+_PYTHON_WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: |^  warnings\.warn", re.MULTILINE)
+_SHARES = ("accuracy", "prevalence", "score")
+
+
+@dataclass
+class Outcome:
+    """What came of a case."""
+
+    status: int | None  #: None: it did not come to an end
+    stdout: str = ""
+    stderr: str = ""
+    trace: str = ""  #: of an exception that got out, or where it hung
+    seconds: float = 0.0  #: of a processor
+    peak: int = 0  #: bytes of memory
+    written: dict[str, bytes] = field(default_factory=dict)  #: what is in the folder afterwards
+    left: list[str] = field(default_factory=list)  #: what is in the temporary folder afterwards
+
+
+def faults(case: Case, outcome: Outcome) -> list[str]:
+    """What the run did that none may do; a word each, and what it is about."""
+    if outcome.status is None:
+        return ["hang" if "SIGPROF" in outcome.trace or "Timeout" in outcome.trace else "crash"]
+    found = ["traceback"] if outcome.trace else []
+    if not found and outcome.status not in (0, 2, 3):
+        found.append(f"status {outcome.status}")
+    if not found and outcome.status == 2:
+        found += _one_line(outcome.stderr)
+    small = max(map(len, case.files.values()), default=0) <= _SMALL_FILE
+    found += ["slow"] if small and outcome.seconds > MOST_SECONDS else []
+    found += ["memory"] if small and outcome.peak > MOST_MEMORY else []
+    found += _terminal(case, outcome)
+    found += [] if outcome.trace else _documents(case, outcome)
+    return found + _files(case, outcome)
+
+
+def _one_line(stderr: str) -> list[str]:
+    """One line that says what is wrong; click may show how the command is used above it."""
+    lines = [line for line in stderr.split("\n") if not _USAGE.match(line)]
+    if len(lines) != 1:
+        return [f"{len(lines)} lines for an error"]
+    return [] if lines[0].startswith(("jurors: ", "Error: ")) else ["an unclear line"]
+
+
+def _terminal(case: Case, outcome: Outcome) -> list[str]:
+    """Names must not reach a terminal as commands or as lines of their own, nor Python's own warnings at all."""
+    found = ["python warning"] if _PYTHON_WARNING.search(outcome.stderr) else []
+    shown = {"stderr": outcome.stderr} | ({} if _is_data(case) else {"stdout": outcome.stdout})
+    for stream, text in shown.items():
+        if _CONTROLS.search(text):
+            found.append(f"control character on {stream}")
+        if any(line.lstrip().startswith(FORGED) for line in text.split("\n")):
+            found.append(f"forged line on {stream}")
+    return found
+
+
+def _is_data(case: Case) -> bool:
+    return case.command in _DATA_COMMANDS or _format(case) in ("csv", "json")
+
+
+def _format(case: Case) -> str:
+    args = case.args
+    return next((after for flag, after in zip(args[-2::-1], args[:0:-1], strict=False) if flag == "--format"), "")
+
+
+def _documents(case: Case, outcome: Outcome) -> list[str]:
+    """JSON is JSON for any reader, and its numbers lie where they can."""
+    if outcome.status not in (0, 3):
+        return []
+    is_json = _format(case) == "json" and case.command not in _DATA_COMMANDS
+    texts = (
+        [outcome.stdout]
+        if is_json and outcome.stdout.strip() and "--help" not in case.args and "-h" not in case.args
+        else []
+    )
+    texts += [
+        content.decode()
+        for name, content in outcome.written.items()
+        if name in case.outputs and name.endswith(".json") and is_json
+    ]
+    return [fault for text in texts for fault in _document(text)]
+
+
+def _document(text: str) -> list[str]:
+    try:
+        document = json.loads(text, parse_constant=_no_number)
+    except ValueError as error:
+        return [f"no JSON: {error}"]
+    is_told = '"alarms": [' in text and not re.search(r'"alarms": \[\]', text)
+    odd = {path[-1] if path else "" for path, number in _numbers(document, ()) if not _lies_well(path, number, is_told)}
+    return ["number out of range"] if odd else []
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
+
+
+def _numbers(document: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], float]]:
+    if isinstance(document, dict):
+        for key, part in document.items():
+            yield from _numbers(part, (*path, key))
+    elif isinstance(document, list):
+        for part in document:
+            yield from _numbers(part, path)
+    elif isinstance(document, (int, float)) and not isinstance(document, bool):
+        yield path, document
+
+
+def _lies_well(path: tuple[str, ...], number: float, is_told: bool) -> bool:
+    """A probability is one; an estimated share may lie outside where an alarm tells it."""
+    within = -1e-9 <= number <= 1 + 1e-9
+    if path and path[-1] in ("probability", "density", "p_value"):
+        return within
+    if set(path) & set(_SHARES):
+        return within or (is_told and "calibrated" not in path)
+    return isinstance(number, int) or math.isfinite(number)
+
+
+def _files(case: Case, outcome: Outcome) -> list[str]:
+    """Nothing is changed but what was named as output, and nothing is left behind."""
+    found = []
+    for name, content in case.files.items():
+        if name not in case.outputs and outcome.written.get(name) != content:
+            found.append("changed an input")
+    allowed = {*case.files, *case.outputs, *(f"{name}.truth.csv" for name in case.outputs)}
+    stems = tuple(name.split(".")[0] for name in case.outputs)
+    strays = [name for name in outcome.written if name not in allowed and not (stems and name.startswith(stems))]
+    return found + ["left a stray file"] * bool(strays) + ["left a temporary file"] * bool(outcome.left)

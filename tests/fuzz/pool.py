@@ -1,0 +1,118 @@
+"""Many cases on several processors: workers are forked from a process that has imported everything, and replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fuzz.cases import Case, make_case
+from fuzz.contract import Outcome, faults
+from fuzz.worker import prepare, run
+
+Numbered: TypeAlias = Sequence[int] | Mapping[str, Case]
+Result: TypeAlias = dict[str, Any]
+_CHUNK = 200  #: cases of a worker's life
+
+
+def run_all(numbered: Numbered, seed: int, workers: int) -> list[Result]:
+    """Every case, in the order of their numbers; what ends a worker is a result, too."""
+    todo = list(numbered)
+    chunks = [todo[k : k + _CHUNK] for k in range(0, len(todo), _CHUNK)][::-1]
+    results: list[Result] = []
+    running: dict[int, tuple[Path, list[Any]]] = {}
+    home = Path(tempfile.mkdtemp(prefix="fuzz-"))
+    start = time.time()
+    try:
+        while chunks or running:
+            while chunks and len(running) < workers:
+                chunk, folder = chunks.pop(), Path(tempfile.mkdtemp(dir=home))
+                running[_forked(numbered, chunk, seed, folder)] = folder, chunk
+            pid, status = os.wait()
+            folder, chunk = running.pop(pid)
+            done, rest = _collected(numbered, chunk, seed, folder, status)
+            results += done
+            chunks += [rest] if rest else []
+            shutil.rmtree(folder, ignore_errors=True)
+            _progress(results, len(todo), time.time() - start)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    return sorted(results, key=lambda one: str(one["number"]).zfill(9))
+
+
+def _progress(results: Sequence[Result], total: int, seconds: float) -> None:
+    bad = sum(bool(one["faults"]) for one in results)
+    line = f"{len(results):,} of {total:,} cases, {bad} bad, {len(results) / seconds:.0f} per second"
+    print(line, file=sys.stderr, flush=True)
+
+
+def _case(numbered: Numbered, number: Any, seed: int) -> Case:
+    return numbered[number] if isinstance(numbered, Mapping) else make_case(seed, number)
+
+
+def _forked(numbered: Numbered, chunk: Sequence[Any], seed: int, folder: Path) -> int:
+    """A worker for these cases."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        prepare(folder)
+        with (folder / "results.jsonl").open("w", buffering=1) as sink:
+            for number in chunk:
+                sink.write(json.dumps({"begun": number}) + "\n")
+                case = _case(numbered, number, seed)
+                sink.write(json.dumps(_result(number, case, run(case, folder))) + "\n")
+        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(70)
+
+
+def _result(number: Any, case: Case, outcome: Outcome) -> Result:
+    wrong = faults(case, outcome)
+    return {
+        "number": number, "kind": case.kind, "command": case.command, "status": outcome.status, "faults": wrong,
+        "signature": _signature(case, outcome, wrong) if wrong else "", "seconds": outcome.seconds,
+        "peak": outcome.peak,
+    }  # fmt: skip
+
+
+def _collected(
+    numbered: Numbered, chunk: list[Any], seed: int, folder: Path, status: int
+) -> tuple[list[Result], list[Any]]:
+    """What a worker did, and what it left undone."""
+    told = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    done = [one for one in told if "number" in one]
+    if status == 0:
+        return done, []
+    if os.waitstatus_to_exitcode(status) == 70:
+        sys.exit(f"the fuzzer itself failed at case {told[-1]}")
+    last = told[-1]["begun"]
+    signal = os.waitstatus_to_exitcode(status)
+    stack = (folder / "stack.txt").read_text(errors="replace")
+    trace = f"{'SIGPROF' if signal == -27 else 'Timeout' if signal == 1 else f'signal {-signal}'}\n{stack}"
+    case = _case(numbered, last, seed)
+    done.append(_result(last, case, Outcome(None, trace=trace)))
+    return done, chunk[chunk.index(last) + 1 :]
+
+
+def _signature(case: Case, outcome: Outcome, wrong: Sequence[str]) -> str:
+    """What failures of one cause share: the error and the last of our own lines on its way."""
+    if outcome.trace:
+        ours = re.findall(r'File "[^"]*/jurors/([^"]+)", line (\d+),? in (\w+)', outcome.trace)
+        last = ours[0] if outcome.status is None and ours else ours[-1] if ours else ("?", "?", "?")
+        error = outcome.trace.strip().splitlines()[0 if outcome.status is None else -1][:120]
+        return f"{wrong[0]}: {':'.join(last[:2])} {last[2]}: {error}"
+    return (
+        f"{wrong[0]}: {case.command}: {outcome.stderr.strip()[:100]!r}"
+        if "line" in wrong[0]
+        else f"{wrong[0]}: {case.command}"
+    )
