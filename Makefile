@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo quick test check fuzz bench constraints clean
+.PHONY: demo quick test check fuzz mutants bench constraints clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
@@ -32,6 +32,11 @@ CASES ?= 100000
 SEED ?= 1
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --cases $(CASES) --seed $(SEED)
+
+# Does a test notice when the heart of the package is broken? `make mutants SAMPLE=1000` for more.
+SAMPLE ?= 300
+mutants: $(READY)
+	PYTHONPATH=tests $(BIN)/python -m mutation --sample $(SAMPLE)
 
 bench: $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'

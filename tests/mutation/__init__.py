@@ -1,0 +1,1 @@
+"""Breaks the heart of the package in many small ways, to see whether the tests notice."""
