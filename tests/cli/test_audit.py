@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -28,6 +29,36 @@ def test_plan_writes_a_blind_sheet_and_the_votes_beside(tmp_path: Path) -> None:
     assert len(beside) == 9
     status, more = _run("plan", str(tmp_path / "votes.csv"), "-n", "2", "--after", str(sheet))
     assert (status, more.splitlines()[1].split(",")[:2]) == (0, ["9", "10"])
+
+
+ITEMS = "id,question,label\n" + "".join(f'{k},"is {k} odd,\nreally?",{k % 2}\n' for k in range(60))
+
+
+def test_the_sheet_shows_the_texts_of_its_items(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(VOTES)
+    (tmp_path / "items.csv").write_text(ITEMS)
+    sheet, table = tmp_path / "sheet.csv", ("--items", str(tmp_path / "items.csv"))
+    shown = ("--text", "question", "--text", "label")
+    assert _run("plan", str(tmp_path / "votes.csv"), "-n", "3", *table, *shown, "-o", str(sheet)) == (0, "")
+    rows = list(csv.DictReader(sheet.read_text().splitlines(keepends=True)))
+    assert list(rows[0]) == ["draw", "of", "item", "question", "text of label", "label", "chance", "drawn_from"]
+    assert all(row["question"] == f"is {row['item']} odd,\nreally?" for row in rows)
+    assert _run("plan", str(tmp_path / "votes.csv"), "--after", str(sheet))[0] == 0
+
+
+def test_bad_texts_are_one_line_each_and_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(VOTES)
+    (tmp_path / "few.csv").write_text("".join(ITEMS.splitlines(keepends=True)[:9]))
+    (tmp_path / "twice.csv").write_text(ITEMS + "3,other,1\n")
+    for table, column, said in (
+        ("few.csv", "question", "of the 30 items to show have no text, such as"),
+        ("twice.csv", "question", "item '3' has two texts"),
+        ("twice.csv", "quest", "there is no column 'quest'"),
+    ):
+        arguments = ("plan", str(tmp_path / "votes.csv"), "--items", str(tmp_path / table), "--text", column)
+        status, output = _run(*arguments, "-o", str(tmp_path / "sheet.csv"))
+        assert (status, output.count("\n"), said in output) == (2, 1, True), output
+    assert not list(tmp_path.glob("sheet*"))
 
 
 def test_a_sheet_of_other_votes_is_one_line_and_nothing_is_written(tmp_path: Path) -> None:

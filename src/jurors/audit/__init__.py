@@ -6,5 +6,6 @@ Further shapes of the sheet are plugged in at `jurors audit plan --format`, made
 
 from jurors.audit.draw import plan
 from jurors.audit.sheet import Sheet, read_sheet
+from jurors.votes.item_texts import read_item_texts
 
-__all__ = ["Sheet", "plan", "read_sheet"]
+__all__ = ["Sheet", "plan", "read_item_texts", "read_sheet"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,10 +15,18 @@ from jurors.jury.accept import as_votes
 from jurors.numbers.arrays import Integers
 from jurors.options import SourceOptions
 from jurors.votes import Votes
+from jurors.votes.item_texts import ItemTexts
 
 
 def plan(
-    source: Any, n: int = 30, *, after: Any = None, blind: bool = True, seed: int = 0, **reading: Unpack[SourceOptions]
+    source: Any,
+    n: int = 30,
+    *,
+    after: Any = None,
+    texts: ItemTexts | Mapping[Any, Any] | None = None,
+    blind: bool = True,
+    seed: int = 0,
+    **reading: Unpack[SourceOptions],
 ) -> Sheet:
     """Draw the next `n` items for a person to label.
 
@@ -29,6 +38,8 @@ def plan(
         How many items. Plan as many as you may label at most: one may look, and stop, after every label.
     after
         The sheet of earlier rounds, as `plan` gave it or as a file: the draw goes on where it ended.
+    texts
+        What to show of the items: as `read_item_texts` reads it, or a text by item.
     blind
         Whether the sheet hides the votes from whoever labels.
     seed
@@ -50,7 +61,10 @@ def plan(
         check_same_votes(earlier, votes)
         drawn = replay(earlier, votes, walk)
     rows, chances = _draw(walk, drawn, n, seed)
-    return Sheet.of_votes(votes, rows, chances, first=len(drawn) + 1, checksum=checksum(votes), blind=blind)
+    sheet = Sheet.of_votes(votes, rows, chances, first=len(drawn) + 1, checksum=checksum(votes), blind=blind)
+    if texts is None:
+        return sheet
+    return sheet.showing(texts if isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts))
 
 
 def auditable(votes: Votes) -> Votes:

@@ -24,6 +24,7 @@ from jurors.votes.cells import tidy
 from jurors.votes.files.locate import Source
 from jurors.votes.files.source import open_table
 from jurors.votes.frame import eager, is_frame
+from jurors.votes.item_texts import ItemTexts
 from jurors.votes.layout import shown
 from jurors.votes.read import cells
 
@@ -44,6 +45,7 @@ class Sheet(Result):
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items, for the analyst
     texts: Mapping[str, tuple[Any, ...]] | None = None  #: column -> what to show of the items
     blind: bool = True  #: whether the votes are hidden from whoever labels
+    choices: tuple[Label, ...] = ()  #: the labels to choose from
 
     _is_bare = True
 
@@ -57,8 +59,13 @@ class Sheet(Result):
         return cls(
             draw=tuple(range(first, last + 1)), of=(last,) * len(rows),
             items=tuple(votes.item_names()[list(rows)].tolist()), labels=(None,) * len(rows), chance=tuple(chances),
-            checksum=checksum, votes=said, blind=blind,
+            checksum=checksum, votes=said, blind=blind, choices=votes.labels,
         )  # fmt: skip
+
+    def showing(self, texts: ItemTexts) -> Sheet:
+        """The same with what shows the items; VotesError where one of them has no text."""
+        shown = texts.of(self.items)
+        return replace(self, texts={_free_name(name): column for name, column in shown.items()})
 
     def open(self) -> Sheet:
         """The same with the votes: for the analyst, not for whoever labels."""
@@ -84,6 +91,12 @@ class Sheet(Result):
         columns = dict(self._columns())
         del columns["drawn_from"]
         return (Table.of({**columns, "chance": [f"{p:.6f}" for p in self.chance]}),)
+
+
+def _free_name(column: str) -> str:
+    """The name of a column of texts, if no other column of a sheet is or may be called so."""
+    name = column.strip().lower()
+    return f"text of {column}" if name in COLUMNS or name.startswith(VOTE_OF) else column
 
 
 def _votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:

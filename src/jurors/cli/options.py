@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +71,16 @@ class Source:
             raise OptionError(f"--by {by}: this column counts items; name the column that holds their group")
         with _reading(working) as progress:
             return read_votes_with_key(self.files, by, what="group", progress=progress, **self.options)
+
+    def read_with_texts(self, items: str | None, columns: Sequence[str], working: Working | None = None) -> Any:
+        """The votes of FILE and what shows its items: columns of another file, of FILE, or what a log holds."""
+        from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
+
+        with _reading(working) as progress:
+            if items is None:
+                return read_votes_with_texts(self.files, columns, progress=progress, **self.options)
+            texts = read_item_texts(items, columns)
+        return self.read(working), texts
 
     def twice(self) -> tuple[Source, Source]:
         """Two that read the same, for what needs two readings: standard input gives its content only once."""
@@ -174,6 +184,14 @@ def exam_option(command: Command) -> Command:
     """`--exam`, where scores alone can be shown; the command gets `exam: bool`."""
     (exam,) = (one for one in spelled(GradingOptions, Grading) if one.name == "exam")
     return click.option(exam.option.flag, is_flag=True, help=exam.option.help)(command)
+
+
+def texts_options(command: Command) -> Command:
+    """What shows the items to a person; the command gets `items: str | None` and `text: tuple[str, ...]`."""
+    texts = click.option("--text", multiple=True, metavar="COLUMN",
+                         help="What to show of an item: a column of ITEMS, else of FILE; repeatable.")  # fmt: skip
+    items = click.option("--items", metavar="ITEMS", help="A table of items, or a log, that holds their texts.")
+    return items(texts(command))
 
 
 def by_option(command: Command) -> Command:

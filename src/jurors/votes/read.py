@@ -17,6 +17,7 @@ from jurors.votes.files.source import Log, Table, open_source
 from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.while_reading import table_findings, with_findings
 from jurors.votes.layout import Layout
+from jurors.votes.readers import Records
 from jurors.votes.table import Votes, code_type, factorize, ordered_labels, recode
 
 
@@ -78,16 +79,16 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
         return votes_of(table.keep(found.used), found, options)
 
 
-def votes_of_log(log: Log, options: Reading) -> Votes:
+def votes_of_log(log: Log, options: Reading, records: Records | Votes | None = None) -> Votes:
     """The votes that another tool wrote; it knows its columns, so that only cells can be spoken of."""
     spoken = [role for role in ("item", "juror", "label", "count", "ignore") if getattr(options, role)]
     if spoken or options.layout != "auto":
         what = spoken[0] if spoken else "layout"
         raise VotesError(f"this is a log ({log.reader.TITLE}), not a table with columns; leave {what}= (--{what}) out")
-    found = log.read()
-    if isinstance(found, Votes):
-        return _with_cells(found, options)
-    columns = [factorize(column) for column in (found.item, found.juror, found.label)]
+    records = log.read() if records is None else records
+    if isinstance(records, Votes):
+        return _with_cells(records, options)
+    columns = [factorize(column) for column in (records.item, records.juror, records.label)]
     return long_votes(columns, ("item", "juror", "label"), options)
 
 

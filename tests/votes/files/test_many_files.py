@@ -191,7 +191,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def read(files: Any) -> Records:
         votes = [vote for path in files.paths if path.suffix != ".txt" for vote in files.document(path)["toy"]]
-        return Records(*(tuple(vote[k] for vote in votes) for k in range(3)))
+        return Records([v[0] for v in votes], [v[1] for v in votes], [v[2] for v in votes])
 
     vars(module).update(TITLE="Toy log", read=read, recognises=lambda files: b'{"toy"' in files.head(files.paths[-1]))
     monkeypatch.setitem(sys.modules, "jurors.votes.readers.toy", module)

@@ -16,6 +16,7 @@ import pytest
 from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
 from jurors import VotesError, read_votes
+from jurors.votes.item_texts import read_item_texts
 from jurors.votes.readers import inspect_ai
 from jurors.votes.readers.archive import Archive
 
@@ -75,6 +76,13 @@ def test_the_log_is_read_without_being_told_what_it_is(logs: Path) -> None:
     votes = read_votes(only_file(logs / "every-eval"))
     assert (votes.rows, len(votes.jurors), votes.labels) == (6, 8, ("C", "I", "P"))
     assert votes.n_votes == 6 * 8 - 2 - 2
+
+
+def test_the_log_shows_the_question_the_answer_and_the_target(logs: Path) -> None:
+    texts = read_item_texts(only_file(logs / "every-eval"))
+    assert texts.columns == ("question", "answer", "target")
+    assert all(all(row) for row in texts.by_item.values())
+    assert set(texts.by_item) == set(EPOCHS)
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

@@ -159,10 +159,10 @@ def _as_type(column: str, kind: str, to: str) -> str:
         return column
     if to != "CSV":
         return f"{column}::{to}"
-    return f"nullif({_as_text(column, kind)}, '')"
+    return f"nullif({text_cell(column, kind)}, '')"
 
 
-def _as_text(column: str, kind: str) -> str:
+def text_cell(column: str, kind: str) -> str:
     """Text as a CSV file would hold it: whole floats without a point, truth as Python writes it."""
     match family(kind):
         case "json":

@@ -12,8 +12,8 @@ item has `ASKS = True` and `read(files, question)`; `--from argilla:verdict` nam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -48,6 +48,8 @@ class Records:
     item: Sequence[Any]
     juror: Sequence[str]
     label: Sequence[Any]
+    #: item -> column -> what a person may be shown of it, where the tool wrote it down (`LogTexts`)
+    texts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
 
 class Reader(Protocol):

@@ -20,6 +20,7 @@ from jurors.errors import VotesError
 from jurors.votes.files.faults import damaged_parquet
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.questions import chosen_question, joined_label
 
 TITLE = "Argilla export"
@@ -27,6 +28,7 @@ ASKS = True
 _STATUSES = {"submitted": True, "draft": False, "discarded": False}
 _PARQUET = b"PAR1"
 _FLAT = re.compile(r"(.+)\.(?:responses|suggestion)")
+_OWN = re.compile(r"^(id|status|_server_id)$|\.(responses|suggestion)(\.|$)")  # what is no field, where all is flat
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,14 @@ def _is_export(files: Files, path: Path) -> bool:
 def read(files: Files, question: str | None = None) -> Records:
     """The answers to one question: the only one that takes labels, or the one named."""
     answers: list[_Answer] = []
+    texts = LogTexts()
     for place, record in enumerate(_records(files)):
         where = f"record {place + 1}"
         if record.get("id") is None:
             raise VotesError(f"{where} has no 'id'; this is no {TITLE} of version 2")
         nested = "responses" in record or "suggestions" in record
         answers += _nested(record, where) if nested else _flat(record, where)
+        texts.add(record["id"], _fields(record) if nested else {k: record[k] for k in record if not _OWN.search(k)})
     values: dict[str, list[Any]] = {}
     for answer in answers:
         values.setdefault(answer.question, []).append(answer.value)
@@ -69,7 +73,12 @@ def read(files: Files, question: str | None = None) -> Records:
         item=[answer.item for answer in kept],
         juror=[answer.juror for answer in kept],
         label=[joined_label(answer.value) for answer in kept],
+        texts=texts.by_item,
     )
+
+
+def _fields(record: dict[str, Any]) -> dict[str, Any]:
+    return fields if isinstance(fields := record.get("fields"), dict) else {}
 
 
 def _records(files: Files) -> Iterator[dict[str, Any]]:

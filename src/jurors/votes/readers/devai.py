@@ -16,6 +16,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.log_texts import LogTexts
 
 TITLE = "DevAI judgment"
 _KIND = "_as_a_judge"
@@ -32,13 +33,15 @@ def recognises(files: Files) -> bool:
 def read(files: Files) -> Records:
     """One item per requirement ("task/3"), one juror per judge's folder; what a judge left open (null) is no vote."""
     item, juror, label = [], [], []
+    texts = LogTexts()
     for path in _tasks(files):
         developer, judge = _place(files, path)
-        for requirement, vote in _verdicts(files, path):
+        for requirement, vote, shown in _verdicts(files, path):
             item.append("/".join((*developer, path.name.removesuffix(".gz").removesuffix(".json"), requirement)))
             juror.append(judge)
             label.append(vote)
-    return Records(item, juror, label)
+            texts.add(item[-1], shown)
+    return Records(item, juror, label, texts.by_item)
 
 
 def _tasks(files: Files) -> Iterator[Path]:
@@ -66,8 +69,8 @@ def _place(files: Files, path: Path) -> tuple[tuple[str, ...], str]:
     return (), folders[0] if folders else files.root.name
 
 
-def _verdicts(files: Files, path: Path) -> Iterator[tuple[str, str | None]]:
-    """Each requirement of a task and what the judge says about it."""
+def _verdicts(files: Files, path: Path) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
+    """Each requirement of a task, what the judge says about it, and what it is."""
     task = files.document(path)
     requirements = task.get("requirements") if isinstance(task, dict) else None
     if not isinstance(requirements, list):
@@ -78,7 +81,9 @@ def _verdicts(files: Files, path: Path) -> Iterator[tuple[str, str | None]]:
             raise VotesError(f"{files.name(path)}requirement {place} has no 'satisfied'; expected true, false or null")
         said = [requirement["satisfied"]]
         said += [stat.get("satisfied") for stat in _records(stats) if stat.get("requirement_index") == place]
-        yield str(requirement.get("requirement_id", place)), _verdict(said, f"{files.name(path)}requirement {place}")
+        verdict = _verdict(said, f"{files.name(path)}requirement {place}")
+        shown = {"task": task.get("query"), "requirement": requirement.get("criteria")}
+        yield str(requirement.get("requirement_id", place)), verdict, shown
 
 
 def _records(values: Any) -> list[dict[str, Any]]:

@@ -46,8 +46,8 @@ def read(files: Files) -> Records:
     if not paths:
         raise VotesError(f"this is no {TITLE}: neither an .eval archive nor JSON with 'version', 'status' and 'eval'")
     logs = [_log(files, path) for path in paths]
-    item, juror, label = joined(logs)
-    return Records(item, juror, _one_alphabet(juror, label))
+    votes = joined(logs)
+    return replace(votes, label=_one_alphabet(votes.juror, votes.label))
 
 
 def _log(files: Files, path: Path) -> Log:
@@ -75,6 +75,7 @@ def _log(files: Files, path: Path) -> Log:
             )
         log.samples.append((name, epoch))
         log.inputs.append(hash(_question(sample.get("input"))))
+        log.texts.append(_texts(sample))
         log.votes.append(_votes(log, sample, f"{where}sample {name!r}"))
     if not log.samples:
         raise VotesError(
@@ -94,6 +95,15 @@ def _question(asked: Any) -> str:
     if isinstance(asked, dict):
         return _question(asked.get("content", asked.get("text")))
     return str(asked)
+
+
+def _texts(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """What the scorers were shown."""
+    output = sample.get("output")
+    answers = _dicts(output.get("choices")) if isinstance(output, dict) else []
+    answer = answers[0].get("message") if answers else None
+    said = answer.get("content") if isinstance(answer, dict) else None
+    return {"question": sample.get("input"), "answer": said, "target": sample.get("target")}
 
 
 def _from_json(files: Files, path: Path) -> tuple[dict[str, Any], Sequence[Any]]:

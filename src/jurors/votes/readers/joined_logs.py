@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.votes.readers import Records
+from jurors.votes.readers.log_texts import LogTexts
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Log:
     samples: list[tuple[Any, int]] = field(default_factory=list)  #: id and epoch
     inputs: list[int] = field(default_factory=list)  #: what was asked, hashed
     votes: list[dict[Column, Any]] = field(default_factory=list)
+    texts: list[Mapping[str, Any]] = field(default_factory=list)  #: the question, the answer, the target
 
     @property
     def columns(self) -> list[Column]:
@@ -42,7 +45,7 @@ class Log:
         return [column for column in columns if column.panel or column.key not in panels]
 
 
-def joined(logs: Sequence[Log]) -> tuple[list[Any], list[str], list[Any]]:
+def joined(logs: Sequence[Log]) -> Records:
     """Item, juror and vote, one position each; a juror of a log votes on all its samples, or None."""
     _refuse_other_questions(logs)
     items = _item_names(logs)
@@ -51,12 +54,14 @@ def joined(logs: Sequence[Log]) -> tuple[list[Any], list[str], list[Any]]:
     item: list[Any] = []
     juror: list[str] = []
     label: list[Any] = []
+    texts = LogTexts()
     for log, names, own in zip(logs, items, jurors, strict=True):
-        for name, votes in zip(names, log.votes, strict=True):
+        for name, votes, shown in zip(names, log.votes, log.texts, strict=True):
+            texts.add(name, shown)
             item += [name] * len(own)
             juror += own.values()
             label += [votes.get(column) for column in own]
-    return item, juror, label
+    return Records(item, juror, label, texts.by_item)
 
 
 def _refuse_other_questions(logs: Sequence[Log]) -> None:

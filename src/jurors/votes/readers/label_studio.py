@@ -17,6 +17,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.questions import chosen_question, joined_label
 
 TITLE = "Label Studio export"
@@ -51,7 +52,8 @@ def _is_export(files: Files, path: Path) -> bool:
 def read(files: Files, question: str | None = None) -> Records:
     """The answers to one question: the only tag that takes labels (or the only Choices), or the one named."""
     paths = files.own(lambda path: _is_export(files, path), TITLE) or files.paths
-    answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path))]
+    texts = LogTexts()
+    answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path), texts)]
     kinds: dict[str, set[str]] = {}
     for answer in answers:
         kinds.setdefault(answer.tag, set()).add(answer.kind)
@@ -63,10 +65,11 @@ def read(files: Files, question: str | None = None) -> Records:
         item=[answer.item for answer in kept],
         juror=[answer.juror for answer in kept],
         label=[joined_label(answer.value) for answer in kept],
+        texts=texts.by_item,
     )
 
 
-def _answers(document: Any, name: str) -> Iterator[_Answer]:
+def _answers(document: Any, name: str, texts: LogTexts) -> Iterator[_Answer]:
     if not isinstance(document, list):
         raise VotesError(f"{name}this is no {TITLE}: expected a list of tasks, as the JSON or JSON-MIN export has")
     for place, task in enumerate(document):
@@ -76,8 +79,10 @@ def _answers(document: Any, name: str) -> Iterator[_Answer]:
         where = f"{name}task {place + 1 if item is None else item}"
         item = place + 1 if item is None else item
         if "annotations" in task or "predictions" in task:
+            texts.add(item, data if isinstance(data := task.get("data"), dict) else {})
             yield from _of_task(task, item, where)
         elif "annotator" in task:
+            texts.add(item, {key: task[key] for key in list(task)[: list(task).index("id") if "id" in task else 0]})
             yield from _of_minimal(task, item, where)
         else:
             raise VotesError(f"{where} has neither 'annotations' nor an 'annotator'; export as JSON or JSON-MIN")

@@ -17,6 +17,7 @@ from jurors.errors import VotesError
 from jurors.names import nearest
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.short_names import told_apart
 
 TITLE = "folder of lm-evaluation-harness samples"
@@ -33,6 +34,7 @@ class _Answer:
     fingerprint: str
     choices: tuple[str, ...]
     answer: Any
+    question: str
 
 
 def recognises(files: Files) -> bool:
@@ -56,20 +58,22 @@ def read(files: Files, question: str | None = None) -> Records:
         )
     _refuse_mixed_kinds(answers)
     models = sorted({folder for folder, _ in answers})
-    shown = told_apart(
+    told = told_apart(
         [folder.name.replace("__", "/") for folder in models], [_shown(files, folder) for folder in models]
     )
-    names = dict(zip(models, shown, strict=True))
+    names = dict(zip(models, told, strict=True))
     by_hash = _tasks_that_differ(answers)
     lists = {answer.choices for own in answers.values() for answer in own}
     texts = len(lists) == 1 and lists != {()}  # all documents have the same choices
     item, juror, label = [], [], []
+    shown = LogTexts()
     for (folder, task), own in answers.items():
         for answer in own:
             item.append(f"{task}/{answer.fingerprint if task in by_hash else answer.document}")
             juror.append(names[folder])
+            shown.add(item[-1], question=answer.question)
             label.append(answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer)
-    return Records(item, juror, label)
+    return Records(item, juror, label, shown.by_item)
 
 
 def _shown(files: Files, folder: Path) -> str:
@@ -101,7 +105,9 @@ def _answers(files: Files, path: Path) -> Iterator[_Answer]:
         first_filter = used if first_filter is None else first_filter
         if used == first_filter:
             choices, answer = _answer(sample, where)
-            yield _Answer(str(sample["doc_id"]), str(sample.get("doc_hash", "")), choices, answer)
+            asked = _arguments(sample.get("arguments"))
+            question = str(asked[0][0]) if asked else ""
+            yield _Answer(str(sample["doc_id"]), str(sample.get("doc_hash", "")), choices, answer, question)
 
 
 def _answer(sample: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], Any]:

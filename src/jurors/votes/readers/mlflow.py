@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,13 @@ from jurors.names import nearest
 from jurors.votes.files.faults import damaged_parquet
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import HEAD, Files
+from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.short_names import told_apart
 
 TITLE = "table of MLflow traces"
 ASKS = True
 COLUMNS = ("trace_id", "assessments")
+_SHOWN = {"request": "question", "response": "answer"}
 _LINE = re.compile(rb'\{\s*"[^"]+":(?!\s*\{)')  # a record; a frame saved column by column goes on with another {
 
 
@@ -51,7 +54,9 @@ def read(files: Files, question: str | None = None) -> Records:
     paths = files.own(lambda path: _is_traces(files, path), TITLE)
     if not paths:
         raise VotesError(f"this is no {TITLE}: expected the columns trace_id and assessments")
-    return _records((trace for path in paths for trace in _traces(files, path)), question, "--from mlflow:")
+    texts = LogTexts()
+    traces = (trace for path in paths for trace in _traces(files, path, texts))
+    return replace(_records(traces, question, "--from mlflow:"), texts=texts.by_item)
 
 
 def records_from_frame(frame: Any, question: str | None = None) -> Records:
@@ -69,39 +74,41 @@ def records_from_frame(frame: Any, question: str | None = None) -> Records:
     return _records(((f"row {k}", *pair) for k, pair in enumerate(pairs, 1)), question, "label=")
 
 
-def _traces(files: Files, path: Path) -> Iterator[tuple[str, Any, Any]]:
-    """Where it stands, the trace's id, its assessments."""
+def _traces(files: Files, path: Path, texts: LogTexts) -> Iterator[tuple[str, Any, Any]]:
+    """Where it stands, the trace's id, its assessments; what was asked and answered goes into the texts."""
+    for where, record in _rows(files, path):
+        if not isinstance(record, dict) or "trace_id" not in record:
+            raise VotesError(f"{where} has no 'trace_id'; expected what mlflow.search_traces() returns")
+        texts.add(record["trace_id"], {name: record.get(column) for column, name in _SHOWN.items()})
+        yield where, record["trace_id"], record.get("assessments")
+
+
+def _rows(files: Files, path: Path) -> Iterator[tuple[str, Any]]:
     where, head = files.name(path), files.head(path).lstrip()
     if head.startswith(b"PAR1"):
-        yield from ((f"{where}row {k}", *pair) for k, pair in enumerate(_parquet(path, where), 1))
+        yield from ((f"{where}row {k}", row) for k, row in enumerate(_parquet(path, where), 1))
     elif _LINE.match(head):
-        yield from ((f"{where}line {k}", *_pair(record, f"{where}line {k}")) for k, record in files.lines(path))
+        yield from ((f"{where}line {k}", record) for k, record in files.lines(path))
     else:
         document = files.document(path)
         if isinstance(document, dict):  # pandas' to_json() unless told otherwise: column by column
-            columns = [column for name in COLUMNS if isinstance(column := document.get(name), dict)]
-            if len(columns) < len(COLUMNS):
+            columns = {n: column for n in (*COLUMNS, *_SHOWN) if isinstance(column := document.get(n), dict)}
+            if not columns.keys() >= set(COLUMNS):
                 raise VotesError(f"{where}this is no {TITLE}: expected the columns trace_id and assessments")
-            document = [
-                dict(zip(COLUMNS, pair, strict=True)) for pair in zip(*(c.values() for c in columns), strict=False)
-            ]
-        yield from (
-            (f"{where}record {k}", *_pair(record, f"{where}record {k}")) for k, record in enumerate(document, 1)
-        )
+            cells = zip(*(column.values() for column in columns.values()), strict=False)
+            document = [dict(zip(columns, row, strict=True)) for row in cells]
+        yield from ((f"{where}record {k}", record) for k, record in enumerate(document, 1))
 
 
-def _pair(record: Any, where: str) -> tuple[Any, Any]:
-    if not isinstance(record, dict) or "trace_id" not in record:
-        raise VotesError(f"{where} has no 'trace_id'; expected what mlflow.search_traces() returns")
-    return record["trace_id"], record.get("assessments")
-
-
-def _parquet(path: Path, where: str) -> list[tuple[Any, Any]]:
+def _parquet(path: Path, where: str) -> list[dict[str, Any]]:
     import duckdb
 
     try:
         with duckdb.connect() as con:
-            return con.execute("SELECT trace_id, assessments FROM read_parquet(?)", [str(path)]).fetchall()
+            table = con.execute("SELECT COLUMNS('^(trace_id|assessments|request|response)$') FROM read_parquet(?)",
+                                [str(path)])  # fmt: skip
+            names = [column[0] for column in table.description]
+            return [dict(zip(names, row, strict=True)) for row in table.fetchall()]
     except duckdb.Error as error:
         raise damaged_parquet(error).after(where) from None
 

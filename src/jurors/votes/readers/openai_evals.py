@@ -14,6 +14,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.short_names import told_apart
 
 TITLE = "OpenAI evals log"
@@ -30,6 +31,7 @@ class _Run:
     rule: str  #: what of an event is the vote: "choice", "correct" …
     items: list[str]
     votes: list[Any]
+    asked: Mapping[str, Any]  #: sample -> the prompt before its verdict: to a grader, the question and the answer
 
 
 def recognises(files: Files) -> bool:
@@ -51,19 +53,27 @@ def read(files: Files) -> Records:
     _refuse_other_questions(runs)
     items = _joined_items(runs)
     names = _juror_names(runs)
+    texts = LogTexts()
+    for run, own in zip(runs, items, strict=True):
+        for item, sample in zip(own, run.items, strict=True):
+            texts.add(item, question=run.asked.get(sample))
     return Records(
         [item for own in items for item in own],
         [name for name, run in zip(names, runs, strict=True) for _ in run.votes],
         [vote for run in runs for vote in run.votes],
+        texts.by_item,
     )
 
 
 def _run(files: Files, path: Path) -> _Run:
     where, spec = files.name(path), None
     votes: dict[str, list[tuple[str, Any]]] = {}  # by the rule that gave the vote
+    asked: dict[str, Any] = {}
     for number, line in files.lines(path):
         if "spec" in line:
             spec = line["spec"]
+        elif line.get("type") == "sampling" and isinstance(line.get("data"), dict):
+            asked[str(line.get("sample_id"))] = line["data"].get("prompt")
         elif line.get("type") in ("match", "metrics"):
             sample, data = line.get("sample_id"), line.get("data")
             if not isinstance(sample, str) or not isinstance(data, dict):
@@ -84,6 +94,7 @@ def _run(files: Files, path: Path) -> _Run:
         rule=rule,
         items=[sample for sample, _ in chosen],
         votes=[None if vote == _INVALID else vote for _, vote in chosen],
+        asked=asked,
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.log_texts import LogTexts
 
 TITLE = "promptfoo results file"
 _RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')
@@ -58,17 +59,22 @@ def read(files: Files) -> Records:
     if not paths:
         raise VotesError(f"this is no {TITLE}: expected the keys 'evalId' and 'results'")
     verdicts: list[_Verdict] = []
+    texts = LogTexts()
     for path in paths:
         prefix = f"{path.stem}:" if len(paths) > 1 else ""
         for result in _results(files, path):
-            verdicts += _verdicts(result, prefix, files.name(path))
+            own = list(_verdicts(result, prefix, files.name(path)))
+            for verdict in own[:1]:
+                texts.add(verdict.item, _texts(result))
+            verdicts += own
     names = _juror_names(verdicts)
     if len(set(names)) < 2:
         raise VotesError(
             f"the outputs were checked by {names[0] if names else 'nothing'} alone; the jurors are the assertions, so "
             "put two graders or more under `assert`, such as one llm-rubric for each grading provider"
         )
-    return Records([verdict.item for verdict in verdicts], names, [verdict.vote for verdict in verdicts])
+    votes = [verdict.vote for verdict in verdicts]
+    return Records([verdict.item for verdict in verdicts], names, votes, texts.by_item)
 
 
 def _results(files: Files, path: Path) -> Iterator[Mapping[str, Any]]:
@@ -108,6 +114,15 @@ def _verdicts(result: Any, prefix: str, where: str) -> Iterator[_Verdict]:
         failed = (part.get("metadata") or {}).get("graderError") is True
         yield _Verdict(item, kind, _text(assertion.get("value")), seen[kind], None if failed else _LABELS[passed])
         seen[kind] += 1
+
+
+def _texts(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The prompt as it was sent, and the output that was checked."""
+    prompt, response = result.get("prompt"), result.get("response")
+    return {
+        "question": prompt.get("raw") if isinstance(prompt, dict) else prompt,
+        "answer": response.get("output") if isinstance(response, dict) else response,
+    }
 
 
 def _expected(value: Any, kind: type[dict[Any, Any]] | type[list[Any]], what: str) -> Any:

@@ -1,0 +1,177 @@
+"""What shows an item to a person: texts joined by item, from a table of items, the votes' own file, or a log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Unpack
+
+from jurors.errors import VotesError
+from jurors.names import nearest
+from jurors.options import Reading, ReadingOptions, texts
+from jurors.votes.cells import tidy
+from jurors.votes.files.locate import Source, shown_source
+from jurors.votes.files.parts import text_cell
+from jurors.votes.files.source import Log, Table, open_source
+from jurors.votes.layout import ITEM_WORDS, find_column, guess_column, shown
+from jurors.votes.read import laid_out, votes_of, votes_of_log
+from jurors.votes.readers import Records
+from jurors.votes.readers.log_texts import as_text
+from jurors.votes.table import Votes
+
+_MOST_SAID = 40  # characters of a text in a message
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTexts:
+    """Texts of items, by column.
+
+    Examples
+    --------
+    >>> texts = ItemTexts(("question",), {"7": ("2 + 2?",)})
+    >>> texts.of([7])
+    {'question': ('2 + 2?',)}
+    >>> texts.of([7, 8])
+    Traceback (most recent call last):
+        ...
+    jurors.errors.VotesError: 1 of the 2 items to show has no text, such as 8
+    """
+
+    columns: tuple[str, ...]
+    by_item: Mapping[str, tuple[str, ...]] = field(repr=False)
+    file: str = ""  #: where they are from
+    whole: bool = True  #: whether an item without a text is a fault; in a log it is none
+
+    @classmethod
+    def from_mapping(cls, by_item: Mapping[Any, Any]) -> ItemTexts:
+        """One text per item."""
+        return cls(("text",), {_name(item): (as_text(text),) for item, text in by_item.items()})
+
+    def of(self, items: Sequence[Any]) -> dict[str, tuple[str, ...]]:
+        """The texts of these items, column by column; VotesError where one has none."""
+        empty = ("",) * len(self.columns)
+        rows = [self.by_item.get(_name(item), empty) for item in items]
+        lacking = [item for item, row in zip(items, rows, strict=True) if not any(row)]
+        if lacking and self.whole:
+            verb = "has" if len(lacking) == 1 else "have"
+            fault = VotesError(f"{len(lacking):,} of the {len(items):,} items to show {verb} no text, such as "
+                               f"{lacking[0]!r}", item=str(lacking[0]))  # fmt: skip
+            raise fault.in_file(self.file) if self.file else fault
+        return {name: tuple(row[k] for row in rows) for k, name in enumerate(self.columns)}
+
+
+def _name(item: Any) -> str:
+    """How an item is called in any file: a column of numbers with a gap holds 7 as 7.0."""
+    return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
+
+
+def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str | None = None) -> ItemTexts:
+    r"""Read what shows the items: columns of a table (CSV, JSON lines, Parquet), or what a log holds.
+
+    Parameters
+    ----------
+    source
+        The file, or several, as in `read_votes`.
+    text
+        The columns to show. A log shows the question and the answer (or what it holds) unless some are named.
+    item
+        The column that names the item, where it has no usual name.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_item_texts(io.StringIO("id,question\n7,2 + 2?\n8,3 + 3?\n"), "question").of([8])
+    {'question': ('3 + 3?',)}
+    """
+    wanted, name = texts(text), shown_source(source)
+    with open_source(source, Reading()) as opened:
+        if isinstance(opened, Log):
+            return _of_records(opened.read(), wanted, name)
+        if not wanted:
+            raise VotesError(f"name the column to show with text= (--text COLUMN): there are {shown(opened.names)}")
+        opened = opened.every_column()
+        columns = [find_column(opened.names, column) for column in wanted]
+        return _of_table(opened, _item_column(opened.names, item, columns), columns, name)
+
+
+def read_votes_with_texts(
+    source: Source, text: str | Sequence[str] = (), **reading: Unpack[ReadingOptions]
+) -> tuple[Votes, ItemTexts | None]:
+    r"""Read votes and, from the same file, what shows the items: the columns named, or what a log holds.
+
+    Examples
+    --------
+    >>> import io
+    >>> votes, texts = read_votes_with_texts(io.StringIO("question,ann,bob\n2 + 2?,yes,no\n"), "question")
+    >>> votes.jurors, texts.of(votes.item_names().tolist())
+    (('ann', 'bob'), {'question': ('2 + 2?',)})
+    """
+    wanted, options, name = texts(text), Reading.of(reading), shown_source(source)
+    with open_source(source, options) as opened:
+        if isinstance(opened, Log):
+            records = opened.read()
+            return votes_of_log(opened, options, records), _of_records(records, wanted, name)
+        for column in wanted:
+            if column != options.item:
+                options = options.without(opened.names[find_column(opened.names, column)])
+        table, layout = laid_out(opened, options)
+        votes = votes_of(table.keep(layout.used), layout, options)
+        columns = [find_column(table.names, column) for column in wanted]
+        return votes, _of_table(table, layout.item, columns, name) if wanted else None
+
+
+def _item_column(names: Sequence[str], item: str | None, columns: Sequence[int]) -> int:
+    which = guess_column(names, ITEM_WORDS, columns) if item is None else find_column(names, item)
+    if which is None:
+        raise VotesError(f"none of {shown(names)} is the item; call that column 'item'")
+    return which
+
+
+def _of_records(records: Records | Votes, wanted: Sequence[str], name: str) -> ItemTexts:
+    """What a log holds of its items; columns are named by the caller, or all there are."""
+    by_item = {} if isinstance(records, Votes) else records.texts
+    known = tuple(dict.fromkeys(column for own in by_item.values() for column in own))
+    if wanted and not known:
+        raise VotesError("this log holds no text of its items; give a table of them with --items")
+    columns = tuple(nearest(column, known, "column") for column in wanted) or known
+    rows = {_name(item): tuple(own.get(column, "") for column in columns) for item, own in by_item.items()}
+    return ItemTexts(columns, rows, name, whole=bool(wanted))
+
+
+def _of_table(table: Table, item: int | None, columns: Sequence[int], name: str) -> ItemTexts:
+    """Without a column of items, a row is the item of its number."""
+    cells = ", ".join(_shown_cell(table, k) for k in columns)
+    which = "NULL" if item is None else text_cell(f"c{item}", table.types[item])
+    cursor = table.con.execute(f"SELECT {which}, {cells} FROM {table.sql}")
+    by_item: dict[str, tuple[str, ...]] = {}
+    row = 0
+    while rows := cursor.fetchmany(10_000):
+        names = tidy([cell for cell, *_ in rows], column="item")
+        for own, (_, *cell) in zip(names, rows, strict=True):
+            if own is not None or item is None:
+                _put(by_item, str(row if item is None else own), tuple(map(_shown_text, cell)))
+            row += 1
+    return ItemTexts(tuple(table.names[k] for k in columns), by_item, name)
+
+
+def _put(by_item: dict[str, tuple[str, ...]], item: str, own: tuple[str, ...]) -> None:
+    known = by_item.setdefault(item, own)
+    if known != own:
+        one, two = next((a, b) for a, b in zip(known, own, strict=True) if a != b)
+        raise VotesError(
+            f"item {item!r} has two texts, {one[:_MOST_SAID]!r} and {two[:_MOST_SAID]!r}; keep one row for each item",
+            item=item,
+        )
+
+
+def _shown_cell(table: Table, k: int) -> str:
+    """SQL for a cell to show; a nested one as JSON, after a mark."""
+    kind = table.types[k]
+    if kind == "JSON" or kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+        return f"chr(0) || to_json(c{k})::VARCHAR"
+    return text_cell(f"c{k}", kind)
+
+
+def _shown_text(cell: str | None) -> str:
+    return as_text(json.loads(cell[1:]) if cell and cell.startswith("\0") else cell)
