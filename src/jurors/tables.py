@@ -11,6 +11,7 @@ import html
 import io
 import json
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, TypeAlias
 
 from jurors.errors import VotesError
+from jurors.names import is_visible
 
 Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
 
@@ -286,9 +288,17 @@ def json_ready(value: Any) -> Any:
     return value.to_dict() if hasattr(value, "to_dict") else value
 
 
-def json_text(document: Any) -> str:
-    """Strict JSON: no NaN, no surprises."""
-    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+def json_text(document: Any, **layout: Any) -> str:
+    r"""Strict JSON: no NaN, no surprises. What cannot be seen is written as `\uXXXX`: exact, and safe to look at.
+
+    >>> print(json_text({"juror": "Zoë\u202e"}, indent=None))
+    {"juror": "Zoë\u202e"}
+    """
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, **{"indent": 1, **layout})
+    return _PERHAPS_UNSEEN.sub(lambda match: match[0] if is_visible(match[0]) else json.dumps(match[0])[1:-1], text)
+
+
+_PERHAPS_UNSEEN = re.compile("[^\n -~\xa1-\xac\xae-\u0300]")
 
 
 def data_frame(columns: Columns) -> Any:

@@ -257,8 +257,14 @@ def test_the_truth_never_takes_another_files_name(tmp_path: Path, name: str, tru
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--items", "5", "-o", "v.csv", "--truth", "v.csv"], "the votes and their truth cannot be the same file"),
-        (["--items", "5", "-o", "v.csv", "--truth", "nowhere/t.csv"], "cannot write nowhere/t.csv: No such file"),
+        (
+            ["--items", "5", "-o", "v.csv", "--truth", "v.csv"],
+            "would both write v.csv; give one of them another name",
+        ),
+        (
+            ["--items", "5", "-o", "v.csv", "--truth", "nowhere/t.csv"],
+            "write nowhere/t.csv: there is no folder nowhere",
+        ),
         (["--items", "5", "-o", "v.csv", "--truth", "t.parquet"], "the true labels are CSV"),
         (["--items", "5", "-o", "v.csv", "--missing", "1"], "there is no vote to write"),
         (["--items", "5", "--group", "1,2=0.01", "--group", "1,2=0.02"], "--group names 1,2 twice"),

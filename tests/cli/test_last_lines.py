@@ -32,7 +32,7 @@ def test_the_votes_that_are_read_are_not_written_over(command: str, counts: Path
     for out in (counts, counts.parent / "." / counts.name):
         result = run(command, counts, "-o", out)
         assert (result.exit_code, result.output.count("\n")) == (2, 1)
-        assert "is read and would be written over; give OUT another name" in result.stderr
+        assert f"would write over {counts}, which is read; give -o another name" in result.stderr
     assert counts.read_text() == COUNTS
 
 

@@ -196,7 +196,7 @@ def test_the_name_and_the_votes_choose_the_layout(tmp_path: Path) -> None:
         ("votes.parquet.gz", None, "leave .gz out"),
         ("votes.csv", "sketch", "call it votes.sketch.json"),
         ("votes.csv", "tall", "no layout 'tall'"),
-        ("nowhere/votes.csv", None, "cannot write .*No such file"),
+        ("nowhere/votes.csv", None, "cannot write .*there is no folder"),
     ],
 )
 def test_a_wrong_name_is_refused_in_one_line(name: str, layout: Any, message: str, tmp_path: Path) -> None:

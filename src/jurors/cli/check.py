@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from jurors.cli.options import Command, Source, grading_options, votes_options
 from jurors.cli.output import Output, output_options
-from jurors.whole import write_whole
+from jurors.cli.paths import READS, WRITES
 
 
 def _share(flag: str, metavar: str, help_text: str) -> Any:
@@ -26,6 +25,7 @@ _LIMITS = (
     click.option(
         "--baseline",
         metavar="FILE",
+        type=READS,
         help="No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.",
     ),
     click.option(
@@ -65,7 +65,7 @@ def _limits(command: Command) -> Command:
 @votes_options
 @grading_options
 @_limits
-@click.option("--junit", metavar="FILE", help="Also write the verdict as a JUnit report.")
+@click.option("--junit", metavar="FILE", type=WRITES, help="Also write the verdict as a JUnit report.")
 @output_options("text", "json", "md", fail_on="alarm")
 def check(source: Source, grading: dict[str, Any], junit: str | None, output: Output, **limits: Any) -> None:
     """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
@@ -79,9 +79,7 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
         if earlier is not None:
             limits |= {"baseline": earlier, "votes": votes}
         verdict = jurors.check(evaluation, **limits)
-    if junit:  # before the verdict: where it cannot be written, nothing is printed
-        write_whole(Path(junit), verdict.to_junit())
-    output.show(verdict, in_log=True)
+    output.show(verdict, in_log=True, beside={junit: verdict.to_junit()} if junit else {})
 
 
 def _earlier_votes(source: Source, baseline: str | None) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from jurors.cli.options import Source, votes_options
+from jurors.cli.streams import put_data
 from jurors.cli.writing import Target, target_options
 
 
@@ -23,7 +24,6 @@ def convert(source: Source, to: Any, target: Target) -> None:
     """
     from jurors.votes.write import chosen_layout, losses, votes_text, write_votes
 
-    target.spare(source.files)
     with target.working("converting") as bar:
         votes = source.read(bar)
         target.warn_of(votes)
@@ -32,5 +32,5 @@ def convert(source: Source, to: Any, target: Target) -> None:
         if path is not None:
             write_votes(votes, path, layout=chosen)
     if path is None:
-        target.print(votes_text(votes, chosen))
+        put_data(votes_text(votes, chosen))
     target.say(losses(votes, chosen))

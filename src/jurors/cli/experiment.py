@@ -11,7 +11,10 @@ from typing import Any
 import click
 
 from jurors.cli.output import Output
+from jurors.cli.paths import READS, WRITES, WRITES_INTO
+from jurors.cli.streams import say, stopped_status
 from jurors.errors import OptionError, VotesError
+from jurors.whole import together, write_whole
 
 
 @click.group()
@@ -20,7 +23,7 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.option("--data", default="data", show_default=True, metavar="PATH",
+@click.option("--data", default="data", show_default=True, metavar="PATH", type=READS,
               help="A Parquet extract of the census, or the folder of folktables' downloads.")  # fmt: skip
 @click.option("--draw", type=click.Choice(["shared", "separate"]), default="shared", show_default=True,
               help="The same records for all jurors, or separate ones: independence by construction.")  # fmt: skip
@@ -32,9 +35,11 @@ def experiment() -> None:
               help="Records that train each juror.  [default: 42000, or what leaves half of each label]")  # fmt: skip
 @click.option("--min-age", type=int, default=0, show_default=True, help="Leave younger persons out.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For training and draws.")
-@click.option("-o", "--output", "folder", metavar="FOLDER",
+@click.option("-o", "--output", "folder", metavar="FOLDER", type=WRITES_INTO,
               help="Keep jury, tests, report and figures here, for runs like this one.")  # fmt: skip
-@click.option("--by-true-label", "sketches", metavar="FILE", help="Write every test's counts by true label, as JSON.")
+@click.option(
+    "--by-true-label", "sketches", metavar="FILE", type=WRITES, help="Write every test's counts by true label, as JSON."
+)
 @click.option("--format", "format_", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no timings.")
 def acs(
@@ -51,15 +56,16 @@ def acs(
             data, folder=folder, progress=None if bar is None else bar.at, prevalences=chosen, **settings
         )
         started = perf_counter()
-        if folder is not None:
-            _keep(Path(folder) / found.settings.draw, found, quiet)
-        if sketches is not None:
-            _write_sketches(Path(sketches), found)
+        with together():
+            if folder is not None:
+                _keep(Path(folder) / found.settings.draw, found, quiet)
+            if sketches is not None:
+                _write_sketches(Path(sketches), found)
         summed_up = perf_counter() - started
     output.show(found)
     if not quiet:
         took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in found.seconds.items())
-        click.echo(f"{took}, summing up {summed_up:.1f} s", err=True)
+        say(f"{took}, summing up {summed_up:.1f} s")
 
 
 @contextmanager
@@ -68,11 +74,8 @@ def _ending_at_once() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        click.echo(
-            "jurors: interrupted; the run is not finished, and a jury that was not trained to the end is not kept",
-            err=True,
-        )
-        raise SystemExit(130) from None
+        say("jurors: interrupted; the run is not finished, and a jury that was not trained to the end is not kept")
+        raise SystemExit(stopped_status()) from None
 
 
 def _share(text: str) -> Any:
@@ -88,7 +91,6 @@ def _share(text: str) -> Any:
 def _keep(folder: Path, found: Any, quiet: bool) -> None:
     """The report as JSON and Markdown, and the figures where they can be drawn."""
     from jurors.lab.census.experiment_figures import write_figures
-    from jurors.whole import write_whole
 
     write_whole(folder / "report.json", found.to_json() + "\n")
     write_whole(folder / "report.md", found.to_markdown())
@@ -96,7 +98,7 @@ def _keep(folder: Path, found: Any, quiet: bool) -> None:
         write_figures(found.to_dict(), folder)
     except VotesError as error:
         if not quiet:
-            click.echo(f"jurors: {error}", err=True)
+            say(f"jurors: {error}")
 
 
 def _write_sketches(path: Path, found: Any) -> None:
@@ -105,7 +107,6 @@ def _write_sketches(path: Path, found: Any) -> None:
 
     from jurors.lab.census.experiment import shown
     from jurors.lab.census.experiment_store import document_text, sketches_document
-    from jurors.whole import write_whole
 
     settings = found.settings
     about = {

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import io
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
+from jurors.cli.streams import forget_output, heeding_signals, say, standard_streams, stopped_status
 from jurors.errors import JurorsError
-from jurors.names import like
+from jurors.names import like, visible
 
 #: Command -> one line of help. Each lives in the module of its name.
 COMMANDS = {
@@ -66,39 +68,59 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run, with streams that can be trusted, and signals that end it in order."""
+        with standard_streams(), heeding_signals():
+            try:
+                return super().main(*args, **extra)
+            except OSError:  # not even what is wrong with the command line can be told
+                sys.exit(2)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Parse; `--help` is printed here."""
+        with _in_one_line():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run; say what is wrong with the input in one line."""
-        try:
+        """Run the command."""
+        with _in_one_line():
             return super().invoke(ctx)
-        except JurorsError as error:
-            click.echo(f"jurors: {' '.join(str(error).split())}", err=True)
-            ctx.exit(2)
-        except BrokenPipeError:  # the reader went away (`jurors label x.csv | head`): not our error
-            sys.stderr.close()
-            ctx.exit(0)
-        except KeyboardInterrupt:
-            _interrupted(ctx)
-        except RuntimeError as error:  # Ctrl-C while DuckDB reads
-            from jurors.votes.files.faults import is_interrupt
-
-            if not is_interrupt(error):
-                raise
-            _interrupted(ctx)
-        except OSError as error:  # a full disk behind `> votes.csv`
-            click.echo(f"jurors: cannot write the output: {error.strerror or error}", err=True)
-            _forget_output()
-            ctx.exit(2)
 
 
-def _interrupted(ctx: click.Context) -> None:
-    click.echo("Aborted!", err=True)
-    ctx.exit(130)
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    """Whatever is wrong with the input or the output as one line on stderr, and the exit status that it has."""
+    try:
+        yield
+    except click.exceptions.Exit:  # a RuntimeError, but no fault
+        raise
+    except JurorsError as error:
+        _end(2, f"jurors: {' '.join(str(error).split())}")
+    except click.ClickException as error:
+        vars(error).update(message=visible(error.message))
+        raise
+    except BrokenPipeError:  # the reader went away (`jurors label x.csv | head`): not our error
+        forget_output()
+        _end(0)
+    except KeyboardInterrupt:
+        _end(stopped_status(), "Aborted!")
+    except RuntimeError as error:  # a signal while DuckDB reads
+        from jurors.votes.files.faults import is_interrupt
+
+        if not is_interrupt(error):
+            raise
+        _end(stopped_status(), "Aborted!")
+    except OSError as error:  # a full disk behind `> votes.csv`
+        forget_output()
+        reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
+        _end(2, f"jurors: cannot write the output: {reason or error}")
 
 
-def _forget_output() -> None:
-    """What could not be written is not tried again when Python ends, which would be a second, longer message."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _end(status: int, line: str = "") -> NoReturn:
+    with suppress(OSError):  # a full disk behind `2> log`, too
+        if line:
+            say(line)
+    raise click.exceptions.Exit(status)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from jurors.cli.options import Source, votes_options
+from jurors.cli.streams import put_data
 from jurors.cli.writing import Target, target_options
 
 
@@ -20,7 +21,6 @@ def merge(source: Source, union_labels: bool, target: Target) -> None:
     from jurors.sketch import Sketch
 
     files = _each(source.files)
-    target.spare(files)
     with target.working("merging"):
         counted = [Source((file,), source.options).count() for file in files]
         merged = Sketch.merge(counted, names=files, union_labels=union_labels)
@@ -29,7 +29,7 @@ def merge(source: Source, union_labels: bool, target: Target) -> None:
         if target.path is not None:
             merged.to_file(target.path)
             return
-    target.print(iter((merged.to_json(),)))
+    put_data((merged.to_json(),))
 
 
 def _each(names: tuple[str, ...]) -> list[str]:
@@ -41,7 +41,8 @@ def _each(names: tuple[str, ...]) -> list[str]:
 
     files: list[str] = []
     for name in names:
-        found = [] if name == "-" else [shown for _, shown in locate(name, Path(gettempdir())).tables]
+        one = name == "-" or Path(name).is_file()
+        found = [] if one else [shown for _, shown in locate(name, Path(gettempdir())).tables]
         files += found or [name]
     return files
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from jurors.cli.output import Working
+from jurors.cli.paths import READS
 from jurors.errors import OptionError, VotesError
 from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, Spelled, spelled
 
@@ -84,7 +85,7 @@ class Source:
 
     def twice(self) -> tuple[Source, Source]:
         """Two that read the same, for what needs two readings: standard input gives its content only once."""
-        if "-" not in self.files:
+        if "-" not in self.files or sys.stdin is None:
             return self, self
         content = sys.stdin.buffer.read()
 
@@ -112,7 +113,7 @@ class Key:
 
 def votes_options(command: Command) -> Command:
     """FILE... and how to read it; the command gets `source: Source`."""
-    files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READS)
     return files(source_options(command))  # type: ignore[return-value]
 
 
@@ -144,6 +145,7 @@ def _flag(one: Spelled, place: str) -> Callable[[Callable[..., Any]], Callable[.
     """An option as click takes it."""
     numbers = {int: click.IntRange(min=0), float: click.FLOAT}
     typed = click.Choice(one.choices) if one.choices else numbers.get(one.kind)
+    typed = READS if one.option.metavar == "FILE" else typed
     several = one.option.several == "repeated"
     shown = one.default not in (None, ())
     return click.option(
@@ -162,7 +164,7 @@ def key_options(*, required: bool) -> Callable[[Command], Command]:
     """The answer key; the command gets `key: Key`."""
 
     def decorate(command: Command) -> Command:
-        @click.option("--key", "key_path", required=required, metavar="TRUTH",
+        @click.option("--key", "key_path", required=required, metavar="TRUTH", type=READS,
                       help="A file of true labels (item,label), or a column of FILE.")  # fmt: skip
         @click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item.")
         @click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label.")

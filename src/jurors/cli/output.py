@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
 
+from jurors.cli.paths import WRITES
+from jurors.cli.streams import put, put_data, say
 from jurors.errors import OutputError
 from jurors.tables import FORMS, Result
-from jurors.whole import write_whole
+from jurors.whole import together, write_whole
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 ALARM_STATUS = 3
+_NOTHING: Mapping[str, str | bytes] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,16 @@ class Output:
     quiet: bool = False
     fail_on: str | None = None
 
-    def show(self, result: Result, *, in_log: bool = False) -> None:
+    def show(self, result: Result, *, in_log: bool = False, beside: Mapping[str, str | bytes] = _NOTHING) -> None:
         """Write the result in the format asked for, tell its alarms, and exit by the very same alarms.
 
         `in_log`: also to standard error where it goes into a file, since a log should not need that file to be read.
+        `beside`: other files and what they hold, written together with the result or not at all.
         """
-        self.write(getattr(result, FORMS[self.format])())
+        with together():
+            for path, content in beside.items():
+                write_whole(Path(path), content)
+            self.write(getattr(result, FORMS[self.format])())
         if in_log and self.path is not None and not self.quiet:
             click.echo(result.to_text(), nl=False, err=True)
         alarms: Sequence[Any] = getattr(result, "alarms", ())
@@ -71,10 +79,12 @@ class Output:
     def write(self, text: str) -> None:
         """Print the result, or write it whole: to a temporary name first, then renamed."""
         text = text if text.endswith("\n") else text + "\n"
-        if self.path is None:
-            click.echo(text, nl=False)
-        else:
+        if self.path is not None:
             write_whole(Path(self.path), text)
+        elif self.format in ("text", "md"):
+            put(text)
+        else:
+            put_data((text,))
 
     @contextmanager
     def working(self, what: str) -> Iterator[Working | None]:
@@ -100,7 +110,7 @@ class Output:
 
         if not self.quiet:
             for line in alarm_lines(shown_alarms([a for a in alarms if a.level != "note"])):
-                click.echo(line, err=True)
+                say(line)
 
     def warn_of(self, votes: Any) -> None:
         """What the votes (or a sketch of them) show, on stderr, for results that carry no alarms about votes."""
@@ -132,7 +142,7 @@ def output_options(*formats: str, fail_on: str | None = None, alarms: bool = Tru
 
         options = [
             click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True),
-            click.option("-o", "--output", "path", metavar="FILE", help="Write here instead of printing."),
+            click.option("-o", "--output", "path", metavar="FILE", type=WRITES, help="Write here instead of printing."),
             click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings."),
         ]
         if alarms:
@@ -158,6 +168,4 @@ def chart_format(path: str, option: str) -> Any:
     if ending not in FORMATS:
         endings = ", ".join(f".{name}" for name in FORMATS)
         raise OutputError(f"{option} {path}: the name of a chart's file ends in one of {endings}")
-    if not Path(path).absolute().parent.is_dir():
-        raise OutputError(f"{option} {path}: there is no folder {Path(path).parent}")
     return ending

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from jurors.cli.output import Output, chart_format, output_options
+from jurors.cli.paths import WRITES
 from jurors.cli.simulate import jury_options, whole_numbers
-from jurors.whole import write_whole
 
 
 @click.command()
@@ -20,7 +19,9 @@ from jurors.whole import write_whole
 @click.option("--target", type=click.Choice(["test", "population"]), default="test", show_default=True,
               help="What intervals are about: the test's items, or where they come from.")  # fmt: skip
 @click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
-@click.option("--chart", metavar="FILE", help="Also draw how the widths shrink: .png, .svg, .html or .json.")
+@click.option(
+    "--chart", metavar="FILE", type=WRITES, help="Also draw how the widths shrink: .png, .svg, .html or .json."
+)
 @output_options("text", "json", "csv", "md", alarms=False)
 def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **asked: Any) -> None:
     """How many items and jurors until every accuracy is known to ± width.
@@ -32,9 +33,10 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     ending: Any = None if chart is None else chart_format(chart, "--chart")
     with output.working("planning"):
         planned = make_plan(jurors=whole_numbers(jurors, "--jurors"), **jury, **asked)
-    if chart is not None:
-        from jurors.plot import plan as draw
-        from jurors.plot import render
+    if chart is None:
+        output.show(planned)
+        return
+    from jurors.plot import plan as draw
+    from jurors.plot import render
 
-        write_whole(Path(chart), render(draw(planned), ending))
-    output.show(planned)
+    output.show(planned, beside={chart: render(draw(planned), ending)})

@@ -11,7 +11,10 @@ import click
 
 from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
 from jurors.cli.output import Output, Working, chart_format
+from jurors.cli.paths import WRITES
+from jurors.cli.streams import put
 from jurors.errors import OptionError
+from jurors.names import visible
 from jurors.whole import write_whole
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ _ONLY_FOR = {
 @votes_options
 @key_options(required=False)
 @grading_options
-@click.option("-o", "--output", "path", metavar="FILE", required=True,
+@click.option("-o", "--output", "path", metavar="FILE", required=True, type=WRITES,
               help="The file to write; its name ends in .png, .svg, .html or .json (Vega-Lite).")  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=50, max=5000), help="Of the chart's axes, in points.")
 @click.option("--height", type=click.FloatRange(min=30, max=5000), help="Of the chart's axes, in points.")
@@ -65,7 +68,7 @@ def plot(
         chart = _CHARTS[kind](material, options)
         drawn = jurors.plot.render(chart, ending, theme=theme, scale=scale)
     write_whole(Path(path), drawn)
-    click.echo(path)
+    put(f"{visible(path)}\n")
     output.warn(material.alarms)
 
 

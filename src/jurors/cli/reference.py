@@ -10,13 +10,16 @@ import click
 
 from jurors.cli.options import Key, Source, key_options, source_options
 from jurors.cli.output import Output, output_options
-from jurors.errors import OptionError, OutputError
+from jurors.cli.paths import READS
+from jurors.errors import OptionError
 
 
 @click.command()
-@click.option("--reference", "own", metavar="FILE", help="Your own reference juries instead of the shipped ones.")
-@click.option("--fit", "files", multiple=True, metavar="FILE", help="Measure the jury of these votes against --key; "
-              "with -o, add it to that table.")  # fmt: skip
+@click.option(
+    "--reference", "own", metavar="FILE", type=READS, help="Your own reference juries instead of the shipped ones."
+)
+@click.option("--fit", "files", multiple=True, metavar="FILE", type=READS,
+              help="Measure the jury of these votes against --key; with -o, add it to that table.")  # fmt: skip
 @source_options
 @key_options(required=False)
 @click.option("--name", help="What the measured jury is called; by default as its file.")
@@ -56,8 +59,6 @@ def _held(table: Path | None) -> Any:
     import jurors
 
     if table is None or not table.exists():
-        if table is not None and not table.absolute().parent.is_dir():
-            raise OutputError(f"cannot write {table}: there is no folder {table.parent}")
         return jurors.ReferenceJuries(())
     return jurors.reference_juries(table)
 

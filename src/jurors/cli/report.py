@@ -9,6 +9,9 @@ import click
 
 from jurors.cli.options import Key, Source, exam_option, grading_options, key_options, votes_options
 from jurors.cli.output import Output
+from jurors.cli.paths import WRITES
+from jurors.cli.streams import put
+from jurors.names import visible
 
 _ARGUMENTS = "jurors.arguments"
 
@@ -27,7 +30,7 @@ class _Remembering(click.Command):
 @grading_options
 @exam_option
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
-@click.option("-o", "--output", "path", metavar="PAGE", required=True, help="The HTML file to write.")
+@click.option("-o", "--output", "path", metavar="PAGE", required=True, type=WRITES, help="The HTML file to write.")
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
 @click.option(
     "--fail-on", type=click.Choice(["warning", "alarm"]), help="Exit with status 3 if something this loud rang."
@@ -39,9 +42,9 @@ def report(
 ) -> None:  # fmt: skip
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance."""
     from jurors.report.findings import is_file, is_huge
-    from jurors.report.page import make_page, writable
+    from jurors.report.page import make_page
 
-    output = Output("html", str(writable(path)), quiet, fail_on)
+    output = Output("html", path, quiet, fail_on)
     keyed = key.path is not None and is_file(key.path)
     inputs = [("votes", source.files), ("answer key", key.path if keyed else None), ("gold items", grading["gold"])]
     asked = {**source.options, "key": key.path, "key item": key.item, "key label": key.label}
@@ -53,6 +56,6 @@ def report(
             inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, asked=asked,
         )  # fmt: skip
     output.write(page.html)
-    click.echo(path)
+    put(f"{visible(path)}\n")
     output.warn(page.alarms)
     output.exit(page.alarms)

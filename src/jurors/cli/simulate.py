@@ -9,7 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from jurors.cli.paths import WRITES, refuse_same_outputs
+from jurors.cli.streams import put_data, say
 from jurors.errors import OptionError, OutputError, SketchError
+from jurors.whole import check_writable, is_stream, together, write_whole
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -64,8 +67,12 @@ def whole_numbers(text: str, option: str) -> list[int]:
 @click.option("--exact", is_flag=True, help="No chance at all: whole counts in exactly these shares.")
 @click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
               help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
-@click.option("-o", "--output", "path", metavar="FILE", help="Write here (.csv, .jsonl, .parquet …), truth beside.")
-@click.option("--truth", metavar="FILE", help="Where the true labels go. Default: FILE.truth.csv beside -o FILE.")
+@click.option(
+    "-o", "--output", "path", metavar="FILE", type=WRITES, help="Write here (.csv, .jsonl, .parquet …), truth beside."
+)
+@click.option(
+    "--truth", metavar="FILE", type=WRITES, help="Where the true labels go. Default: FILE.truth.csv beside -o FILE."
+)
 @click.option("--quiet", is_flag=True, help="Nothing on stderr.")
 def simulate(
     items: int | None, jurors: str, jury: dict[str, Any], drift_prevalence: str | None, drift_accuracy: tuple[str, ...],
@@ -76,7 +83,6 @@ def simulate(
     from jurors.lab.jury_model import juror_names
     from jurors.lab.simulate import simulate as draw
     from jurors.votes.write import votes_text, write_votes
-    from jurors.whole import write_whole
 
     if items is None and not asked["exact"]:
         raise OptionError("say how many items to simulate with --items, such as --items 1000; or take --exact")
@@ -97,15 +103,15 @@ def simulate(
     if votes.counts is not None and kind in ("long", "wide"):
         votes, codes = _one_row_an_item(votes, codes)
     key = _key_pieces(votes, codes) if kind in ("long", "wide") or truth_path is None else _counts_text(votes, codes)
-    if path is None:
-        for piece in votes_text(votes, kind):
-            click.echo(piece, nl=False)
-    else:
-        write_votes(votes, path, layout=kind)
-    if truth_path is not None:
-        write_whole(truth_path, key)
+    with together():  # no votes without their truth
+        if truth_path is not None:
+            write_whole(truth_path, key)
+        if path is None:
+            put_data(votes_text(votes, kind))
+        else:
+            write_votes(votes, path, layout=kind)
     if not quiet:
-        click.echo(_summary(test, path, truth_path), err=True)
+        say(_summary(test, path, truth_path))
 
 
 def _is_whole(text: str) -> bool:
@@ -154,15 +160,10 @@ def _one_row_an_item(votes: Any, codes: Any) -> tuple[Any, Any]:
 
 
 def _truth_path(path: str | None, truth: str | None) -> Path | None:
-    """Where the truth goes: as named, or votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz.
-
-    Whether it can be written there is seen before anything else is: no votes without their truth.
-    """
-    import tempfile
-
+    """Where the truth goes: as named, or votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz."""
     from jurors.votes.files.formats import named_format
 
-    if truth is None and path is None:
+    if truth is None and (path is None or is_stream(Path(path))):
         return None
     if truth is None:
         name = Path(str(path)).name
@@ -171,13 +172,10 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
     found = Path(truth)
     if not named_format(found.name) == "csv":
         raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
-    if path is not None and found.resolve() == Path(path).resolve():
-        raise OutputError(f"{path}: the votes and their truth cannot be the same file; name another with --truth")
-    try:
-        with tempfile.TemporaryFile(dir=found.parent):
-            return found
-    except OSError as error:
-        raise OutputError(f"cannot write {truth}: {error.strerror or error}") from None
+    if path is not None:
+        refuse_same_outputs(("-o", path), ("--truth", truth))
+    check_writable(found)
+    return found
 
 
 def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:

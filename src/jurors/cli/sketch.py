@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from jurors.cli.options import Source, votes_options
+from jurors.cli.streams import put_data
 from jurors.cli.writing import Target, target_options
 
 
@@ -16,11 +17,10 @@ def sketch(source: Source, target: Target) -> None:
 
     Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
     """
-    target.spare(source.files)
     with target.working("counting") as bar:
         counted = source.count(bar)
         target.warn_of(counted)
         if target.path is not None:
             counted.to_file(target.path)
             return
-    target.print(iter((counted.to_json(),)))
+    put_data((counted.to_json(),))

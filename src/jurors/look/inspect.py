@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,6 +18,7 @@ from jurors.look.recognise import Opened, columns_of, recognise
 from jurors.look.steps import Step, command_line, next_steps, obstacles, votes_beside
 from jurors.look.suspects import find_suspects, looks_like_key, odd_columns
 from jurors.options import Reading, ReadingOptions, TableOptions, check_applies
+from jurors.scratch import scratch
 from jurors.sketch import Sketch
 from jurors.votes.files.locate import locate, shown_source
 from jurors.votes.findings.find import find_all
@@ -40,11 +39,11 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     Reading.of(reading)
     if (opened := _in_memory(source, reading)) is not None:
         return _inspection(opened, (), reading)
-    with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
-        found = locate(source, Path(folder))
+    with scratch() as folder:
+        found = locate(source, folder)
         if not found.paths:
             raise VotesError(f"{shown_source(source)}: this folder holds no file")
-        streams = any(Path(folder) in path.parents for path in found.paths)
+        streams = any(folder in path.parents for path in found.paths)
         files = (shown_source(source),) if streams else _names(source)
         where = list(found.paths) if streams else source
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +17,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jurors.errors import JurorsError, OutputError
+from jurors.errors import JurorsError
+from jurors.names import visible
 from jurors.options import GradingOptions, names_of
-from jurors.whole import write_whole
+from jurors.tables import json_text
+from jurors.whole import check_writable, write_whole
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -55,18 +56,9 @@ def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> P
     >>> write_report(votes, f"{folder}/report.html").name
     'report.html'
     """
-    target = writable(path)
-    write_whole(target, report_html(source, **options))
-    return target
-
-
-def writable(path: str | os.PathLike[str]) -> Path:
-    """The path, if a file can be written there: said before the work, not after it."""
     target = Path(path)
-    if target.is_dir():
-        raise OutputError(f"cannot write {target}: it is a folder; name a file in it")
-    if not target.parent.is_dir():
-        raise OutputError(f"cannot write {target}: there is no folder {target.parent}")
+    check_writable(target)
+    write_whole(target, report_html(source, **options))
     return target
 
 
@@ -178,7 +170,7 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     numbers, numbers_type, numbers_note = _numbers(e)
     script = _resource("report.js")
     runtime = maker.result()
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_seen)
     environment.filters.update(_filters(rows))
     many = len(rows) > _MOST_RANKED
     last = _last(rows) if many else []
@@ -288,11 +280,16 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
 
 
 def _json(document: Any) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json_text(document, indent=None, separators=(",", ":"))
 
 
 def _packed(document: Any) -> str:
     return base64.b64encode(gzip.compress(_json(document).encode(), 6, mtime=0)).decode()
+
+
+def _seen(value: Any) -> Any:
+    """What the template prints: text can be seen, and never turns the direction of what stands beside it."""
+    return visible(value) if type(value) is str else value
 
 
 def _filters(rows: list[Ranked]) -> dict[str, Any]:

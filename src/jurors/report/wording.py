@@ -7,6 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from jurors.names import visible
+
 _SHORT = 15  # characters that every screen has room for
 
 
@@ -17,9 +19,10 @@ def counted(number: int, thing: str) -> str:
 
 def name(text: Any) -> Markup:
     """A name that keeps its own direction; a long one is cut by the page's style, and has its whole in a hint."""
-    if len(str(text)) <= _SHORT:
-        return Markup("<bdi>{}</bdi>").format(str(text))
-    return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(str(text))
+    shown = visible(str(text))
+    if len(shown) <= _SHORT:
+        return Markup("<bdi>{}</bdi>").format(shown)
+    return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(shown)
 
 
 def names(all_names: Sequence[Any], most: int = 5) -> Markup:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,12 +17,13 @@ from numpy.typing import NDArray
 
 from jurors.errors import OutputError, VotesError
 from jurors.names import choice
+from jurors.scratch import scratch
 from jurors.votes.faithful import check_faithful, header
 from jurors.votes.files.faults import first_line
 from jurors.votes.files.formats import CELLS, ENDINGS, PACKED, SKETCH_ENDING, is_sketch_name, named_format
 from jurors.votes.readers import load_reader
 from jurors.votes.table import NO_VOTE, Votes, plain
-from jurors.whole import whole_file, write_whole
+from jurors.whole import is_stream, whole_file, write_whole
 
 Target: TypeAlias = Literal["long", "wide", "counts", "sketch"]
 LAYOUTS: tuple[Target, ...] = ("long", "wide", "counts", "sketch")
@@ -108,6 +111,8 @@ def losses(votes: Votes, layout: Target) -> list[str]:
 
 def _format_of(path: Path, layout: Target) -> str:
     kind = named_format(path.name)
+    if kind is None and is_stream(path):  # whose name says nothing: as on standard output
+        return "json" if layout == "sketch" else "csv"
     if kind is None:
         raise OutputError(f"{path}: the name must end in {', '.join(ENDINGS)} (text also .gz)")
     if layout == "sketch" and kind != "json":
@@ -244,8 +249,19 @@ def _write_parquet(votes: Votes, layout: Target, path: Path) -> None:
     names = ['"' + name.replace('"', '""') + '"' for name in header(votes, layout)]
     select = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
     try:
-        with whole_file(path) as draft, duckdb.connect() as con:
+        with whole_file(path) as draft, _named_in_text(draft) as name, duckdb.connect() as con:
             con.register("votes", arrays)
-            con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(str(draft))
+            con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(name)
     except duckdb.Error as error:
         raise OutputError(f"cannot write {path}: {first_line(error)}") from None
+
+
+@contextmanager
+def _named_in_text(path: Path) -> Iterator[str]:
+    """A name of this path that DuckDB can take: file names may hold bytes that are no text."""
+    if not re.search("[\ud800-\udfff]", str(path)):
+        yield str(path)
+        return
+    with scratch() as folder:
+        (folder / "here").symlink_to(path.parent)
+        yield str(folder / "here" / path.name)

@@ -56,8 +56,8 @@ def damaged_gzip(error: Exception) -> VotesError:
 
 
 def _without_wildcards(path: Path, link: Path) -> Path:
-    """The same file under a name in which DuckDB sees no pattern, as it would in "votes[1].csv"."""
-    if not re.search(r"[*?\[]", str(path)):
+    """The same file under a name that is text for DuckDB, and in which it sees no pattern, as in "votes[1].csv"."""
+    if not re.search(r"[*?\[\ud800-\udfff]", str(path)):
         return path
     try:
         link.symlink_to(path)

@@ -75,7 +75,7 @@ def _named_located(source: Any, spool: Path) -> Found:
 def _located(source: Any, spool: Path) -> Found:
     name = shown_source(source)
     if not isinstance(source, (str, os.PathLike)) or source == "-":
-        path = _spooled(sys.stdin.buffer if source == "-" else source, spool)
+        path = _spooled(standard_input() if source == "-" else source, spool)
         return Found((path,), path.parent, ((path, name),), frozenset((path,)))
     if not os.fspath(source):
         raise VotesError("the name of the file is empty; name a file, or . for this folder")
@@ -146,6 +146,13 @@ def _check_exists(path: Path) -> None:
 def no_tables() -> VotesError:
     """What to say of a folder in which nothing looks like votes."""
     return VotesError(f"this folder holds no file of votes ({SUPPORTED})", code="no_file")
+
+
+def standard_input() -> BinaryIO:
+    """What is piped into the process; VotesError where nothing can be."""
+    if sys.stdin is None:
+        raise VotesError("it is closed; pipe the votes into it, or name a file", code="no_file")
+    return sys.stdin.buffer
 
 
 def _spooled(stream: Any, target: Path) -> Path:

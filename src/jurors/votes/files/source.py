@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ import numpy as np
 
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.options import Format, Progress, Reading
+from jurors.scratch import scratch
 from jurors.votes.columns.by_evidence import find_layout
 from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
 from jurors.votes.files.faults import file_fault, first_line, row_fault
@@ -141,8 +141,8 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
     tool, progress = options.tool, options.progress
     limit = memory_limit(options.memory)
     name = shown_source(source)
-    with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
-        found = locate(source, Path(folder))
+    with scratch() as folder:
+        found = locate(source, folder)
         with _naming(name):
             log = (
                 find_reader(found.paths, found.root, tool, found.named)
@@ -155,7 +155,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             return
         if not found.tables:
             raise no_tables().in_file(name)
-        parts = _local_parts(found, Path(folder), options.format)
+        parts = _local_parts(found, folder, options.format)
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress)
             _refuse_same(con, table.parts)
@@ -208,10 +208,10 @@ def _local_parts(found: Found, folder: Path, format: Format | None) -> list[Part
 
 
 @contextmanager
-def _engine(folder: str, limit: str | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+def _engine(folder: Path, limit: str | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     import duckdb
 
-    with duckdb.connect(config={"temp_directory": folder}) as con:
+    with duckdb.connect(config={"temp_directory": str(folder)}) as con:
         with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
             con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
             if watched:

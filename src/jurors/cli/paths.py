@@ -1,0 +1,104 @@
+"""What a command reads and what it writes: an output never takes the place of an input, nor of another output.
+
+Every option that names a file has one of these types. The types look at each other's values while the command line is
+parsed, so that a command cannot forget to.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from jurors.errors import JurorsError, OutputError
+from jurors.whole import check_writable
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[str]
+else:
+    _ParamType = click.ParamType
+
+_NAMED = "jurors.paths"
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A path on the command line."""
+
+    option: str
+    path: str
+    is_written: bool
+
+
+class PathType(_ParamType):
+    """The name of a file that is read, of one that is written, or of a folder that is written into."""
+
+    name = "path"
+
+    def __init__(self, *, is_written: bool, is_folder: bool = False) -> None:
+        self.is_written, self.is_folder = is_written, is_folder
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The path; OutputError where it cannot be written, or should not be."""
+        path = "/dev/stdout" if self.is_written and value == "-" else str(value)
+        named = _Named(param.opts[0] if param is not None else "", path, self.is_written)
+        others = [] if ctx is None else ctx.meta.setdefault(_NAMED, [])
+        for other in others:
+            _refuse_same(named, other)
+        others.append(named)
+        if self.is_written and not self.is_folder:
+            check_writable(Path(path))
+        return path
+
+
+READS = PathType(is_written=False)
+WRITES = PathType(is_written=True)
+WRITES_INTO = PathType(is_written=True, is_folder=True)
+
+
+def _refuse_same(one: _Named, other: _Named) -> None:
+    if one.is_written and other.is_written:
+        refuse_same_outputs((one.option, one.path), (other.option, other.path))
+    if one.is_written == other.is_written:
+        return
+    written, read = (one, other) if one.is_written else (other, one)
+    for file in _files(read.path):
+        if _is_same_file(file, written.path):
+            shown = "standard input" if file == "-" else file
+            raise OutputError(
+                f"{written.option} {written.path} would write over {shown}, which is read; "
+                f"give {written.option} another name"
+            )
+
+
+def refuse_same_outputs(one: tuple[str, str], other: tuple[str, str]) -> None:
+    """OutputError where two options, each with its path, name one file, be it there already or not."""
+    real = {os.path.realpath(path) for _, path in (one, other)}
+    if _is_same_file(one[1], other[1]) or (len(real) == 1 and not os.path.exists(*real)):
+        raise OutputError(f"{one[0]} and {other[0]} would both write {one[1]}; give one of them another name")
+
+
+def _files(path: str) -> list[str]:
+    """The files that a path names when it is read: one, or those of a folder or a pattern."""
+    if not os.path.isdir(path) and (os.path.exists(path) or not glob.has_magic(path)):
+        return [path]
+    from jurors.votes.files.locate import locate
+
+    try:
+        return [str(file) for file in locate(path, Path()).paths]
+    except (JurorsError, OSError):  # told when it is read
+        return []
+
+
+def _is_same_file(read: str, written: str) -> bool:
+    """Whether these are one file, whatever links and spellings lead to it; a device may well be both."""
+    try:
+        one, other = os.fstat(0) if read == "-" else os.stat(read), os.stat(written)
+    except OSError:
+        return False
+    return stat.S_ISREG(one.st_mode) and os.path.samestat(one, other)

@@ -1,0 +1,80 @@
+"""Temporary folders that outlive nobody: gone when their block ends, and after a kill when the next one is made.
+
+A living process holds a lock on its folder; a folder of this machine that nobody holds was left by a process that was
+killed.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows, where nothing is swept
+    fcntl = None  # type: ignore[assignment]
+
+# With the machine in the name: on some shared disks a lock is seen by its own machine alone.
+_MACHINE = zlib.crc32(platform.node().encode(errors="replace"))
+_PREFIX = f"jurors-{_MACHINE:08x}-"
+
+
+@contextmanager
+def scratch(home: Path | None = None) -> Iterator[Path]:
+    """A folder for this process alone, in the temporary folder or hidden in `home`, removed with all that it holds.
+
+    >>> with scratch() as folder:
+    ...     _ = (folder / "votes.csv").write_text("item,ann")
+    >>> folder.exists()
+    False
+    """
+    parent = Path(tempfile.gettempdir()) if home is None else home
+    prefix = _PREFIX if home is None else f".{_PREFIX}"
+    _sweep(parent, prefix)
+    folder, lock = _locked(parent, prefix)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked(parent: Path, prefix: str) -> tuple[Path, int | None]:
+    """A new folder and the handle that holds its lock, where there are locks."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+        if fcntl is None:
+            return folder, None
+        with suppress(FileNotFoundError):  # another process swept it away before it was held
+            lock = os.open(folder, os.O_RDONLY)
+            with suppress(OSError):  # not every file system has locks
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if folder.exists():
+                return folder, lock
+            os.close(lock)
+
+
+def _sweep(parent: Path, prefix: str) -> None:
+    """Remove what killed processes left there."""
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if fcntl is not None and entry.name.startswith(prefix):
+                _remove_unheld(entry.path)
+
+
+def _remove_unheld(folder: str) -> None:
+    with suppress(OSError):  # held, somebody else's, or gone meanwhile
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            if os.fstat(lock).st_uid == os.getuid():
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            os.close(lock)
