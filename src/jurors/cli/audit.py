@@ -8,7 +8,8 @@ import click
 
 from jurors.cli.options import Source, texts_options, votes_options
 from jurors.cli.output import Output, output_options
-from jurors.whole import write_whole
+from jurors.cli.paths import READS, also_writes
+from jurors.whole import is_stream
 
 
 @click.group()
@@ -20,7 +21,7 @@ def audit() -> None:
 @votes_options
 @click.option("-n", type=click.IntRange(min=1), default=30, show_default=True,
               help="How many items to draw: as many as you may label at most.")  # fmt: skip
-@click.option("--after", multiple=True, metavar="SHEET", help="Go on where this sheet ended; repeatable.")
+@click.option("--after", multiple=True, metavar="SHEET", type=READS, help="Go on where this sheet ended; repeatable.")
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draw.")
@@ -33,14 +34,17 @@ def plan(
     """Draw items of FILE for a person to label, each with a known chance."""
     import jurors
 
+    beside = _beside(output.path) if blind else None
     with output.working("drawing") as bar:
         votes, texts = source.read_with_texts(items, text, bar)
         sheet = jurors.audit.plan(votes, n, after=after or None, texts=texts, blind=blind, seed=seed)
-    output.show(sheet)
-    if blind and output.path is not None:
-        write_whole(_beside(Path(output.path)), sheet.open().to_csv())
+    output.show(sheet, beside={str(beside): sheet.open().to_csv()} if beside else {})
 
 
-def _beside(path: Path) -> Path:
-    """Where the votes go that the sheet hides."""
-    return path.with_name(f"{path.stem}.votes.csv")
+def _beside(sheet: str | None) -> Path | None:
+    """Where the votes go that the sheet hides; nowhere without a file."""
+    if sheet is None or is_stream(Path(sheet)):
+        return None
+    path = Path(sheet).with_name(f"{Path(sheet).stem}.votes.csv")
+    also_writes("SHEET.votes.csv", path)
+    return path

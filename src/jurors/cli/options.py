@@ -192,7 +192,9 @@ def texts_options(command: Command) -> Command:
     """What shows the items to a person; the command gets `items: str | None` and `text: tuple[str, ...]`."""
     texts = click.option("--text", multiple=True, metavar="COLUMN",
                          help="What to show of an item: a column of ITEMS, else of FILE; repeatable.")  # fmt: skip
-    items = click.option("--items", metavar="ITEMS", help="A table of items, or a log, that holds their texts.")
+    items = click.option(
+        "--items", metavar="ITEMS", type=READS, help="A table of items, or a log, that holds their texts."
+    )
     return items(texts(command))
 
 

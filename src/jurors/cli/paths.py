@@ -46,11 +46,7 @@ class PathType(_ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The path; OutputError where it cannot be written, or should not be."""
         path = "/dev/stdout" if self.is_written and value == "-" else str(value)
-        named = _Named(param.opts[0] if param is not None else "", path, self.is_written)
-        others = [] if ctx is None else ctx.meta.setdefault(_NAMED, [])
-        for other in others:
-            _refuse_same(named, other)
-        others.append(named)
+        _note(_Named(param.opts[0] if param is not None else "", path, self.is_written), ctx)
         if self.is_written and not self.is_folder:
             check_writable(Path(path))
         return path
@@ -61,9 +57,23 @@ WRITES = PathType(is_written=True)
 WRITES_INTO = PathType(is_written=True, is_folder=True)
 
 
+def also_writes(option: str, path: Path) -> None:
+    """A file that is written beside the one that an option names: it goes over nothing, either."""
+    _note(_Named(option, str(path), is_written=True), click.get_current_context(silent=True))
+    check_writable(path)
+
+
+def _note(named: _Named, ctx: click.Context | None) -> None:
+    """Compare a path with all others of this command line."""
+    others = [] if ctx is None else ctx.meta.setdefault(_NAMED, [])
+    for other in others:
+        _refuse_same(named, other)
+    others.append(named)
+
+
 def _refuse_same(one: _Named, other: _Named) -> None:
     if one.is_written and other.is_written:
-        refuse_same_outputs((one.option, one.path), (other.option, other.path))
+        _refuse_both(one, other)
     if one.is_written == other.is_written:
         return
     written, read = (one, other) if one.is_written else (other, one)
@@ -76,11 +86,11 @@ def _refuse_same(one: _Named, other: _Named) -> None:
             )
 
 
-def refuse_same_outputs(one: tuple[str, str], other: tuple[str, str]) -> None:
-    """OutputError where two options, each with its path, name one file, be it there already or not."""
-    real = {os.path.realpath(path) for _, path in (one, other)}
-    if _is_same_file(one[1], other[1]) or (len(real) == 1 and not os.path.exists(*real)):
-        raise OutputError(f"{one[0]} and {other[0]} would both write {one[1]}; give one of them another name")
+def _refuse_both(one: _Named, other: _Named) -> None:
+    """Two outputs in one file, be it there already or not."""
+    real = {os.path.realpath(named.path) for named in (one, other)}
+    if _is_same_file(one.path, other.path) or (len(real) == 1 and not os.path.exists(*real)):
+        raise OutputError(f"{one.option} and {other.option} would both write {one.path}; give one of them another name")
 
 
 def _files(path: str) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from jurors.cli.paths import WRITES, refuse_same_outputs
+from jurors.cli.paths import WRITES, also_writes
 from jurors.cli.streams import put_data, say
 from jurors.errors import OptionError, OutputError, SketchError
-from jurors.whole import check_writable, is_stream, together, write_whole
+from jurors.whole import is_stream, together, write_whole
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -165,6 +165,7 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
 
     if truth is None and (path is None or is_stream(Path(path))):
         return None
+    is_named = truth is not None
     if truth is None:
         name = Path(str(path)).name
         stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
@@ -172,9 +173,8 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
     found = Path(truth)
     if not named_format(found.name) == "csv":
         raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
-    if path is not None:
-        refuse_same_outputs(("-o", path), ("--truth", truth))
-    check_writable(found)
+    if not is_named:
+        also_writes("--truth", found)
     return found
 
 
