@@ -54,14 +54,18 @@ def swapped(result: Evaluation | KeyedEvaluation) -> list[str]:
     return [j for j, is_below, pair in zip(result.jurors, below, sums, strict=True) if is_below and sum(pair) < 1]
 
 
+def _scores(result: Evaluation | KeyedEvaluation) -> Any:
+    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score
+    return np.array([scores[j] if is_number(scores.get(j)) else np.nan for j in result.jurors], dtype=float)
+
+
 def scores_and_errors(result: Evaluation | KeyedEvaluation) -> tuple[Any, Any]:
     """Scores, and their standard errors for other items of the kind: NaN where a juror has none.
 
     Intervals for this test know nothing of the luck of its items, so the binomial variance of the juror's own votes is
     added; intervals for the population have it.
     """
-    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score
-    score = np.array([scores[j] if is_number(scores.get(j)) else np.nan for j in result.jurors], dtype=float)
+    score = _scores(result)
     cast = votes_of(result)
     votes = np.array([cast.get(j, result.items) for j in result.jurors], dtype=float)
     own = binomial_error(np.where(np.isfinite(score), score, 0.5), votes)
@@ -79,6 +83,10 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     """
     size = len(result.jurors)
     if result.solution is None or not 3 <= size <= _MOST_JURORS:
+        return []
+    known = _scores(result).tolist()
+    lowest = min((x for x in known if x == x), default=np.nan)
+    if 2 * sum(x - lowest >= _GAP for x in known) <= size - 1:  # many juries: however sure the scores are
         return []
     score, error = scores_and_errors(result)
     critical = NormalDist().inv_cdf(1 - 0.05 / (size * (size - 1)))
@@ -125,7 +133,7 @@ def could_be_equal(e: Evaluation, jurors: list[str]) -> bool:
 
 def binomial_error(share: Any, votes: Any) -> Any:
     """The standard error of a share of some votes; two hits and two misses are added (Agresti and Coull)."""
-    centre = (np.clip(share, 0, 1) * votes + 2) / (votes + 4)
+    centre = (np.minimum(np.maximum(share, 0), 1) * votes + 2) / (votes + 4)
     return np.sqrt(centre * (1 - centre) / (votes + 4))
 
 

@@ -49,41 +49,34 @@ def trio_alarms(
 ) -> tuple[Alarm, ...]:
     """Everything to know about the exact solution of a complete binary trio, loudest first."""
     z = (table_moments(sketch.table()) if moments is None else moments).pair_z
-    found = [*_number_alarms(sketch, solution), *voice_alarms(sketch), *_weak_pair(sketch.jurors, z)]
-    if tied:
-        found.append(
-            Alarm(
-                "tie_between_solutions", "warning", "both solutions satisfy the rule equally well; neither is preferred"
-            )
-        )
     empty = 8 - np.count_nonzero(sketch.table())
+    few = voice_alarms(sketch) if empty else []  # where every tuple occurred, nobody is another's copy
+    alarms = [*_number_alarms(sketch, solution), *few, *_weak_pair(sketch.jurors, z)]
+    if tied:
+        message = "both solutions satisfy the rule equally well; neither is preferred"
+        alarms.append(Alarm("tie_between_solutions", "warning", message))
     if empty:
         message = f"{empty} of the 8 decision tuples never occurred: small or extreme tests do that"
-        found.append(Alarm("zero_cell", "warning", message, float(empty)))
-    return ranked(found)
+        alarms.append(Alarm("zero_cell", "warning", message, float(empty)))
+    return ranked(alarms)
 
 
 def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
     if not solution.is_real:
         what = "the equations have only complex roots, so no real evaluation explains the counts"
         return [_contradiction("complex", what, sketch)]
-    found = []
+    alarms = []
     outside = _outside(solution)
     if outside:
         distance, what = max(outside)
         what += " lies outside [0, 1]" + (f", and so do {len(outside) - 1} more" if len(outside) > 1 else "")
-        found.append(_contradiction("out_of_range", what, sketch, value=distance))
+        alarms.append(_contradiction("out_of_range", what, sketch, value=distance))
     if not solution.is_rational:
-        found.append(
-            Alarm(
-                "irrational",
-                "note",
-                "the exact answer is irrational, which proves some error correlation, however small",
-            )
-        )
+        message = "the exact answer is irrational, which proves some error correlation, however small"
+        alarms.append(Alarm("irrational", "note", message))
     elif not outside:
-        found.append(_rational_note(sketch, solution))
-    return found
+        alarms.append(_rational_note(sketch, solution))
+    return alarms
 
 
 def _outside(solution: Solution) -> list[tuple[float, str]]:

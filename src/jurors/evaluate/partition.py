@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.majority import majority_shares, vote_counts
 from jurors.evaluate.solution import Solution
@@ -121,7 +120,7 @@ def partition_by_label(sketch: Sketch, solution: Solution, posterior: Floats | N
     likely = tuple_posterior(sketch, solution) if posterior is None else posterior
     counts = sketch.counts[:, None]
     by_true_label = np.multiply(likely, counts, where=counts > 0, out=np.zeros_like(likely))  # a tuple nobody gave: 0
-    return Partition(sketch, by_true_label, decide(likely, vote_counts(sketch)))
+    return Partition(sketch, by_true_label, decide(likely, sketch))
 
 
 def majority_partition(sketch: Sketch) -> Partition:
@@ -139,8 +138,8 @@ def tuple_posterior(sketch: Sketch, solution: Solution) -> Floats:
     floats = solution.to_float()
     prevalence = np.array(floats.prevalences, dtype=float)
     confusion = np.array(floats.confusions, dtype=float)  # None becomes NaN
-    # A label that never occurs has no accuracies and needs none.
-    confusion[:, prevalence == 0, :] = 0.0
+    if not prevalence.all():  # a label that never occurs has no accuracies and needs none
+        confusion[:, prevalence == 0, :] = 0.0
     if len(sketch.jurors) <= _FEW_JURORS and sketch.tuples.is_dense:
         factors = np.ones((len(confusion), len(sketch.labels) + 1, len(prevalence)))  # the last, -1: no vote
         factors[:, :-1] = confusion.swapaxes(1, 2)
@@ -162,7 +161,7 @@ def _normalise(weight: Floats) -> Floats:
         return cast("Floats", weight / weight.sum(axis=1, keepdims=True))
 
 
-def decide(posterior: Floats, votes: NDArray[Any]) -> Integers:
+def decide(posterior: Floats, sketch: Sketch) -> Integers:
     """The label of each tuple that costs the fewest expected errors; ties go to the label with more votes.
 
     Where the evaluation rules a tuple out (NaN), the majority decides.
@@ -170,4 +169,6 @@ def decide(posterior: Floats, votes: NDArray[Any]) -> Integers:
     known = np.isfinite(posterior).all(axis=1, keepdims=True)
     scores = np.where(known, posterior, 0.0)
     top = scores.max(axis=1, keepdims=True)
-    return np.asarray(np.where(top - scores <= 1e-12 * np.abs(top), votes, -1).argmax(axis=1))
+    best = top - scores <= 1e-12 * np.abs(top)
+    votes = vote_counts(sketch) if np.count_nonzero(best) > len(best) else 0  # without a tie nobody asks
+    return np.asarray(np.where(best, votes, -1).argmax(axis=1))

@@ -138,8 +138,7 @@ def vote_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:
             tuple(str(one) for one in finding.about if finding.kind not in _ABOUT_LABELS and one in jurors),
             tuple(one for one in finding.about if finding.kind in _ABOUT_LABELS and one in labels),
         )
-        for finding in find_all(votes, weighted=weighted)
-        if (finding.kind, finding.level) != ("copies", "warning")  # grading tells twins by more than their votes
+        for finding in find_all(votes, weighted=weighted, twins=False)  # grading tells twins by more than their votes
     ]
 
 

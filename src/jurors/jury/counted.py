@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,10 +61,11 @@ def count_rows(source: Votes | Sketch) -> Counted:
 
 def count_gradable(source: Votes | Sketch) -> Counted:
     """Count the votes of those who voted at all; SketchError where nobody can be graded by them."""
-    votes, silent = without_silent(source.tuples if isinstance(source, Sketch) else source)
-    check_gradable(votes)
-    counted = count_rows(votes if silent or not isinstance(source, Sketch) else source)
-    alarms = vote_alarms(
-        counted.sketch.tuples, weighted=True
-    )  # whoever counted rows has looked whether they come again
-    return Counted(counted.votes, counted.sketch, counted.tuple_of_row, (*silent, *alarms))
+    counted = count_rows(source)
+    heard, silent = without_silent(counted.sketch.tuples)
+    check_gradable(heard)
+    if silent:
+        counted = count_rows(counted.votes.take(heard.jurors))
+    # Whoever counted rows has looked whether they come again.
+    alarms = vote_alarms(counted.sketch.tuples, weighted=True)
+    return replace(counted, alarms=(*silent, *alarms))

@@ -87,14 +87,15 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     request = Request(Choice(asked.trust, asked.common, gold), asked.target, asked.level, asked.seed, gold, intervals)
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
     with nullcontext() if is_small else one_thread():
-        result = replace(METHODS[name](sketch, request), exam=asked.exam, sketch=sketch)
-    result = _by_voice(result)
-    result = replace(result, calibration=Calibration(asked.errors, asked.reference, gold))
+        result = METHODS[name](sketch, request)
+    calibration = Calibration(asked.errors, asked.reference, gold)
+    result = _by_voice(replace(result, exam=asked.exam, sketch=sketch, calibration=calibration))
     if counted.alarms:
         result = replace(result, alarms=ranked([*result.alarms, *counted.alarms]))
     if gold is not None and result.partition is not None:
         result = _tested(result, name, gold, asked)
-    return replace(result, alarms=(*result.alarms, *standing_alarms(result)))
+    standing = standing_alarms(result)
+    return replace(result, alarms=(*result.alarms, *standing)) if standing else result
 
 
 def _by_voice(result: Evaluation) -> Evaluation:

@@ -11,6 +11,8 @@ from jurors.numbers.by_sign import Exact
 from jurors.numbers.roots import RootSet, surd_at
 from jurors.numbers.surd import Surd
 
+_ZERO = Surd(0)
+
 
 def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
     """The sum of exact numbers of any fields; a Surd where the roots cancel or one square root is left.
@@ -27,7 +29,7 @@ def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
     terms = list(values)
     if not any(isinstance(term, Algebraic) for term in terms):
         try:  # nearly always all terms lie in one field
-            total: Surd | Algebraic = Surd(0)
+            total: Surd | Algebraic = _ZERO
             for term in terms:
                 total = total + term
             return total

@@ -192,8 +192,11 @@ class Surd(BySign):
         return from_rational(self._x)
 
     def _real_ball(self, bits: int) -> flint.arb:
-        with flint.ctx.workprec(bits):
+        before, flint.ctx.prec = flint.ctx.prec, bits  # `workprec` takes longer than all the rest
+        try:
             return flint.arb(self._x) + flint.arb(self._y) * _root(self._d, bits)
+        finally:
+            flint.ctx.prec = before
 
     def __str__(self) -> str:
         if not self._y:

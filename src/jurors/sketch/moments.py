@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -101,7 +102,7 @@ class TrioMoments:
     pair: Floats  #: (…, 3) C of the two other jurors
     trio: Floats  #: (…) T
 
-    @property
+    @cached_property
     def pair_z(self) -> Floats:
         """(…, 3) each pair's covariance in standard errors: Q se² = v_i v_j + (1-2m_i)(1-2m_j)C - C²."""
         spread, lean = self.single * (1 - self.single), 1 - 2 * self.single

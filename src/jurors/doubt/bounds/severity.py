@@ -10,12 +10,14 @@ does, and never more than max(|C|, |T|).
 
 from __future__ import annotations
 
+from typing import NamedTuple, Self
+
 import numpy as np
 
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate.trio.trio import evaluate_trio
 from jurors.evaluate.trio.trios import DecodedTrios, evaluate_trios
-from jurors.numbers.arrays import Floats
+from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
 from jurors.sketch.moments import TrioMoments, product_of_others
 
@@ -43,7 +45,7 @@ def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None,
     points = rng.random((_POINTS, 4))
     width, best, least = 0.3, points[0], np.inf
     for _ in range(_ROUNDS):
-        correlations = _least_correlation(m, points)
+        correlations = _least_correlation(m, points, least)
         at = int(np.argmin(correlations))
         if correlations[at] < least:
             best, least = points[at], float(correlations[at])
@@ -60,23 +62,57 @@ def _is_exactly_in_range(sketch: Sketch) -> bool:
         return False
 
 
-def _least_correlation(m: TrioMoments, points: Floats) -> Floats:
-    """The least ε at each point; a point is P_A and, for each juror, where d lies between the ends its range allows."""
+def _least_correlation(m: TrioMoments, points: Floats, known: float = np.inf) -> Floats:
+    """The least ε at each point; a point is P_A and, for each juror, where d lies between the ends its range allows.
+
+    Infinite where it is above one that is known already: then nobody asks how far.
+    """
     p = 1e-6 + (1 - 2e-6) * points[:, :1]
     q = 1 - p
     share = m.single[None]
     low = np.maximum(-share / p, (share - 1) / q)
     high = np.minimum((1 - share) / p, share / q)
     d = low + (high - low) * points[:, 1:]
-    others = product_of_others(d)
-    e = m.pair - p * q * others
-    left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
-    lean = np.sign(d * left[:, None]) * e
+    e = m.pair - p * q * product_of_others(d)
     floor = np.abs(e).max(axis=1)
-    ceiling = np.maximum(floor, np.abs(left))
+    least = np.full(len(points), np.inf)
+    kept = np.flatnonzero(floor <= known)
+    explained = _Explained.of(m, *(array[kept] for array in (p, q, d, e)))
+    if np.isfinite(known):
+        enough = explained.by(np.full(len(kept), known))
+        kept, explained = kept[enough], _Explained(*(array[enough] for array in explained))
+    if len(kept):
+        least[kept] = _bisected(explained, floor[kept])
+    return least
+
+
+class _Explained(NamedTuple):
+    """What the correlations of a point must make up, and how far each juror's can."""
+
+    p: Floats
+    q: Floats
+    d: Floats  #: |d|
+    lean: Floats
+    left: Floats  #: |what is left of T|
+
+    @classmethod
+    def of(cls, m: TrioMoments, p: Floats, q: Floats, d: Floats, e: Floats) -> Self:
+        """At points where the pairs leave e unexplained."""
+        left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
+        return cls(p, q, np.abs(d), np.sign(d * left[:, None]) * e, np.abs(left))
+
+    def by(self, correlation: Floats) -> Flags:
+        """Whether correlations up to this suffice, point by point; more of it never suffices less."""
+        each = correlation[:, None]
+        reach = np.minimum(self.p * (each + self.lean), self.q * (each - self.lean))
+        return np.asarray(correlation + (self.d * reach).sum(axis=1) >= self.left)
+
+
+def _bisected(explained: _Explained, floor: Floats) -> Floats:
+    """The least correlation, from `floor` on, that suffices."""
+    ceiling = np.maximum(floor, explained.left)
     for _ in range(40):
         middle = (floor + ceiling) / 2
-        reach = np.minimum(p * (middle[:, None] + lean), q * (middle[:, None] - lean))
-        enough = middle + (np.abs(d) * reach).sum(axis=1) >= np.abs(left)
+        enough = explained.by(middle)
         ceiling, floor = np.where(enough, middle, ceiling), np.where(enough, floor, middle)
     return np.asarray(ceiling)

@@ -121,7 +121,7 @@ def real_roots(coefficients: Floats) -> Floats:
     usable = np.isfinite(monic).all(axis=-1, keepdims=True)
     companion = np.zeros((*coefficients.shape[:-1], degree, degree))
     companion[..., 0, :] = np.where(usable, monic, 0.0)
-    companion[..., range(1, degree), range(degree - 1)] = 1.0
+    companion[..., 1:, :-1] = np.eye(degree - 1)
     roots = np.linalg.eigvals(companion)
     real = usable & (np.abs(roots.imag) <= 1e-8 * np.maximum(np.abs(roots), 1e-3))
     return np.where(real, roots.real, np.nan)

@@ -102,9 +102,11 @@ def _promised(
     estimate: Floats, error: Floats, items: Floats, level: float, low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
     """(low, high), but what so many items can promise where an estimate on the border has no error of its own."""
+    on_border = (np.minimum(np.abs(estimate), np.abs(1 - estimate)) < 1e-12) & (error < _EXACT)
+    if not on_border.any():
+        return low, high
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         promised = (1 - level) ** (1 / np.maximum(items, 1e-9))
-        on_border = (np.minimum(np.abs(estimate), np.abs(1 - estimate)) < 1e-12) & (error < _EXACT)
     top, bottom = on_border & (estimate > 0.5), on_border & (estimate < 0.5)
     low = np.where(top, promised, np.where(bottom, 0.0, low))
     high = np.where(bottom, 1 - promised, np.where(top, 1.0, high))

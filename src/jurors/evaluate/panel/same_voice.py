@@ -77,11 +77,14 @@ def named_alike(jurors: Sequence[str]) -> list[tuple[int, ...]]:
     [(0, 1, 2)]
     """
     groups: dict[str, list[tuple[int, int]]] = {}
-    for k, name in enumerate(jurors):
-        if (repeat := repeated_name(name)) is not None:
+    repeats = [repeated_name(name) for name in jurors]
+    for k, repeat in enumerate(repeats):
+        if repeat is not None:
             groups.setdefault(repeat[0], []).append((k, repeat[1]))
+    if not groups:
+        return []
     for k, name in enumerate(jurors):
-        if repeated_name(name) is None and (base := _plain(name)) in groups:
+        if repeats[k] is None and (base := _plain(name)) in groups:
             groups[base].append((k, -1))
     # A number that comes twice is no count of times: `gpt #1` and `GPT #1` are two spellings of who knows what.
     counted = [pairs for pairs in groups.values() if len({number for _, number in pairs}) == len(pairs)]

@@ -9,6 +9,7 @@ from jurors.jury.accept import refusals, without_silent
 from jurors.jury.counted import count_rows
 from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
+from jurors.votes.table import NO_VOTE
 
 
 def grade_single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
@@ -42,5 +43,7 @@ def _only_label(votes: Votes) -> Label | None:
     if len(votes.labels) > 2:  # declared, and hardly all but one unsaid: not worth a look at every vote
         return None
     codes = votes.codes if votes.is_dense else votes.triples()[2]
+    if len({*codes[:1].ravel().tolist(), *codes[-1:].ravel().tolist()} - {NO_VOTE}) > 1:  # nearly always
+        return None
     said = [k for k in range(len(votes.labels)) if np.any(codes == k)]
     return votes.labels[said[0]] if len(said) == 1 else None

@@ -16,6 +16,7 @@ from jurors.votes.table import Votes
 
 _MOST_LABELS = 1_000
 _MANY_NUMBERS = 12
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 
 
 def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
@@ -24,6 +25,8 @@ def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
         return
     heard = said.sum(axis=1, keepdims=True)
     speaks = (said > 0) & (said >= min(0.1, 0.5 / max(len(votes.labels), 1)) * heard)
+    if speaks.all(axis=0).any():  # most juries: there is a word that everybody uses
+        return
     able = np.flatnonzero((heard[:, 0] >= min(5, max(2, votes.total // 2))) & speaks.any(axis=1))
     spoken = speaks[able].astype(np.int64)
     kin = _tongues(spoken.T @ spoken > 0)[spoken.argmax(axis=1)]
@@ -64,9 +67,14 @@ def _mapping(votes: Votes, group: NDArray[Any], main: NDArray[Any], strange: NDA
     return "write " + ", ".join(f"{votes.labels[new]} for {votes.labels[old]}" for old, new in meant.items()) + ", or "
 
 
-def strange_numbers(votes: Votes, said: Said) -> Iterator[Finding]:
-    """Numbers among words, each said once or so: a line of totals; or scores, which are no labels."""
-    counts, numbers = said.sum(axis=0), np.array([is_number(label) for label in votes.labels], dtype=bool)
+def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
+    """Numbers among words, each said once or so: a line of totals; or scores, which are no labels.
+
+    `counts` are votes by label.
+    """
+    if not any(map(is_number, votes.labels)):
+        return
+    numbers = np.array([is_number(label) for label in votes.labels], dtype=bool)
     rare = numbers & (counts <= 2) & (counts > 0)
     if 0 < rare.sum() == numbers.sum() < len(votes.labels) and counts[~numbers].sum() > 20 * counts[rare].sum():
         message = f"{_few(votes, rare)} among words, said once or so: a line of totals? Take it out"
@@ -82,7 +90,7 @@ def strange_numbers(votes: Votes, said: Said) -> Iterator[Finding]:
 
 def is_number(label: Label) -> bool:
     """Whether a label is a number, or text that is one."""
-    return not isinstance(label, bool) and re.fullmatch(r"[-+]?\d+(\.\d*)?", str(label)) is not None
+    return not isinstance(label, bool) and _NUMBER.fullmatch(str(label)) is not None
 
 
 def _few(votes: Votes, which: NDArray[np.bool_]) -> str:

@@ -15,10 +15,11 @@ _LEVELS = ("alarm", "warning", "note")
 _MOST_CELLS = 20_000_000  #: jurors x labels that are counted
 
 
-def find_all(votes: Votes, *, weighted: bool = False) -> tuple[Finding, ...]:
+def find_all(votes: Votes, *, weighted: bool = False, twins: bool = True) -> tuple[Finding, ...]:
     """Everything to know about the votes, with what their reader saw, the gravest first.
 
-    `weighted` says that the counts are the user's own, and not those of rows.
+    `weighted` says that the counts are the user's own, and not those of rows; without `twins`, copies are told only
+    where they are an alarm.
 
     Examples
     --------
@@ -29,15 +30,16 @@ def find_all(votes: Votes, *, weighted: bool = False) -> tuple[Finding, ...]:
     if len(votes.jurors) * len(votes.labels) > _MOST_CELLS:
         return votes.findings
     said = counts_said(votes)
+    by_label = said.sum(axis=0)
     findings = (
         *votes.findings,
-        *(() if votes.labels_told else ambiguous_words(votes.labels, said.sum(axis=0))),
+        *(() if votes.labels_told else ambiguous_words(votes.labels, by_label)),
         *similar_names("label", votes.labels),
         *similar_names("juror", votes.jurors),
         *alphabets(votes, said),
-        *strange_numbers(votes, said),
+        *strange_numbers(votes, by_label),
         *(() if weighted else repeated_rows(votes)),
-        *odd_labels(votes, said.sum(axis=0)),
-        *side_by_side(votes, said),
+        *odd_labels(votes, by_label),
+        *side_by_side(votes, said, twins=twins),
     )
     return tuple(sorted(dict.fromkeys(findings), key=lambda finding: _LEVELS.index(finding.level)))

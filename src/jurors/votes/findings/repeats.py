@@ -20,7 +20,7 @@ def repeated_rows(votes: Votes) -> Iterator[Finding]:
 
     Not to be asked of counts that the user gave.
     """
-    if not votes.is_dense or not votes.rows:
+    if not votes.is_dense or votes.rows < _ENOUGH:
         return
     counts = tuple_counts(votes)
     times = int(np.gcd.reduce(counts))

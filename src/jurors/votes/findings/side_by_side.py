@@ -22,17 +22,22 @@ _CONTESTED = 12
 _FEW_JURORS = 8  #: up to here two who copy are a quarter of the jury
 
 
-def side_by_side(votes: Votes, said: Said) -> Iterator[Finding]:
-    """What only the votes side by side show; not of panels in which most jurors never meet."""
-    if not votes.is_dense or not 3 <= len(votes.jurors) <= _MOST_JURORS or not 2 <= len(votes.labels) <= _MOST_JURORS:
+def side_by_side(votes: Votes, said: Said, *, twins: bool = True) -> Iterator[Finding]:
+    """What only the votes side by side show; not of panels in which most jurors never meet.
+
+    `twins` asks also for copies of whom nothing follows by itself; of three jurors there is nothing else to see.
+    """
+    width, depth = len(votes.jurors), len(votes.labels)
+    if not votes.is_dense or not (3 if twins else 4) <= width <= _MOST_JURORS or not 2 <= depth <= _MOST_JURORS:
         return
     codes, counts = sampled(votes, _MOST_COMPARED)
-    tally = np.stack([(codes == label).sum(axis=1) for label in range(len(votes.labels))], axis=1).astype(np.int16)
+    tally = np.stack([(codes == label).sum(axis=1) for label in range(depth)], axis=1).astype(np.int16)
     yield from _made(votes, codes, counts, tally)
     with one_thread():  # a product of a few thousand rows is not worth a thread
-        agree, both = _agreement(codes, counts, len(votes.labels))
+        agree, both = _agreement(codes, counts, depth)
     varies = (said > 0).sum(axis=1) > 1
-    yield from _copies(votes, codes, counts, tally, (agree > both - 0.5) & (both >= _ENOUGH) & varies & varies[:, None])
+    alike = (agree > both - 0.5) & (both >= _ENOUGH) & varies & varies[:, None]
+    yield from (copy for copy in _copies(votes, codes, counts, tally, alike) if twins or copy.level == "alarm")
     yield from _groups_apart(votes, said, agree, both)
 
 
