@@ -10,9 +10,10 @@ page to label on, another tool's import) are made from `Sheet.records`, and give
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from jurors.tables import Columns, Result, Table
 from jurors.votes import Votes
 from jurors.votes.cells import tidy
 from jurors.votes.files.locate import Source
-from jurors.votes.files.source import open_table
+from jurors.votes.files.source import Log, open_source
 from jurors.votes.frame import eager, is_frame
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.layout import shown
@@ -30,6 +31,15 @@ from jurors.votes.read import cells
 
 COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
 VOTE_OF = "vote of "
+
+
+class _Row(NamedTuple):
+    draw: int
+    of: int
+    item: Any
+    label: Any
+    chance: float
+    checksum: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,36 +153,62 @@ def as_sheet(source: Any) -> Sheet:
     """A Sheet from a Sheet, a dataframe with its columns, a path, or several of these as one."""
     if isinstance(source, Sheet):
         return source
-    if isinstance(source, (list, tuple)):
-        return joined([as_sheet(one) for one in source])
-    if is_frame(source):
-        table = eager(source)
-        return _from_columns(tuple(map(str, table.columns)), lambda k: table[:, k].to_list())
-    return read_sheet(source)
+    several = source if isinstance(source, (list, tuple)) else [source]
+    rows = [row for one in several for row in _rows(one)]
+    if not rows:
+        raise VotesError("there is no sheet of answers")
+    sums = {row.checksum for row in rows}
+    if len(sums) > 1:
+        raise VotesError(f"the sheets were drawn from different votes (checksums {', '.join(sorted(sums))})")
+    try:
+        return _checked(rows, sums.pop())
+    except VotesError as error:
+        raise (error.in_file(str(several[0])) if len(several) == 1 and _is_path(several[0]) else error) from None
 
 
 def read_sheet(source: Source) -> Sheet:
-    """Read a sheet that `jurors audit plan` wrote and a person filled in: CSV, JSON lines or Parquet."""
-    try:
-        with open_table(source, Reading(), logs=False) as table:
-            return _from_columns(table.names, lambda k: cells(table.keep((k,)), k))
-    except VotesError as error:
-        raise (error if "file" in error.about else error.in_file(str(source))) from None
+    """Read a sheet that `jurors audit plan` wrote and a person filled in: CSV, JSON lines, Parquet, or Label Studio's.
+
+    Of several sheets (rounds of one draw, or a sheet and a copy of it with labels) the rows are one sheet.
+    """
+    return as_sheet(source)
 
 
-def joined(sheets: Sequence[Sheet]) -> Sheet:
-    """The sheets of several rounds as one."""
-    if not sheets:
-        raise VotesError("there is no sheet of answers")
-    sums = {sheet.checksum for sheet in sheets}
-    if len(sums) > 1:
-        raise VotesError(f"the sheets were drawn from different votes (checksums {', '.join(sorted(sums))})")
-    rows = [row for s in sheets for row in zip(s.draw, s.of, s.items, s.labels, s.chance, strict=True)]
-    return _checked(rows, sums.pop())
+def _is_path(source: Any) -> bool:
+    return isinstance(source, (str, os.PathLike))
 
 
-def _from_columns(names: Sequence[str], column: Any) -> Sheet:
-    """The sheet, by the names of its columns."""
+def _rows(source: Any) -> list[_Row]:
+    """The rows of one sheet, as they are."""
+    if isinstance(source, Sheet):
+        columns = (source.draw, source.of, source.items, source.labels, source.chance)
+        return [_Row(*row, source.checksum) for row in zip(*columns, strict=True)]
+    if is_frame(source):
+        table = eager(source)
+        return _from_columns(tuple(map(str, table.columns)), lambda k: table[:, k].to_list())
+    with open_source(source, Reading()) as opened:
+        if isinstance(opened, Log):
+            answers = _of_log(opened)
+            return _from_columns(tuple(answers), lambda k: list(answers.values())[k])
+        return _from_columns(opened.names, lambda k: cells(opened.keep((k,)), k))
+
+
+def _of_log(log: Log) -> dict[str, list[Any]]:
+    """The tasks of the sheet in another tool: their data beside the label that a person chose."""
+    records = log.read()
+    if isinstance(records, Votes) or not records.texts:
+        raise VotesError(f"this is a log ({log.reader.TITLE}), not a sheet of answers")
+    said: dict[Any, Any] = {}
+    for item, label in zip(records.item, records.label, strict=True):
+        if label is not None and said.setdefault(item, label) != label:
+            raise VotesError(f"task {item!r} has two labels, {said[item]!r} and {label!r}; decide for one")
+    names = [name for name in COLUMNS if any(name in data for data in records.texts.values())]
+    columns: dict[str, list[Any]] = {name: [data.get(name) for data in records.texts.values()] for name in names}
+    return {**columns, "label": [said.get(task) for task in records.texts]}
+
+
+def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
+    """The rows, by the names of the columns."""
     place = {name.strip().lower(): k for k, name in reversed(list(enumerate(names)))}
     absent = [name for name in COLUMNS if name not in place]
     if absent:
@@ -184,12 +220,12 @@ def _from_columns(names: Sequence[str], column: Any) -> Sheet:
     kept = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
     if not kept:
         raise VotesError("the sheet is empty: it has no item")
-    rows = [(_whole(draw[k], k, "draw"), _whole(of[k], k, "of"), items[k], labels[k], _share(chance[k], k))
-            for k in kept]  # fmt: skip
-    words = {str(sums[k]) for k in kept}
-    if len(words) > 1:
-        raise VotesError(f"its rows were drawn from different votes (checksums {', '.join(sorted(words))})")
-    return _checked(rows, words.pop())
+    return [
+        _Row(
+            _whole(draw[k], k, "draw"), _whole(of[k], k, "of"), items[k], labels[k], _share(chance[k], k), str(sums[k])
+        )
+        for k in kept
+    ]
 
 
 def _whole(cell: Any, k: int, column: str) -> int:
@@ -209,20 +245,23 @@ def _share(cell: Any, k: int) -> float:
     return share
 
 
-def _checked(rows: Sequence[tuple[int, int, Any, Any, float]], checksum: str) -> Sheet:
+def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
     """Rows in the order of the draw, none missing, none twice (unless a later copy only fills in the label)."""
-    by_draw: dict[int, tuple[int, int, Any, Any, float]] = {}
-    for row in sorted(rows, key=lambda row: (row[0], row[3] is None)):
-        known = by_draw.setdefault(row[0], row)
-        if str(known[2]) != str(row[2]):
-            raise VotesError(f"draw {row[0]} is there twice, with item {known[2]!r} and item {row[2]!r}")
-        if row[3] is not None and str(known[3]) != str(row[3]):
-            raise VotesError(f"item {row[2]!r} has two labels, {known[3]!r} and {row[3]!r}; decide for one")
-    items = [str(row[2]) for row in by_draw.values()]
+    by_draw: dict[int, _Row] = {}
+    for row in sorted(rows, key=lambda row: (row.draw, row.label is None)):
+        known = by_draw.setdefault(row.draw, row)
+        if str(known.item) != str(row.item):
+            raise VotesError(f"draw {row.draw} is there twice, with item {known.item!r} and item {row.item!r}")
+        if row.label is not None and str(known.label) != str(row.label):
+            raise VotesError(f"item {row.item!r} has two labels, {known.label!r} and {row.label!r}; decide for one")
+    items = [str(row.item) for row in by_draw.values()]
     if repeated := next((name for name in dict.fromkeys(items) if items.count(name) > 1), None):
         raise VotesError(f"item {repeated!r} is there twice; an item is drawn once")
     gone = next((k for k in range(1, len(by_draw) + 1) if k not in by_draw), None)
     if gone is not None:
-        raise VotesError(f"the row of draw {gone} is gone; keep every row of the sheet, also those without a label")
-    draw, of, names, labels, chance = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
+        raise VotesError(
+            f"the row of draw {gone} is gone; keep every row of the sheet, also those without a label, or give the "
+            "sheet as it was planned beside this one"
+        )
+    draw, of, names, labels, chance, _ = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
     return Sheet(draw=draw, of=of, items=names, labels=labels, chance=chance, checksum=checksum)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from jurors.errors import JurorsError
 from jurors.names import visible
 from jurors.options import GradingOptions, names_of
-from jurors.tables import json_text
+from jurors.pages import COLOURS, compact_json, digest, inert, policy
 from jurors.whole import check_writable, write_whole
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from jurors.report.provenance import Provenance
     from jurors.report.ranking import Ranked
     from jurors.report.summary import Rung
-    from jurors.report.vega import Runtime, RuntimeMaker
+    from jurors.report.vega import RuntimeMaker
     from jurors.sketch import Sketch
     from jurors.votes import Key, Votes
 
@@ -175,7 +174,7 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     many = len(rows) > _MOST_RANKED
     last = _last(rows) if many else []
     return environment.from_string(_resource("report.html.jinja")).render(
-        title=title, heading=heading(e), about=about, policy=_policy(script, runtime),
+        title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
         css=Markup(_style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=_first_loud(alarms), more=_first_loud(alarms, more=True),
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
@@ -207,7 +206,7 @@ def _fitting(all_tabs: list[Tab]) -> tuple[list[Tab], str, list[Exhibit]]:
     unshown: list[Exhibit] = []
     packed = _packed({name: x.spec for name, x in exhibits.items()})
     while len(packed) > _MOST_PACKED:
-        largest = max(exhibits, key=lambda name: len(_json(exhibits[name].spec)))
+        largest = max(exhibits, key=lambda name: len(compact_json(exhibits[name].spec)))
         unshown.append(exhibits.pop(largest))
         packed = _packed({name: x.spec for name, x in exhibits.items()})
     kept = [replace(tab, exhibits=tuple(x for x in tab.exhibits if x.id in exhibits)) for tab in all_tabs]
@@ -248,16 +247,7 @@ def _style() -> str:
 
     inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
     rules = [f'.chart svg text[fill="{colour}"] {{ fill: var(--{name}); }}\n' for colour, name in inks.items()]
-    return _resource("report.css") + "".join(rules)
-
-
-def _policy(script: str, runtime: Runtime) -> str:
-    """Nothing may be requested; of scripts, only this page's own two. Styles cannot fetch anything either."""
-    own = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; script-src 'sha256-{own}' '{runtime.hash}'; style-src 'unsafe-inline'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+    return COLOURS + _resource("report.css") + "".join(rules)
 
 
 def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
@@ -265,11 +255,9 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
     from markupsafe import Markup
 
     document = e.to_dict()
-    text = _json(document)
+    text = compact_json(document)
     if len(text) <= _PLAIN:
-        # A `<` inside JSON is always inside a string: escaped, neither `</script>` nor `<!--` can end the element.
-        safe = text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-        return Markup(safe), "application/json", ""  # noqa: S704
+        return Markup(inert(text)), "application/json", ""  # noqa: S704
     packed, left_out = _packed(document), []
     for key in _LARGEST:
         if len(packed) > _MOST_PACKED and document.pop(key, None) is not None:
@@ -279,12 +267,8 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
     return Markup(packed), "application/gzip;base64", f", compressed (gzip, then base64){without}"  # noqa: S704
 
 
-def _json(document: Any) -> str:
-    return json_text(document, indent=None, separators=(",", ":"))
-
-
 def _packed(document: Any) -> str:
-    return base64.b64encode(gzip.compress(_json(document).encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(compact_json(document).encode(), 6, mtime=0)).decode()
 
 
 def _seen(value: Any) -> Any:

@@ -1,0 +1,61 @@
+"""`label_page`: one self-contained page on which a person labels a sheet, by keyboard or mouse, without a server.
+
+What is done survives a reload (the browser keeps it under the sheet's own name), and is saved as the sheet's CSV, which
+`read_sheet` reads. Nothing can be requested; names and texts travel as JSON and are only ever shown as text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from jurors.audit.sheet import Sheet
+from jurors.errors import VotesError
+from jurors.pages import COLOURS, compact_json, digest, inert, policy
+
+
+def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.csv") -> str:
+    """The page for a sheet; `title` says what the person is asked, `file` how the saved labels are called.
+
+    Examples
+    --------
+    >>> from jurors.audit import plan
+    >>> page = label_page(plan([["yes", "no", "no"]] * 9, 3), title="Is the answer right?")
+    >>> page.startswith("<!doctype html>"), "Is the answer right?" in page
+    (True, True)
+    """
+    if not sheet.choices:
+        raise VotesError("the sheet does not say which labels there are; plan it from the votes")
+    css, script = COLOURS + _template("label.css"), _template("label.js")
+    heading = title or f"{len(sheet):,} {'item' if len(sheet) == 1 else 'items'} to label"
+    return Template(_template("label.html")).substitute(
+        policy=escape(policy(digest(script), style=digest(css))), version=version("jurors"), title=escape(heading),
+        css=css, js=script, sheet=inert(compact_json(_document(sheet, file))),
+    )  # fmt: skip
+
+
+def _template(name: str) -> str:
+    return (files("jurors.audit.desk") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _document(sheet: Sheet, file: str) -> dict[str, Any]:
+    """What the page knows; the votes only where the sheet shows them."""
+    texts = sheet.texts or {}
+    said = {} if sheet.blind or sheet.votes is None else sheet.votes
+    rows = [
+        {
+            "draw": sheet.draw[k], "of": sheet.of[k], "item": str(sheet.items[k]), "chance": repr(sheet.chance[k]),
+            "texts": [column[k] or "" for column in texts.values()],
+            "votes": [[juror, None if votes[k] is None else str(votes[k])] for juror, votes in said.items()],
+        }
+        for k in range(len(sheet))
+    ]  # fmt: skip
+    own = hashlib.sha256(compact_json([[row["draw"], row["item"]] for row in rows]).encode()).hexdigest()[:16]
+    return {
+        "key": f"jurors audit {sheet.checksum} {own}", "checksum": sheet.checksum, "file": file,
+        "labels": [str(label) for label in sheet.choices], "texts": list(texts), "rows": rows,
+    }  # fmt: skip
