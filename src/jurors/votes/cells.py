@@ -39,7 +39,8 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
     """
     absent = {"", "nan", "NaN", *texts(missing)}
     if set(map(type, values)) == {str}:  # the common case, and there may be millions of items
-        cells: list[Any] = list(map(_composed, values))
+        is_plain = all(map(str.isascii, values))
+        cells: list[Any] = list(map(str.strip if is_plain else _composed, values))
         return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]
     cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else plain(v) for v in values]
     if nested := [v for v in cells if isinstance(v, _NESTED)]:
