@@ -166,7 +166,7 @@
     ArrowLeft: () => go(at - 1), Backspace: () => go(at - 1), ArrowRight: () => go(at + 1), Delete: clear,
   };
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input, details")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input")) return;
     const k = KEYS.indexOf(event.key.toLowerCase());
     const does = KNOWN[event.key] ?? (k >= 0 && k < sheet.labels.length ? () => choose(k) : null);
     if (does === null) return;
@@ -245,6 +245,7 @@
   byId("load").addEventListener("change", async (event) => {
     const [file] = event.target.files;
     if (!file) return;
+    byId("files").ariaBusy = "true";
     try {
       if (file.size > 50e6) throw new Error("it is too large to be a sheet of labels");
       const given = read(await file.text());
@@ -259,6 +260,7 @@
       scrollTo(0, 0);
     }
     event.target.value = "";
+    byId("files").ariaBusy = "false";
   });
   addEventListener("beforeunload", (event) => { if (!keeps && unsaved) event.preventDefault(); });
 
