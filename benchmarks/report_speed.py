@@ -30,7 +30,7 @@ SIZES = ((20_000, 11, 3.0), (1_000_000, 10, 6.0))
 
 
 def write_votes(path: Path, items: int, width: int) -> None:
-    """Independent binary votes as CSV, one juror a column."""
+    """Independent binary votes as CSV, one juror per column."""
     rng = np.random.default_rng(0)
     truth = rng.random(items) < 0.4
     accuracy = rng.uniform(0.6, 0.9, width)

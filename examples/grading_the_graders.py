@@ -40,7 +40,7 @@ def said_and_truth(blind: int, seed: int = 7) -> tuple[NDArray[np.bool_], NDArra
 
 
 def write_judgments(folder: Path, said: NDArray[np.bool_]) -> None:
-    """One folder a judge, one file a task, as agent-as-a-judge and its human evaluators write them."""
+    """One folder per judge, one file per task, as agent-as-a-judge and its human evaluators write them."""
     starts = np.cumsum([0, *SIZES])
     for judge, name in enumerate(JUDGES):
         (folder / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""`jurors.plot`: one function a chart, each from one result to one altair chart (`pip install 'jurors[plot]'`).
+"""`jurors.plot`: one function per chart, each from one result to one altair chart (`pip install 'jurors[plot]'`).
 
 Examples
 --------

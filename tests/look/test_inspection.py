@@ -213,7 +213,7 @@ def test_a_key_among_the_columns_is_seen_and_used(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_key_beside_one_vote_a_row_is_seen(tmp_path: Path) -> None:
+def test_a_key_beside_one_vote_per_row_is_seen(tmp_path: Path) -> None:
     rows = [[str(i), f"j{j}", label, row[0]] for i, row in enumerate(wide()) for j, label in enumerate(row)]
     (tmp_path / "votes.csv").write_text(csv_of("item,juror,label,gold", rows))
     found = inspect(tmp_path / "votes.csv")

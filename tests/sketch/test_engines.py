@@ -396,7 +396,7 @@ def test_engines_with_an_order_keep_the_vote_that_is_asked_for(make: Make, rule:
 
 @pytest.fixture(scope="module")
 def panel() -> pa.Table:
-    """Three jurors who are mostly right, as one vote a row."""
+    """Three jurors who are mostly right, as one vote per row."""
     rng = np.random.default_rng(1)
     truth = rng.random(200) < 0.4
     right = rng.random((200, 3)) < [0.9, 0.8, 0.85]

@@ -72,7 +72,7 @@ def test_a_column_of_the_votes_file_may_be_the_key(layout: str) -> None:
     assert truths(key, votes) == ["a", "b"]
 
 
-def test_a_key_column_goes_with_counts_and_with_one_vote_a_row() -> None:
+def test_a_key_column_goes_with_counts_and_with_one_vote_per_row() -> None:
     votes, key = read_votes_with_key(io.StringIO("ann,bob,gold,count\na,c,a,5\na,c,b,6\n"), "gold")
     assert (votes.total, truths(key, votes)) == (11, ["a", "b"])
     votes, key = read_votes_with_key(io.StringIO("item,juror,label,gold\nq,ann,a,b\nq,bob,c,b\nr,bob,c,\n"), "gold")

@@ -14,9 +14,9 @@ from jurors.sketch import Sketch, read_sketch
 
 
 @pytest.mark.parametrize("read", [read_votes, read_sketch])
-def test_one_vote_a_row_with_a_juror_column_of_another_name_points_to_it(read: object) -> None:
+def test_one_vote_per_row_with_a_juror_column_of_another_name_points_to_it(read: object) -> None:
     text = "item,who,label\n1,a,x\n1,b,y\n2,a,y\n2,b,y\n"
-    with pytest.raises(VotesError, match=r"one vote a row: try juror='who' \(--juror who\)"):
+    with pytest.raises(VotesError, match=r"one vote per row: try juror='who' \(--juror who\)"):
         read(io.StringIO(text))  # type: ignore[operator]
     assert read_votes(io.StringIO(text), juror="who").jurors == ("a", "b")
     with pytest.raises(VotesError, match="votes more than once"):

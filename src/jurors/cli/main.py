@@ -129,5 +129,5 @@ def main() -> None:
     """Grade jurors (classifiers, annotators, LLM judges) without an answer key.
 
     FILE is CSV, TSV, JSONL or Parquet (also .gz), a folder or a pattern of them, another tool's log, or - for
-    standard input: one vote a row (item, juror, label), one juror a column, or one juror a column plus a count.
+    standard input: one vote per row (item, juror, label), one juror per column, or one juror per column plus a count.
     """

@@ -41,7 +41,7 @@ def _list(text: str | None) -> list[str] | None:
 
 
 def _entries(accuracies: tuple[str, ...]) -> list[Any]:
-    """Each a number, or one number a label."""
+    """Each a number, or one number per label."""
     return [tuple(entry.split("/")) if "/" in entry else entry for entry in accuracies]
 
 

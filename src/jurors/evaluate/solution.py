@@ -78,7 +78,7 @@ class Solution(Result):
         prevalence: Number,
         accuracies: Sequence[tuple[Number, Number]],
     ) -> Solution:
-        """Two labels: one prevalence, and two accuracies a juror, say it all."""
+        """Two labels: one prevalence, and two accuracies per juror, say it all."""
         p = cast(Any, prevalence)
         confusions = tuple(((a, 1 - cast(Any, a)), (1 - cast(Any, b), b)) for a, b in accuracies)
         return cls(tuple(jurors), tuple(labels), (p, 1 - p), confusions)

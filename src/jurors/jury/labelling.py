@@ -18,7 +18,7 @@ _MOST_SHOWN = 20  # items in a notebook
 
 @dataclass(frozen=True, eq=False)
 class Labelling(Drawable):
-    """One label an item. `probability` is NaN where nothing earned one (a fallback to majority vote)."""
+    """One label per item. `probability` is NaN where nothing earned one (a fallback to majority vote)."""
 
     items: NDArray[Any]
     labels: tuple[Label, ...]

@@ -22,7 +22,7 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     source
         As in `grade`.
     key
-        True labels: a mapping from item to label, one label a row, a frame with `item` and `label`, or a file.
+        True labels: a mapping from item to label, one label per row, a frame with `item` and `label`, or a file.
 
     Examples
     --------

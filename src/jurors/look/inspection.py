@@ -139,13 +139,13 @@ class Inspection(Result):
 
 
 _LAYOUTS = {
-    "long": "long: one vote a row",
-    "wide": "wide: one juror a column",
-    "counts": "counts: one decision tuple a row, and how many items it stands for",
+    "long": "long: one vote per row",
+    "wide": "wide: one juror per column",
+    "counts": "counts: one decision tuple per row, and how many items it stands for",
     "log": "the votes are where its tool puts them",
-    "key": "an answer key: one item a row, and its true label",
+    "key": "an answer key: one item per row, and its true label",
     "votes": "votes in memory",
-    "sketch": "counts in memory: one decision tuple a row, and how many items it stands for",
+    "sketch": "counts in memory: one decision tuple per row, and how many items it stands for",
 }
 _ROLES = ("item", "juror", "label", "count")
 _OTHERS = {"ignored": "not read", "columns": "columns"}

@@ -75,7 +75,7 @@ def _by_key(check: KeyCheck | None) -> list[Action]:
 
 
 def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> list[Markup]:
-    """One advice a kind of alarm, about everybody whom alarms of that kind name."""
+    """One advice per kind of alarm, about everybody whom alarms of that kind name."""
     kinds: dict[str, list[Alarm]] = {}
     for alarm in loud:
         kinds.setdefault(alarm.kind, []).append(alarm)

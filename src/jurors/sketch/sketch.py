@@ -43,7 +43,7 @@ class Sketch:
     {('B', 'A'): 5}
     """
 
-    tuples: Votes  #: one row a distinct decision tuple, `tuples.counts` items each, in a fixed order
+    tuples: Votes  #: one row per distinct decision tuple, `tuples.counts` items each, in a fixed order
 
     # -- in -----------------------------------------------------------------------------------------
 

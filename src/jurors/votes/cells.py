@@ -18,7 +18,7 @@ from jurors.votes.files.faults import row_fault
 from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.spelling import equal_numbers, no_vote_words
 from jurors.votes.findings.while_reading import Spelling
-from jurors.votes.layout import one_vote_a_row, shown
+from jurors.votes.layout import one_vote_per_row, shown
 from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
@@ -136,7 +136,7 @@ def _laid_wide(
     names, row = _named(*items[1], items[0], "item")
     if len(names) == len(row) or counts is not None:
         return Votes.from_matrix(codes, items=item_array(names)[row], jurors=jurors, labels=kinds, counts=counts)
-    if options.duplicates == "error" and options.layout == "auto" and (hint := one_vote_a_row(items[0], jurors)):
+    if options.duplicates == "error" and options.layout == "auto" and (hint := one_vote_per_row(items[0], jurors)):
         raise VotesError(hint)
     at, col = np.nonzero(codes >= 0)
     columns = {"item": row[at], "juror": col, "value": codes[at, col]}

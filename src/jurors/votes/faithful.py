@@ -62,7 +62,7 @@ def _check_values(values: list[Any], what: str, format: str) -> None:
 
 
 def _check_header(votes: Votes, layout: str, format: str) -> None:
-    """One column a juror: a juror called "item", "count" or "truth" would be read as something else."""
+    """One column per juror: a juror called "item", "count" or "truth" would be read as something else."""
     names, jurors = header(votes, layout), len(votes.jurors)
     way_out = "write the long layout or a sketch instead (--to long, --to sketch)"
     try:

@@ -105,7 +105,7 @@ def _checked_long(
     for role in ("item", "juror", "label"):
         if long[role] is None:
             raise VotesError(
-                f"one vote a row needs the columns item, juror and label, but none of {shown(names)} is the {role}; "
+                f"one vote per row needs the columns item, juror and label, but none of {shown(names)} is the {role}; "
                 f"name it with {role}= (--{role} COLUMN)"
             )
     if len(set(long.values())) < 3:
@@ -114,7 +114,7 @@ def _checked_long(
     if count is not None or (lone and options.layout == "auto"):
         column = names[lone[0] if count is None else count]
         raise VotesError(
-            f"one vote a row cannot have counts: leave column {column!r} out with ignore= (--ignore), "
+            f"one vote per row cannot have counts: leave column {column!r} out with ignore= (--ignore), "
             "or put each juror in a column of its own"
         )
     return Layout(kind="long", item=long["item"], juror=long["juror"], label=long["label"])
@@ -170,31 +170,31 @@ def _refuse_blanks(names: Sequence[str], options: Reading) -> None:
         )
 
 
-def one_vote_a_row(item: str, jurors: Sequence[str]) -> str | None:
+def one_vote_per_row(item: str, jurors: Sequence[str]) -> str | None:
     """What to say of a wide table in which items come again, if it looks long: a column has a label's name.
 
-    >>> one_vote_a_row("item", ["who", "label"])
-    "items come again in column 'item' and 'label' looks like the vote of one vote a row: try juror='who' (--juror who)"
-    >>> one_vote_a_row("item", ["ann", "bob"])
+    >>> one_vote_per_row("q", ["who", "label"])
+    "items come again in column 'q' and 'label' looks like the vote of one vote per row: try juror='who' (--juror who)"
+    >>> one_vote_per_row("item", ["ann", "bob"])
     """
     label = guess_column(jurors, LABEL_WORDS)
     if label is None or len(jurors) < 2:
         return None
     who = jurors[1 if label == 0 else 0]
     return (
-        f"items come again in column {item!r} and {jurors[label]!r} looks like the vote of one vote a row: try "
+        f"items come again in column {item!r} and {jurors[label]!r} looks like the vote of one vote per row: try "
         f"juror={who!r} (--juror {who})"
     )
 
 
 def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Reading) -> None:
-    """Two columns, one of them called "worker": more likely one vote a row whose label we do not know."""
+    """Two columns, one of them called "worker": more likely one vote per row whose label we do not know."""
     worker = guess_column([names[k] for k in votes], JUROR_WORDS)
     if options.layout != "auto" or len(votes) > 2 or worker is None:
         return
     raise VotesError(
-        f"column {names[votes[worker]]!r} looks like one vote a row, but of item, juror and label not all are found in "
-        f"{shown(names)}; name them with item=, juror= and label= (--item …), or say layout='wide' (--layout wide)",
+        f"column {names[votes[worker]]!r} looks like one vote per row, but of item, juror and label not all are found "
+        f"in {shown(names)}; name them with item=, juror= and label= (--item …), or say layout='wide' (--layout wide)",
         code="no_label_column",
         column=names[votes[worker]],
     )

@@ -32,8 +32,8 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
         name, then by content; the text formats may be gzipped. Several files are read as one table and must have
         the same columns. What other tools wrote (see `tool`) is recognised by its content.
     layout
-        "long": one vote a row, in columns item, juror, label (`task,worker,label` and the like are understood).
-        "wide": one juror a column, beside an optional item column. "counts": wide, and a column says how many
+        "long": one vote per row, in columns item, juror, label (`task,worker,label` and the like are understood).
+        "wide": one juror per column, beside an optional item column. "counts": wide, and a column says how many
         items each row stands for. "auto" tells from what the cells show, with the columns' names as hints.
     item, juror, label, count
         The names of these columns, where they are not the usual ones.

@@ -1,6 +1,6 @@
 """`Votes`: who said what. Items by jurors, dense or sparse, with missing votes and (optionally) counts.
 
-Dense votes are one small integer a cell (-1: no vote); sparse ones are (item, juror, label) triples, so that a
+Dense votes are one small integer per cell (-1: no vote); sparse ones are (item, juror, label) triples, so that a
 panel where most jurors never saw most items costs memory by its votes, not by items x jurors.
 """
 
@@ -45,7 +45,7 @@ class Votes:
 
     jurors: tuple[str, ...]
     labels: tuple[Label, ...]
-    rows: int  #: how many rows there are: one an item, or one a distinct tuple when `counts` says how many items
+    rows: int  #: how many rows there are: one per item, or one per distinct tuple when `counts` says how many items
     items: NDArray[Any] | None = None  #: the items' names, in row order; None: they are just numbered
     counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
     findings: tuple[Finding, ...] = ()  #: what whoever read the votes has to say about them
@@ -207,7 +207,7 @@ class Votes:
         return replace(self, labels=renamed)
 
     def to_frame(self) -> Any:
-        """A pandas frame: one vote a row (item, juror, label), or in the counts layout where rows stand for items."""
+        """A pandas frame: one vote per row (item, juror, label), or in the counts layout where rows stand for items."""
         if self.counts is not None:
             if "count" in self.jurors:
                 raise VotesError("a juror is called 'count' like the column of counts; rename that juror first")

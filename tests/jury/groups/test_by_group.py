@@ -192,7 +192,7 @@ def test_groups_of_any_kind_keep_their_kind_and_a_natural_order(table: pd.DataFr
     [
         ("sax", {}, r"there is no column 'sax'. Did you mean 'sex'"),
         ("count", {}, r"column 'count' counts items"),
-        (None, {}, r"one group a row or a mapping by item, not NoneType"),
+        (None, {}, r"one group per row or a mapping by item, not NoneType"),
         (["a"], {}, r"the votes have 1,100 rows, but 1 groups were given"),
         ([["a"]] * 1100, {}, r"which is not a single value"),
         ([None] * 1100, {}, r"no row has a group"),

@@ -99,7 +99,7 @@ def case(
 
 
 def long_rows(rows: Sequence[Row], ids: Sequence[Any], jurors: Sequence[str] = JURORS, seed: int = 3) -> list[Row]:
-    """One vote a row, in the order of a crowd: item by item, the jurors of each shuffled."""
+    """One vote per row, in the order of a crowd: item by item, the jurors of each shuffled."""
     rng = random.Random(seed)
     votes = []
     for name, row in zip(ids, rows, strict=True):

@@ -26,7 +26,7 @@ from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import Pairs, incidence_of
 from jurors.votes import Votes
 
-STRENGTH = 2.0  #: pseudo-votes a juror on the right label, and as many spread over all
+STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
 _MOST_JOINT = 64  # joint answers of one judge's repeats up to which they are heard as one: six times, two labels
 _SURPRISE = 12.0  # disagreements expected where none is seen: chance does that once in e^12 = 160,000 times
@@ -175,15 +175,15 @@ def _heard_as_one(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
 def _model_note(sketch: Sketch, choice: ModelChoice, coupling: Coupling | None) -> str:
     if coupling is not None:
         groups = ", ".join(" + ".join(members) for members in _heard_as_one(sketch, coupling))
-        return f"Model: a confusion matrix a juror, jurors who err together heard as one: {groups}."
+        return f"Model: a confusion matrix per juror, jurors who err together heard as one: {groups}."
     weights = ", ".join(f"{name} {weight:.0%}" for name, weight in choice.weights.items() if weight >= 0.005)
     return f"Model: {_PLAIN[choice.chosen]} (chosen by hidden votes; averaged: {weights})."
 
 
 _PLAIN = {
-    "one_coin": "one accuracy a juror",
-    "confusion": "a confusion matrix a juror",
-    "strata": "a confusion matrix a juror, items easy or hard",
+    "one_coin": "one accuracy per juror",
+    "confusion": "a confusion matrix per juror",
+    "strata": "a confusion matrix per juror, items easy or hard",
 }
 
 

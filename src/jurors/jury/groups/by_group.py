@@ -109,9 +109,9 @@ def grade_by(source: Any, by: Any, *, column: str = "group", **options: Unpack[G
     Parameters
     ----------
     source
-        As in `grade`; with counts, one group a row.
+        As in `grade`; with counts, one group per row.
     by
-        The column of a file or dataframe that names the group; or one group a row; or a mapping from item to group.
+        The column of a file or dataframe that names the group; or one group per row; or a mapping from item to group.
     column
         What to call the groups, where `by` is not a column's name.
     options

@@ -1,4 +1,4 @@
-"""How grades by group read: one row a group and juror, then the decision tuples whose label differs."""
+"""How grades by group read: one row per group and juror, then the decision tuples whose label differs."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def prepared(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple
     if isinstance(by, str):
         if isinstance(source, (Votes, Sketch, np.ndarray, list, tuple)):
             raise VotesError(
-                f"there is no column {by!r} beside these votes; give one group a row, or a mapping by item"
+                f"there is no column {by!r} beside these votes; give one group per row, or a mapping by item"
             )
         if reading.get("layout", "auto") in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
             raise VotesError(f"column {by!r} counts items; name the column that holds their group")
@@ -84,7 +84,7 @@ def prepared(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple
     if isinstance(by, Key):
         return votes, _array(by.by_row(votes)), column
     if not hasattr(by, "__iter__"):
-        raise VotesError(f"groups are a column's name, one group a row or a mapping by item, not {type(by).__name__}")
+        raise VotesError(f"groups are a column's name, one group per row or a mapping by item, not {type(by).__name__}")
     listed = list(by)
     if len(listed) != votes.rows:
         raise VotesError(f"the votes have {votes.rows:,} rows, but {len(listed):,} groups were given")

@@ -1,4 +1,4 @@
-"""How fast the grades of a planned jury become known: half widths over items, one line a size of jury."""
+"""How fast the grades of a planned jury become known: half widths over items, one line per size of jury."""
 
 from __future__ import annotations
 

@@ -176,4 +176,4 @@ def _identifying(table: Hints, item: int | None, juror: int | None, label: int |
     return found[0] if len(found) == 1 else None
 
 
-# -- one juror a column -------------------------------------------------------------------------------------------
+# -- one juror per column -------------------------------------------------------------------------------------------

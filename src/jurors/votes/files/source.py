@@ -131,7 +131,7 @@ class Log:
     found: Found
 
     def read(self) -> Records | Votes:
-        """What the tool wrote: one vote a position, or counts."""
+        """What the tool wrote: one vote per position, or counts."""
         return read_records(self.found.paths, self.found.root, self.reader, self.found.named)
 
 
