@@ -1,9 +1,8 @@
-"""Names that people type: where they stand among the known ones, which known one was meant, how they are shown."""
+"""Names that people type: where they stand among the known ones, and which known one was meant."""
 
 from __future__ import annotations
 
 import difflib
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -60,32 +59,3 @@ def like(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str | None:
 def choice(value: Any, known: Sequence[Any], what: str) -> Any:
     """The value of an option, which must be one of the known; OptionError suggests the nearest."""
     return nearest(value, known, what, error=OptionError)
-
-
-# -- shown --------------------------------------------------------------------------------------------------------
-
-# Control characters, marks that turn the direction of writing or take no room, halves of characters, ends of lines; and
-# letters that draw nothing.
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
-
-
-def visible(text: str) -> str:
-    r"""Text in which every character can be seen, as one line: a name can neither steer a terminal nor forge a line.
-
-    >>> visible("ann\x1b[2J\nOK: no alarm rang"), visible("Zoë – 評価者")
-    ('ann\\x1b[2J\\nOK: no alarm rang', 'Zoë – 評価者')
-    """
-    if text.isprintable() and text.isascii():
-        return text
-    return "".join(character if is_visible(character) else escaped(character) for character in text)
-
-
-def is_visible(character: str) -> bool:
-    """Whether a character leaves a mark of its own, or is a plain blank."""
-    return unicodedata.category(character) not in _UNSEEN and character not in _BLANK
-
-
-def escaped(character: str) -> str:
-    """A character as a program would write it."""
-    return character.encode("unicode_escape").decode("ascii")

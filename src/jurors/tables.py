@@ -6,9 +6,7 @@ columns.
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 import json
 import math
 import re
@@ -18,10 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from importlib.util import find_spec
+from textwrap import fill
 from typing import Any, ClassVar, TypeAlias
 
 from jurors.errors import VotesError
-from jurors.names import is_visible
+from jurors.quoting import in_markdown, prose_in_markdown, visible, visible_json, without_formula
 
 Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
 
@@ -82,15 +81,15 @@ class Result(ABC):
 
     def to_text(self) -> str:
         """The result for a terminal."""
-        return "\n\n".join(block if isinstance(block, str) else block.to_text() for block in self._blocks()) + "\n"
+        return "\n\n".join(_block(block).to_text() for block in self._blocks()) + "\n"
 
     def to_markdown(self) -> str:
         """The same as Markdown."""
-        return "\n\n".join(block if isinstance(block, str) else block.to_markdown() for block in self._blocks()) + "\n"
+        return "\n\n".join(_block(block).to_markdown() for block in self._blocks()) + "\n"
 
     def to_html(self) -> str:
         """The same as HTML, in which every name is text, never markup."""
-        return "".join(_paragraph(block) if isinstance(block, str) else block.to_html() for block in self._blocks())
+        return "".join(_block(block).to_html() for block in self._blocks())
 
     def to_csv(self) -> str:
         """The result as comma separated values, full precision."""
@@ -126,6 +125,26 @@ class Drawable(Result):
 
 
 @dataclass(frozen=True)
+class Prose:
+    """A paragraph; in text, in lines no longer than `width`."""
+
+    text: str
+    width: int | None = None
+
+    def to_text(self) -> str:
+        """One line, or several."""
+        return visible(self.text) if self.width is None else fill(visible(self.text), self.width)
+
+    def to_markdown(self) -> str:
+        """A paragraph."""
+        return prose_in_markdown(self.text)
+
+    def to_html(self) -> str:
+        """A paragraph."""
+        return _paragraph(self.text)
+
+
+@dataclass(frozen=True)
 class Table:
     """A title, column names and cells; the columns `right` are set to the right."""
 
@@ -134,6 +153,7 @@ class Table:
     title: str = ""
     right: tuple[int, ...] = ()
     headless: bool = False  #: text leaves the names of the columns out; Markdown and HTML need them
+    is_prose: bool = False  #: cells are sentences of ours, in which `code` is marked for Markdown
 
     @classmethod
     def of(cls, columns: Columns) -> Table:
@@ -145,9 +165,9 @@ class Table:
         from rich.cells import cell_len
 
         cells = [[_shown(cell) for cell in row] for row in self.rows]
-        lines = cells if self.headless else [self.columns, *cells]
+        lines = cells if self.headless else [tuple(map(visible, self.columns)), *cells]
         widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join([self.title] * bool(self.title) + [self._line(row, widths) for row in lines])
+        return "\n".join([visible(self.title)] * bool(self.title) + [self._line(row, widths) for row in lines])
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
         from rich.cells import cell_len
@@ -161,22 +181,23 @@ class Table:
     def to_markdown(self) -> str:
         """A GitHub-flavoured table."""
         rule = ["---:" if k in self.right else "---" for k in range(len(self.columns))]
-        rows = [[_shown(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in self.rows]
-        lines = ["| " + " | ".join(row) + " |" for row in (list(self.columns), rule, *rows)]
+        shown = prose_in_markdown if self.is_prose else in_markdown
+        rows = [[shown(_shown(cell)) for cell in row] for row in self.rows]
+        lines = ["| " + " | ".join(row) + " |" for row in (list(map(in_markdown, self.columns)), rule, *rows)]
         return _titled(self.title) + "\n".join(lines)
 
     def to_html(self) -> str:
         """An HTML table; every cell is text, never markup."""
-        heads = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
+        heads = "".join(f"<th>{_escaped(c)}</th>" for c in self.columns)
         body = "".join(
             "<tr>" + "".join(self._cell(k, cell) for k, cell in enumerate(row)) + "</tr>" for row in self.rows
         )
-        caption = f"<caption>{html.escape(self.title)}</caption>" if self.title else ""
+        caption = f"<caption>{_escaped(self.title)}</caption>" if self.title else ""
         return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
     def _cell(self, column: int, cell: Any) -> str:
         style = ' style="text-align:right"' if column in self.right else ""
-        return f"<td{style}>{html.escape(_shown(cell))}</td>"
+        return f"<td{style}>{_escaped(_shown(cell))}</td>"
 
 
 @dataclass(frozen=True)
@@ -189,15 +210,16 @@ class Notes:
 
     def to_text(self) -> str:
         """A line each, below the title."""
-        return "\n".join([self.title] * bool(self.title) + [self.mark + line for line in self.lines])
+        lines = [self.mark + visible(line) for line in self.lines]
+        return "\n".join([visible(self.title)] * bool(self.title) + lines)
 
     def to_markdown(self) -> str:
         """A list."""
-        return (_titled(self.title) + "\n".join(f"- {line}" for line in self.lines)).rstrip("\n")
+        return (_titled(self.title) + "\n".join(f"- {prose_in_markdown(line)}" for line in self.lines)).rstrip("\n")
 
     def to_html(self) -> str:
         """A list."""
-        items = "".join(f"<li>{html.escape(line)}</li>" for line in self.lines)
+        items = "".join(f"<li>{_escaped(line)}</li>" for line in self.lines)
         return _paragraph(self.title) * bool(self.title) + f"<ul>{items}</ul>" * bool(items)
 
 
@@ -215,26 +237,36 @@ class Listing:
 
     def to_markdown(self) -> str:
         """A fenced block."""
-        return _titled(self.title) + "\n".join([f"```{self.language}", *self.lines, "```"])
+        lines = list(map(visible, self.lines))
+        fence = "`" * max([3, *(len(run) + 1 for line in lines for run in re.findall("`+", line))])
+        return _titled(self.title) + "\n".join([f"{fence}{self.language}", *lines, fence])
 
     def to_html(self) -> str:
         """Preformatted."""
-        return _paragraph(self.title) * bool(self.title) + f"<pre>{html.escape(chr(10).join(self.lines))}</pre>"
+        return _paragraph(self.title) * bool(self.title) + f"<pre>{chr(10).join(map(_escaped, self.lines))}</pre>"
 
 
-Block: TypeAlias = "str | Table | Notes | Listing"
+Block: TypeAlias = "str | Prose | Table | Notes | Listing"
+
+
+def _block(block: Block) -> Prose | Table | Notes | Listing:
+    return Prose(block) if isinstance(block, str) else block
 
 
 def _titled(title: str) -> str:
-    return f"**{title}**\n\n" if title else ""
+    return f"**{in_markdown(title)}**\n\n" if title else ""
 
 
 def _paragraph(text: str) -> str:
-    return f"<p>{html.escape(text)}</p>"
+    return f"<p>{_escaped(text)}</p>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(visible(text))
 
 
 def _shown(cell: Any) -> str:
-    return "–" if cell is None or (isinstance(cell, float) and cell != cell) else str(cell)
+    return "–" if cell is None or (isinstance(cell, float) and cell != cell) else visible(str(cell))
 
 
 # -- data --------------------------------------------------------------------------------------------------
@@ -259,12 +291,21 @@ def _plain(values: Any) -> list[Any]:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Comma separated values, full precision; nothing where there is no value."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if cell is None or cell != cell else cell for cell in row] for row in rows)
-    return out.getvalue()
+    """Comma separated values, full precision; nothing where there is no value, and no formula."""
+    return "".join(",".join(map(_csv_cell, row)) + "\n" for row in (columns, *rows))
+
+
+def _csv_cell(cell: Any) -> str:
+    """Python's own writer leaves a carriage return unquoted, which then ends a row."""
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, (int, float)):
+        return str(cell)
+    text = without_formula(str(cell))
+    return '"' + text.replace('"', '""') + '"' if _CSV_MARK.search(text) else text
+
+
+_CSV_MARK = re.compile('[",\r\n]')
 
 
 def json_ready(value: Any) -> Any:
@@ -289,16 +330,8 @@ def json_ready(value: Any) -> Any:
 
 
 def json_text(document: Any, **layout: Any) -> str:
-    r"""Strict JSON: no NaN, no surprises. What cannot be seen is written as `\uXXXX`: exact, and safe to look at.
-
-    >>> print(json_text({"juror": "Zoë\u202e"}, indent=None))
-    {"juror": "Zoë\u202e"}
-    """
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, **{"indent": 1, **layout})
-    return _PERHAPS_UNSEEN.sub(lambda match: match[0] if is_visible(match[0]) else json.dumps(match[0])[1:-1], text)
-
-
-_PERHAPS_UNSEEN = re.compile("[^\n -~\xa1-\xac\xae-\u0300]")
+    """Strict JSON: no NaN, no surprises."""
+    return visible_json(json.dumps(document, ensure_ascii=False, allow_nan=False, **{"indent": 1, **layout}))
 
 
 def data_frame(columns: Columns) -> Any:

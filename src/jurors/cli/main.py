@@ -13,7 +13,8 @@ import click
 
 from jurors.cli.streams import forget_output, heeding_signals, say, standard_streams, stopped_status
 from jurors.errors import JurorsError
-from jurors.names import like, visible
+from jurors.names import like
+from jurors.quoting import visible
 
 #: Command -> one line of help. Each lives in the module of its name.
 COMMANDS = {

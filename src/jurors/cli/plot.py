@@ -14,7 +14,7 @@ from jurors.cli.output import Output, Working, chart_format
 from jurors.cli.paths import WRITES
 from jurors.cli.streams import put
 from jurors.errors import OptionError
-from jurors.names import visible
+from jurors.quoting import visible
 from jurors.whole import write_whole
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from jurors.cli.options import Key, Source, exam_option, grading_options, key_op
 from jurors.cli.output import Output
 from jurors.cli.paths import WRITES
 from jurors.cli.streams import put
-from jurors.names import visible
+from jurors.quoting import visible
 
 _ARGUMENTS = "jurors.arguments"
 

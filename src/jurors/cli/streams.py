@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from jurors.names import visible
+from jurors.quoting import visible
 from jurors.whole import ENDING, encoded
 
 

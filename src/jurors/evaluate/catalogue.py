@@ -219,7 +219,7 @@ _KINDS = (
         "Nothing; did somebody make up the data?",
     ),
     AlarmKind(
-        "inconsistent", _NOTE, "no independent jurors give *exactly* these counts",
+        "inconsistent", _NOTE, "no independent jurors give exactly these counts",
         "Nothing: any real test; `correlated_errors` says whether it matters", about="labels",
     ),
     AlarmKind("rational", _NOTE, "the exact answer is rational", _NOTHING, about="labels"),
@@ -376,7 +376,7 @@ def table_of_kinds(about: About) -> Table:
         for kind in KINDS.values()
         if kind.about == about
     ]
-    return Table(("kind", "level", "what it means", "what to do"), tuple(rows))
+    return Table(("kind", "level", "what it means", "what to do"), tuple(rows), is_prose=True)
 
 
 def _plain(advice: str) -> str:

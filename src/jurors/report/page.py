@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jurors.errors import JurorsError
-from jurors.names import visible
 from jurors.options import GradingOptions, names_of
 from jurors.pages import COLOURS, compact_json, digest, inert, policy
+from jurors.quoting import visible
 from jurors.whole import check_writable, write_whole
 
 if TYPE_CHECKING:

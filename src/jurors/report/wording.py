@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from jurors.names import visible
+from jurors.quoting import visible
 
 _SHORT = 15  # characters that every screen has room for
 

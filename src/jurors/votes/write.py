@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import OutputError, VotesError
 from jurors.names import choice
+from jurors.quoting import without_formula
 from jurors.scratch import scratch
 from jurors.votes.faithful import check_faithful, header
 from jurors.votes.files.faults import first_line
@@ -203,7 +204,7 @@ def _csv_lines(votes: Votes, layout: Target, format: str) -> Iterator[str]:
     delimiter = "," if format == "csv" else "\t"
 
     def quoted(value: Any) -> str:
-        text = str(value)
+        text = without_formula(str(value))
         plain_text = not any(mark in text for mark in (delimiter, '"', "\n")) and text == text.strip()
         return text if plain_text and text else '"' + text.replace('"', '""') + '"'
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from jurors.errors import VotesError
 from jurors.numbers.arrays import Floats
+from jurors.quoting import with_formula
 from jurors.tables import csv_text
 from jurors.whole import write_whole
 
@@ -155,7 +156,7 @@ def _jury(row: dict[str, str], number: int) -> ReferenceJury:
     for field in fields(ReferenceJury):
         text = row[field.name]
         try:
-            values[field.name] = _KINDS[str(field.type)](text)
+            values[field.name] = _KINDS[str(field.type)](with_formula(text))
             fits = field.type == "str" or (
                 np.isfinite(values[field.name]) and values[field.name] >= _LEAST.get(field.name, 0)
             )

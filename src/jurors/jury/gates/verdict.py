@@ -13,6 +13,7 @@ from jurors.evaluate.catalogue import KINDS, LEVELS, Level
 from jurors.jury.gates.gate import judged_gates, limit_alarms
 from jurors.jury.gates.outcome import Gate
 from jurors.options import LimitOptions, Limits
+from jurors.quoting import visible
 from jurors.tables import Columns, Notes, Result
 
 _OF_GATES = ("gate_failed", "gate_unknown")  # their lines are the gates' own
@@ -68,35 +69,30 @@ class Verdict(Result):
         outcomes = {name: len(suite.findall(f"*/{tag}")) for name, tag in _OUTCOMES.items()}
         for name, number in {"tests": len(suite), **outcomes}.items():
             suite.set(name, str(number))
-        SubElement(suite, "system-out").text = _printable(self.to_text())
+        SubElement(suite, "system-out").text = self.to_text()
         return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
 
     def _alarm_case(self, suite: Element, kind: str) -> None:
         case = SubElement(suite, "testcase", classname="jurors.alarms", name=kind)
         rung = [alarm for alarm in self.alarms if alarm.kind == kind]
         if any(alarm in self.loud for alarm in rung):
-            message = _printable("; ".join(alarm.message for alarm in rung))
+            message = visible("; ".join(alarm.message for alarm in rung))
             SubElement(case, "failure", message=message, type=rung[0].level)
         elif rung:
-            SubElement(case, "system-out").text = _printable("\n".join(f"{a.level}: {a.message}" for a in rung))
+            SubElement(case, "system-out").text = "\n".join(visible(f"{a.level}: {a.message}") for a in rung)
 
 
 _OUTCOMES = {"failures": "failure", "skipped": "skipped"}
 
 
 def _gate_case(suite: Element, one: Gate) -> None:
-    case = SubElement(suite, "testcase", classname="jurors.gates", name=_printable(one.name))
+    case = SubElement(suite, "testcase", classname="jurors.gates", name=visible(one.name))
     if one.outcome == "fail":
-        SubElement(case, "failure", message=_printable(one.line), type="gate")
+        SubElement(case, "failure", message=visible(one.line), type="gate")
     elif one.outcome == "not known":
-        SubElement(case, "skipped", message=_printable(one.line))
+        SubElement(case, "skipped", message=visible(one.line))
     else:
-        SubElement(case, "system-out").text = _printable(one.line)
-
-
-def _printable(text: str) -> str:
-    """Text that XML can hold: names of jurors may have any character."""
-    return "".join(c if c >= " " or c in "\n\t" else "\ufffd" for c in text)
+        SubElement(case, "system-out").text = visible(one.line)
 
 
 def check(evaluation: Evaluation, *, fail_on: Level = "alarm", **limits: Unpack[LimitOptions]) -> Verdict:

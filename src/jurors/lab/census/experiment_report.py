@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from textwrap import fill
 from typing import Any
 
 from jurors.lab.census.experiment_verdict import verdict
-from jurors.tables import Block, Table
+from jurors.tables import Block, Prose, Table
 
 _WIDTH = 118
 
@@ -22,7 +21,7 @@ _DRAWN = {
 
 def report_blocks(document: Mapping[str, Any]) -> list[Block]:
     """The verdict first, then who and how, then the tables."""
-    prose = [fill(line, _WIDTH) for line in (*verdict(document), *_head(document))]
+    prose = [Prose(line, _WIDTH) for line in (*verdict(document), *_head(document))]
     return [*prose, *_tables(document)]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from jurors.errors import VotesError
 from jurors.options import Format
+from jurors.quoting import with_formula
 from jurors.votes.files.faults import first_byte
 from jurors.votes.files.fetch import BOM, HEAD
 from jurors.votes.files.formats import CELLS
@@ -70,7 +71,7 @@ def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], 
             "names"
         )
     chosen = max(choices, key=lambda d: len(headers[d]))
-    names = tuple(name.strip() for name in headers[chosen])
+    names = tuple(with_formula(name.strip()) for name in headers[chosen])
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
     call = (
         f"read_csv([{_FILES}], auto_detect=false, header=true, delim='{chosen}', quote='\"', escape='\"', "

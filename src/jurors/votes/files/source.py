@@ -15,6 +15,7 @@ import numpy as np
 
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.options import Format, Progress, Reading
+from jurors.quoting import with_formula
 from jurors.scratch import scratch
 from jurors.votes.columns.by_evidence import find_layout
 from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
@@ -90,6 +91,8 @@ class Table:
                 return cast(list[Any], json.loads("[" + ",".join("null" if v is None else v for v in values) + "]"))
             except RecursionError:
                 raise VotesError(f"column {self.names[columns[0]]!r} holds JSON that is nested too deeply") from None
+        if kind == "text" and any(self.types[k] == "CSV" for k in columns):
+            return _unquoted(values)
         if kind == "text" or (isinstance(values, np.ndarray) and values.dtype.kind == "i"):
             return values
         converters: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": "true".__eq__}
@@ -120,6 +123,13 @@ class Table:
             return self
         parts = [part if "JSON" not in part.types else open_part(self.con, part, sample=-1) for part in self.parts]
         return _joined(self.con, parts, self.progress)
+
+
+def _unquoted(values: Sequence[Any]) -> Sequence[Any]:
+    """Cells of CSV, without the apostrophes that keep spreadsheets from computing them."""
+    if not any(value is not None and value[:1] == "'" for value in values):
+        return values
+    return [None if value is None else with_formula(value) for value in values]
 
 
 @dataclass(frozen=True)
