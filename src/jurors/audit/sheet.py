@@ -15,9 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from jurors.errors import VotesError
+from jurors.jury.review import VOTE_OF, votes_on
 from jurors.options import Label, Reading
 from jurors.tables import Columns, Result, Table
 from jurors.votes import Votes
@@ -30,7 +29,6 @@ from jurors.votes.layout import shown
 from jurors.votes.read import cells
 
 COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
-VOTE_OF = "vote of "
 
 
 class _Row(NamedTuple):
@@ -65,7 +63,7 @@ class Sheet(Result):
     ) -> Sheet:
         """The sheet of these rows, drawn in this order, whose first has this place in the whole draw."""
         last = first + len(rows) - 1
-        said = _votes_on(votes, rows)
+        said = votes_on(votes, rows)
         return cls(
             draw=tuple(range(first, last + 1)), of=(last,) * len(rows),
             items=tuple(votes.item_names()[list(rows)].tolist()), labels=(None,) * len(rows), chance=tuple(chances),
@@ -74,8 +72,7 @@ class Sheet(Result):
 
     def showing(self, texts: ItemTexts) -> Sheet:
         """The same with what shows the items; VotesError where one of them has no text."""
-        shown = texts.of(self.items)
-        return replace(self, texts={_free_name(name): column for name, column in shown.items()})
+        return replace(self, texts=texts.of(self.items, taken=COLUMNS))
 
     def open(self) -> Sheet:
         """The same with the votes: for the analyst, not for whoever labels."""
@@ -101,22 +98,6 @@ class Sheet(Result):
         columns = dict(self._columns())
         del columns["drawn_from"]
         return (Table.of({**columns, "chance": [f"{p:.6f}" for p in self.chance]}),)
-
-
-def _free_name(column: str) -> str:
-    """The name of a column of texts, if no other column of a sheet is or may be called so."""
-    name = column.strip().lower()
-    return f"text of {column}" if name in COLUMNS or name.startswith(VOTE_OF) else column
-
-
-def _votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:
-    place = {row: k for k, row in enumerate(rows)}
-    said: dict[str, list[Label | None]] = {juror: [None] * len(rows) for juror in votes.jurors}
-    at, juror, code = votes.triples()
-    wanted = np.isin(at, list(rows))
-    for row, who, label in zip(at[wanted].tolist(), juror[wanted].tolist(), code[wanted].tolist(), strict=True):
-        said[votes.jurors[who]][place[row]] = votes.labels[label]
-    return {name: tuple(values) for name, values in said.items()}
 
 
 def checksum(votes: Votes) -> str:

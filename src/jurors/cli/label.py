@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Source, by_option, grading_options, votes_options
+from jurors.cli.options import Source, by_option, grading_options, texts_options, votes_options
 from jurors.cli.output import Output, output_options
+from jurors.errors import OptionError
 
 
 @click.command()
@@ -17,16 +18,25 @@ from jurors.cli.output import Output, output_options
 @click.option("--review", type=click.IntRange(min=1), metavar="N",
               help="Only the N items where a person's look helps most, least certain first.")  # fmt: skip
 @by_option
+@texts_options
 @output_options("text", "json", "csv", "md")
-def label(source: Source, grading: dict[str, Any], review: int | None, by: str | None, output: Output) -> None:
+def label(
+    source: Source, grading: dict[str, Any], review: int | None, by: str | None, items: str | None,
+    text: tuple[str, ...], output: Output,
+) -> None:  # fmt: skip
     """One label per item of FILE, with the probability that it is right."""
     import jurors
 
+    if review is None and (items or text):
+        raise OptionError("--items and --text show the items of a review: say how many with --review N")
     with output.working("labelling") as bar:
+        source, texts = source.showing(items, text)
         if by is None:
-            labelling = jurors.label(source.read(bar), **grading)
+            votes = source.read(bar)
+            labelling = jurors.label(votes, **grading)
         else:
             votes, named = source.read_with_groups(by, bar)
             labelling, groups, _ = jurors.label_by(votes, named, column=by, **grading)
             labelling = replace(labelling, groups=groups)
-    output.show(labelling if review is None else replace(labelling, listed=labelling.review(review)))
+        shown = labelling if review is None else labelling.for_review(review, votes, texts)
+    output.show(shown)

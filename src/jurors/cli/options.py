@@ -83,6 +83,20 @@ class Source:
             texts = read_item_texts(items, columns)
         return self.read(working), texts
 
+    def showing(self, items: str | None, columns: Sequence[str]) -> tuple[Source, Any]:
+        """The same without the columns of FILE that show items, and what shows them; None where nothing was asked."""
+        from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
+
+        if items is not None:
+            return self, read_item_texts(items, columns)
+        if not columns:
+            return self, None
+        one, other = self.twice()
+        _, texts = read_votes_with_texts(one.files, columns, **one.options)
+        for column in () if texts is None else texts.ignored:
+            other = other.without(column)
+        return other, texts
+
     def twice(self) -> tuple[Source, Source]:
         """Two that read the same, for what needs two readings: standard input gives its content only once."""
         if "-" not in self.files or sys.stdin is None:

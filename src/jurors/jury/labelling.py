@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -10,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Partition
+from jurors.jury.review import VOTE_OF, in_short, votes_on
 from jurors.tables import Columns, Drawable, Table, row_documents
 from jurors.votes import Label, Votes
+from jurors.votes.item_texts import ItemTexts
 
 _MOST_SHOWN = 20  # items in a notebook
+_MOST_TEXT = 60  # characters of a text in a table to read
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,8 @@ class Labelling(Drawable):
     groups: NDArray[Any] | None = None  #: the group of each item, where groups were labelled apart
     listed: NDArray[np.int64] | None = None  #: the positions of the items to list, in this order; None: all
     basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
+    votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
+    texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> what shows the items that are listed
 
     _is_bare = True
 
@@ -48,6 +54,30 @@ class Labelling(Drawable):
         """The positions of the items where a person's look helps most: least probable label first."""
         order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
         return order[: max(count, 0)]
+
+    def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
+        """Only the items of a review, each with every juror's vote (of the votes that were labelled) and its texts.
+
+        Examples
+        --------
+        >>> from jurors import Votes, label
+        >>> votes = Votes.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["b", "a", "a"]] * 9)
+        >>> label(votes).for_review(1, votes).to_frame().columns.tolist()
+        ['item', 'label', 'probability', 'vote of 1', 'vote of 2', 'vote of 3']
+        """
+        listed = self.review(count)
+        items = self.items[listed].tolist()
+        shown = None if texts is None else texts.of(items, taken=("item", "label", "probability", "group"))
+        said = None if votes.counts is not None else votes_on(votes, self._rows_in(votes, listed))
+        return replace(self, listed=listed, votes=said, texts=shown)
+
+    def _rows_in(self, votes: Votes, which: NDArray[np.int64]) -> list[int]:
+        """The rows of these items, which are the same where the votes are in the order of the labels."""
+        names = votes.item_names()
+        if len(names) == len(self) and np.array_equal(names[which], self.items[which]):
+            return [int(row) for row in which]
+        place = {name: row for row, name in enumerate(names.tolist())}
+        return [place[item] for item in self.items[which].tolist()]
 
     def rows(self, which: NDArray[np.int64] | None = None) -> list[tuple[Any, Any, float]]:
         """(item, label, probability) of the items that are listed, or of these positions."""
@@ -68,13 +98,20 @@ class Labelling(Drawable):
 
     def _columns(self) -> Columns:
         at = self._listed()
+        said = {f"{VOTE_OF}{juror}": votes for juror, votes in (self.votes or {}).items()}
+        return {**self._own_columns(at), **said, **(self.texts or {})}
+
+    def _own_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         columns = {"item": self.items[at], "label": self.label[at], "probability": self.probability[at]}
         return columns if self.groups is None else {**columns, "group": self.groups[at]}
 
     def _blocks(self) -> tuple[Table]:
-        columns = self._columns()
-        shown = {**columns, "probability": [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]}
-        return (replace(Table.of(shown), right=(2,)),)
+        columns = self._own_columns(self._listed())
+        columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
+        if self.votes:
+            columns["votes"] = in_short(self.votes)
+        beginnings = {name: [_beginning(text) for text in texts] for name, texts in (self.texts or {}).items()}
+        return (replace(Table.of({**columns, **beginnings}), right=(2,)),)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -93,6 +130,12 @@ class Labelling(Drawable):
         at = self._listed()
         more = f"<p>… {len(at) - _MOST_SHOWN:,} more</p>" if len(at) > _MOST_SHOWN else ""
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
+
+
+def _beginning(text: str) -> str:
+    """What fits into a line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…"
 
 
 def label_rows(votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partition, **about: Any) -> Labelling:

@@ -19,9 +19,11 @@ from jurors.jury.labelling import Labelling, label_rows
 from jurors.jury.score import score_counted
 from jurors.sketch import Sketch
 from jurors.votes import Key, Votes, as_key, read_votes_with_key
+from jurors.votes.item_texts import ItemTexts
 
 _MOST_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named
 _MOST_CELLS = 200_000  # tuples x jurors x labels: above, other methods are not run for the sake of a chart
+_MOST_QUEUED = 40  # items for a person to look at
 _MOST_CURVED = 6  # jurors: above, the curve of bounds takes longer than the page
 
 
@@ -34,18 +36,20 @@ class Findings:
     keyed: KeyedEvaluation | None = None
     comparison: Comparison | None = None  #: other methods beside the evaluation
     curve: dict[str, Any] | None = None  #: bounds over the error correlation
+    queue: Labelling | None = None  #: the items that a person should look at first, with their votes
 
 
-def find(source: Votes | Sketch, key: Key | None = None, **grading: Any) -> Findings:
-    """Count once; grade, label and compare; `grading` are the options of `grade`."""
+def find(source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, **grading: Any) -> Findings:
+    """Count once; grade, label and compare; `texts` show the items, `grading` are the options of `grade`."""
     evaluation, counted, _ = grade_rows(source, **grading)
     keyed = None if key is None else score_counted(counted, key)
-    labelling = None
+    labelling = queue = None
     partition = evaluation.labelling_partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
         about = {"method": evaluation.method, "alarms": evaluation.alarms}
         labelling = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
-    return Findings(evaluation, labelling, keyed, _comparison(evaluation, counted, keyed), _curve(evaluation))
+        queue = labelling.for_review(_MOST_QUEUED, counted.votes, texts)
+    return Findings(evaluation, labelling, keyed, _comparison(evaluation, counted, keyed), _curve(evaluation), queue)
 
 
 def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:

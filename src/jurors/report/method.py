@@ -9,11 +9,12 @@ from typing import Any
 from jurors.doubt.standing import actual_scores
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
 from jurors.evaluate.card import REAL, percent, percent_range
+from jurors.jury.review import in_short
 from jurors.report.findings import Findings
 
 _MOST_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others
 _MOST_CELLS = 6_000  # of a table of accuracies or confusion matrices
-_MOST_ITEMS = 40
+_MOST_TEXT = 400  # characters of what shows an item
 _MOST_PAIRS = 60
 _MOST_METHODS = 60
 
@@ -28,6 +29,7 @@ class PageTable:
     rows: tuple[tuple[str, ...], ...]
     named: tuple[int, ...] = (0,)  #: columns that hold names or labels: set to the left, cut where long
     note: str = ""
+    texts: tuple[int, ...] = ()  #: columns that hold sentences: set to the left, in several lines
 
     @property
     def is_long(self) -> bool:
@@ -270,10 +272,17 @@ def _methods(findings: Findings) -> PageTable | None:
 
 def _items(findings: Findings) -> PageTable | None:
     """The least certain items: where a person's look helps most."""
-    labelling = findings.labelling
-    if labelling is None or not labelling.expected_errors >= 0:
+    queue = findings.queue
+    if queue is None or not queue.expected_errors >= 0:
         return None
-    rows = tuple((str(i), str(a), percent(p)) for i, a, p in labelling.rows(labelling.review(_MOST_ITEMS)))
-    columns = ("item", "best label", "probability that it is right")
+    shown = {"votes": in_short(queue.votes or {}), **(queue.texts or {})}
+    cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
+    rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
+    columns = ("item", "best label", "probability that it is right", *shown)
     caption = f"The {len(rows)} least certain items, worst first"
-    return PageTable("table-items", caption, columns, rows, named=(0, 1))
+    return PageTable("table-items", caption, columns, rows, named=(0, 1), texts=tuple(range(3, len(columns))))
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…"

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from jurors.report.vega import RuntimeMaker
     from jurors.sketch import Sketch
     from jurors.votes import Key, Votes
+    from jurors.votes.item_texts import ItemTexts
 
 _MOST_RANKED = 12  # above, the first screen shows the first and the last
 _ENDS = 6
@@ -62,8 +63,9 @@ def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> P
 
 
 def report_html(
-    source: Any, *, key: Any = None, title: str | None = None, command: str | None = None, **options: Any
-) -> str:
+    source: Any, *, key: Any = None, title: str | None = None, command: str | None = None,
+    texts: ItemTexts | None = None, **options: Any,
+) -> str:  # fmt: skip
     """The report of some votes as one self-contained HTML page.
 
     Parameters
@@ -76,6 +78,8 @@ def report_html(
         The page's title; else the name of the file, with its folder.
     command
         The command line to show, where there was one.
+    texts
+        What shows the items that a person should look at, as `jurors.audit.read_item_texts` reads it.
     options
         As in `grade`: how to grade, and how to read a file.
 
@@ -95,7 +99,7 @@ def report_html(
     asked = {**options, **({"key": f"column {key}"} if is_named else {})}
     return make_page(
         lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
-        asked=asked,
+        asked=asked, texts=texts,
     ).html  # fmt: skip
 
 
@@ -115,6 +119,7 @@ def make_page(
     command: str | None = None,
     grading: Mapping[str, Any],
     asked: Mapping[str, Any],
+    texts: ItemTexts | None = None,
 ) -> Page:
     """The page of the votes (and the key) that `read` gives.
 
@@ -128,6 +133,8 @@ def make_page(
         As in `report_html`.
     grading, asked
         The options of `grade`, and all others that the page should tell.
+    texts
+        What shows the items that a person should look at.
     """
     _check_drawable()
     from jurors.report.findings import find
@@ -137,7 +144,7 @@ def make_page(
     maker = RuntimeMaker()
     try:
         checksums = Checksums(inputs)
-        found = find(*read(), **grading)
+        found = find(*read(), texts=texts, **grading)
         e = found.evaluation
         told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**told, **asked}, command)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 from jurors.errors import VotesError
@@ -42,14 +42,18 @@ class ItemTexts:
     by_item: Mapping[str, tuple[str, ...]] = field(repr=False)
     file: str = ""  #: where they are from
     whole: bool = True  #: whether an item without a text is a fault; in a log it is none
+    ignored: tuple[str, ...] = ()  #: the columns of the votes' own table that these are: no jurors
 
     @classmethod
     def from_mapping(cls, by_item: Mapping[Any, Any]) -> ItemTexts:
         """One text per item."""
         return cls(("text",), {_name(item): (as_text(text),) for item, text in by_item.items()})
 
-    def of(self, items: Sequence[Any]) -> dict[str, tuple[str, ...]]:
-        """The texts of these items, column by column; VotesError where one has none."""
+    def of(self, items: Sequence[Any], taken: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+        """The texts of these items, column by column; VotesError where one has none.
+
+        Columns called as others beside them (`taken`, or a juror's votes) are called "text of …".
+        """
         empty = ("",) * len(self.columns)
         rows = [self.by_item.get(_name(item), empty) for item in items]
         lacking = [item for item, row in zip(items, rows, strict=True) if not any(row)]
@@ -58,7 +62,13 @@ class ItemTexts:
             fault = VotesError(f"{len(lacking):,} of the {len(items):,} items to show {verb} no text, such as "
                                f"{lacking[0]!r}", item=str(lacking[0]))  # fmt: skip
             raise fault.in_file(self.file) if self.file else fault
-        return {name: tuple(row[k] for row in rows) for k, name in enumerate(self.columns)}
+        names = [f"text of {name}" if _is_taken(name, taken) else name for name in self.columns]
+        return {name: tuple(row[k] for row in rows) for k, name in enumerate(names)}
+
+
+def _is_taken(name: str, taken: Sequence[str]) -> bool:
+    plain = name.strip().lower()
+    return plain in taken or plain.startswith("vote")
 
 
 def _name(item: Any) -> str:
@@ -112,13 +122,15 @@ def read_votes_with_texts(
         if isinstance(opened, Log):
             records = opened.read()
             return votes_of_log(opened, options, records), _of_records(records, wanted, name)
-        for column in wanted:
-            if column != options.item:
-                options = options.without(opened.names[find_column(opened.names, column)])
+        ignored = tuple(opened.names[find_column(opened.names, column)] for column in wanted if column != options.item)
+        for column in ignored:
+            options = options.without(column)
         table, layout = laid_out(opened, options)
         votes = votes_of(table.keep(layout.used), layout, options)
+        if not wanted:
+            return votes, None
         columns = [find_column(table.names, column) for column in wanted]
-        return votes, _of_table(table, layout.item, columns, name) if wanted else None
+        return votes, replace(_of_table(table, layout.item, columns, name), ignored=ignored)
 
 
 def _item_column(names: Sequence[str], item: str | None, columns: Sequence[int]) -> int:

@@ -10,7 +10,8 @@ import re
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from jurors.audit.sheet import COLUMNS, VOTE_OF, Sheet
+from jurors.audit.sheet import COLUMNS, Sheet
+from jurors.jury.review import VOTE_OF
 from jurors.tables import json_text
 
 

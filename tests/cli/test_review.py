@@ -1,0 +1,80 @@
+"""`jurors label --review` and the page's queue: each juror's vote, and what shows the item."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import panels
+import pytest
+from click.testing import CliRunner
+
+import jurors
+from jurors.cli.main import main
+from jurors.report.findings import find
+from jurors.report.method import number_tables
+from jurors.votes.item_texts import ItemTexts
+
+PANEL = panels.simulate(300, 4, seed=2)
+JURORS = ("ann", "bob", "cy", "dee")
+LONG = "a question\nof two lines " + "and many words " * 20
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    rows = [f"q{k},group {k % 2},{','.join('yes' if x else 'no' for x in row)}" for k, row in enumerate(PANEL.votes)]
+    path.write_text("\n".join(["item,batch,ann,bob,cy,dee", *rows]) + "\n")
+    (tmp_path / "items.csv").write_text("item,label\n" + "".join(f'q{k},"{k}: {LONG}"\n' for k in range(300)))
+    return path
+
+
+def _run(*arguments: object) -> str:
+    done = CliRunner().invoke(main, [str(one) for one in arguments])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_review_shows_votes_and_texts_in_every_format(votes: Path) -> None:
+    asked = ("label", votes, "--ignore", "batch", "--review", 4)
+    shown = (*asked, "--items", votes.parent / "items.csv", "--text", "label")
+    rows = list(csv.DictReader(io.StringIO(_run(*shown, "--format", "csv"))))
+    assert list(rows[0])[3:] == [*(f"vote of {juror}" for juror in JURORS), "text of label"]
+    for row in rows:
+        said = PANEL.votes[int(row["item"][1:])]
+        assert [row[f"vote of {juror}"] for juror in JURORS] == ["yes" if x else "no" for x in said]
+        assert row["text of label"] == f"{row['item'][1:]}: {LONG}".strip()
+    assert [row["item"] for row in json.loads(_run(*shown, "--format", "json"))["items"]] == [r["item"] for r in rows]
+    lines = _run(*shown).splitlines()
+    assert len(lines) == 5
+    assert all("a question of two lines and" in line and line.endswith("…") for line in lines[1:])
+    for row, line in zip(rows, lines[1:], strict=True):
+        assert f"ann {row['vote of ann']}, bob {row['vote of bob']}," in line
+    assert "vote of ann" in _run(*asked, "--format", "csv").splitlines()[0]
+
+
+def test_groups_and_columns_of_the_same_file_can_be_shown(votes: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(_run("label", votes, "--by", "batch", "--review", 3, "--format", "csv"))))
+    assert all(row["group"] == f"group {int(row['item'][1:]) % 2}" for row in rows)
+    assert all(row["vote of dee"] in ("yes", "no") for row in rows)
+    own = _run("label", votes, "--text", "batch", "--review", 2, "--format", "csv")
+    assert {row["batch"] for row in csv.DictReader(io.StringIO(own))} <= {"group 0", "group 1"}
+
+
+def test_texts_without_a_review_are_refused_in_a_line(votes: Path) -> None:
+    done = CliRunner().invoke(main, ["label", str(votes), "--text", "batch"])
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert "--review N" in done.output
+
+
+def test_the_pages_queue_shows_votes_and_texts() -> None:
+    table = jurors.Votes.from_matrix(PANEL.votes, jurors=["ann", "bob", "cy", "dee"])
+    texts = ItemTexts(("question",), {str(k): (f"{k}: {LONG * 3}",) for k in range(300)})
+    (queue,) = [one for one in number_tables(find(table, texts=texts)) if one.id == "table-items"]
+    assert queue.columns[3:] == ("votes", "question")
+    item, *_, said, text = queue.rows[0]
+    assert said == ", ".join(f"{j} {v}" for j, v in zip(table.jurors, PANEL.votes[int(item)], strict=True))
+    assert text.startswith(f"{item}: a question of two lines and many words")
+    assert len(text) == 401
