@@ -82,6 +82,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Inspection": lambda: jurors.inspect(_votes()),
     "ReferenceJuries": lambda: jurors.ReferenceJuries(jurors.reference_juries().juries[:3]),
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
+    "Sheet": lambda: jurors.audit.plan(_votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}),
     "IndependenceSearch": _search,
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
 }

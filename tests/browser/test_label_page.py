@@ -165,22 +165,28 @@ def test_a_saved_file_is_gone_on_from_and_bad_ones_are_a_line(desk: Any, tmp_pat
 
 
 def test_hostile_names_and_texts_are_text(tmp_path: Path, visit: Any) -> None:
-    items = [f"{EVIL}{k}" for k in range(6)]
+    items = [f"{EVIL}{k}" for k in range(5)] + ["=HYPERLINK(1)"]
     votes = jurors.Votes.from_matrix(
-        [["a", EVIL, "قاضٍ"]] * 6, items=items, jurors=[EVIL, "'\"><script>window.__pwned=1</script>", "x" * 300]
+        [["=1+1", EVIL, "قاضٍ"]] * 6, items=items, jurors=[EVIL, "'\"><script>window.__pwned=1</script>", "x" * 300]
     )
     texts = ItemTexts(("q", EVIL), dict.fromkeys(items, ("y" * 500, EVIL)))
     sheet = plan(votes, 6, texts=texts).open()
     (tmp_path / "page.html").write_text(label_page(sheet, title=EVIL), encoding="utf-8")
     found = visit(tmp_path / "page.html", wait=False, width=375)
     page = found.page
+    page.on("dialog", lambda dialog: dialog.accept())
     assert page.inner_text("h1") == page.title() == EVIL
-    assert [cell.inner_text() for cell in page.query_selector_all("#votes td")] == ["a", EVIL, "قاضٍ"]
+    assert [cell.inner_text() for cell in page.query_selector_all("#votes td")] == ["=1+1", EVIL, "قاضٍ"]
     page.click("#all summary")
     for _ in range(6):
         page.keyboard.press("1")
         assert found.js(_OVERFLOW) <= 0
-    assert read_sheet(str(_saved(page, tmp_path / "a.csv"))).items == sheet.items
+    answers = read_sheet(str(_saved(page, tmp_path / "a.csv")))
+    assert (answers.items, answers.labels) == (sheet.items, (str(votes.labels[0]),) * 6)
+    assert ",=" not in (tmp_path / "a.csv").read_text()  # nothing that a spreadsheet would compute
+    page.click("#over")
+    page.set_input_files("#load", tmp_path / "a.csv")
+    assert _count(page) == "6 of 6 labelled"
     assert found.js("typeof window.__pwned") == "undefined"
     assert page.query_selector("img") is None
     assert (found.errors, len(found.requests)) == ([], 1)

@@ -46,6 +46,10 @@ def test_a_column_of_the_votes_own_file_is_no_juror() -> None:
     assert texts.of([1, 2]) == {"question": ("why?", "how?")}
 
 
+def test_what_looks_like_a_formula_is_read_as_csv_writes_it() -> None:
+    assert read_item_texts(io.StringIO("item,q\n'=1+1,'=2+2\n"), "q").of(["=1+1"]) == {"q": ("=2+2",)}
+
+
 def test_what_is_wrong_is_said_in_a_line() -> None:
     table = "item,q\n1,one\n1,eins\n"
     with pytest.raises(VotesError, match=r"item '1' has two texts, 'one' and 'eins'; keep one row"):

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 from jurors.errors import VotesError
 from jurors.names import nearest
 from jurors.options import Reading, ReadingOptions, texts
+from jurors.quoting import with_formula
 from jurors.votes.cells import tidy
 from jurors.votes.files.locate import Source, shown_source
 from jurors.votes.files.parts import text_cell
@@ -154,6 +155,8 @@ def _of_records(records: Records | Votes, wanted: Sequence[str], name: str) -> I
 def _of_table(table: Table, item: int | None, columns: Sequence[int], name: str) -> ItemTexts:
     """Without a column of items, a row is the item of its number."""
     cells = ", ".join(_shown_cell(table, k) for k in columns)
+    plain = with_formula if item is not None and table.types[item] == "CSV" else str
+    shown = [with_formula if table.types[k] == "CSV" else str for k in columns]
     which = "NULL" if item is None else text_cell(f"c{item}", table.types[item])
     cursor = table.con.execute(f"SELECT {which}, {cells} FROM {table.sql}")
     by_item: dict[str, tuple[str, ...]] = {}
@@ -162,7 +165,8 @@ def _of_table(table: Table, item: int | None, columns: Sequence[int], name: str)
         names = tidy([cell for cell, *_ in rows], column="item")
         for own, (_, *cell) in zip(names, rows, strict=True):
             if own is not None or item is None:
-                _put(by_item, str(row if item is None else own), tuple(map(_shown_text, cell)))
+                own_texts = tuple(_shown_text(one and how(one)) for one, how in zip(cell, shown, strict=True))
+                _put(by_item, str(row) if item is None else plain(str(own)), own_texts)
             row += 1
     return ItemTexts(tuple(table.names[k] for k in columns), by_item, name)
 

@@ -16,6 +16,7 @@ from typing import Any
 from jurors.audit.sheet import Sheet
 from jurors.errors import VotesError
 from jurors.pages import COLOURS, compact_json, digest, inert, policy
+from jurors.quoting import without_formula
 
 
 def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.csv") -> str:
@@ -43,12 +44,13 @@ def _template(name: str) -> str:
 
 
 def _document(sheet: Sheet, file: str) -> dict[str, Any]:
-    """What the page knows; the votes only where the sheet shows them."""
+    """What the page knows; the votes only where the sheet shows them. Cells are names as CSV has them."""
     texts = sheet.texts or {}
     said = {} if sheet.blind or sheet.votes is None else sheet.votes
     rows = [
         {
             "draw": sheet.draw[k], "of": sheet.of[k], "item": str(sheet.items[k]), "chance": repr(sheet.chance[k]),
+            "cell": without_formula(str(sheet.items[k])),
             "texts": [column[k] or "" for column in texts.values()],
             "votes": [[juror, None if votes[k] is None else str(votes[k])] for juror, votes in said.items()],
         }
@@ -58,4 +60,5 @@ def _document(sheet: Sheet, file: str) -> dict[str, Any]:
     return {
         "key": f"jurors audit {sheet.checksum} {own}", "checksum": sheet.checksum, "file": file,
         "labels": [str(label) for label in sheet.choices], "texts": list(texts), "rows": rows,
+        "cells": [without_formula(str(label)) for label in sheet.choices],
     }  # fmt: skip

@@ -186,8 +186,9 @@
 
   // -- files ------------------------------------------------------------------------------------------------------
   const cell = (text) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const labelCell = (label) => (label === null ? "" : sheet.cells[sheet.labels.indexOf(label)]);
   const csv = () => {
-    const lines = rows.map((row, k) => [row.draw, row.of, row.item, labels[k] ?? "", row.chance, sheet.checksum]);
+    const lines = rows.map((row, k) => [row.draw, row.of, row.cell, labelCell(labels[k]), row.chance, sheet.checksum]);
     return [COLUMNS, ...lines].map((line) => `${line.map((one) => cell(String(one))).join(",")}\n`).join("");
   };
   byId("save").addEventListener("click", () => {
@@ -234,8 +235,8 @@
       if (sum !== sheet.checksum) throw new Error(`${where}: it was drawn from other votes (${sum || "no checksum"})`);
       const k = known.get(draw.replace(/\.0$/, ""));
       if (k === undefined) return; // another batch of the same draw
-      if (item !== rows[k].item.trim()) throw new Error(`${where}: draw ${draw} is item "${item}" there, "${rows[k].item}" here`);
-      const said = sheet.labels.find((one) => one === label || one.trim() === label);
+      if (item !== rows[k].item.trim() && item !== rows[k].cell.trim()) throw new Error(`${where}: draw ${draw} is item "${item}" there, "${rows[k].item}" here`);
+      const said = sheet.labels.find((one, j) => one.trim() === label || sheet.cells[j].trim() === label);
       if (label && said === undefined) throw new Error(`${where}: "${label}" is none of the labels ${sheet.labels.join(", ")}`);
       given.push([k, said ?? null]);
     });
