@@ -10,16 +10,18 @@ READY := .venv/ready
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
 
-PYTEST := $(BIN)/python -m pytest -q --benchmark-disable -n 2 --dist loadfile
+# Compiled tests are kept, whatever the shell says: compiling them anew takes each worker longer than many rooms' tests.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST := $(BIN)/python -m pytest -q --benchmark-disable -n 2
 
-# Under a minute: no Spark, Dask, browser or notebook, and fewer examples of each law.
+# About a minute: no Spark, Dask, browser, notebook or scikit-learn, nothing slow, and few examples of each law.
 quick: $(READY)
 	$(BIN)/ruff check .
-	$(PYTEST) -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick
+	$(PYTEST) --dist worksteal -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick
 
 # `make test COVERAGE=--cov`, as CI does, also says how much of the code the tests run.
 test: check
-	$(PYTEST) $(COVERAGE)
+	$(PYTEST) --dist loadfile $(COVERAGE)
 
 check: $(READY)
 	$(BIN)/ruff check .

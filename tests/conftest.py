@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 from hypothesis import settings
+
+from jurors.votes.files import source
 
 # A busy machine must not fail a test that is right, nor a lucky draw: examples are bounded in number, not in time, and
 # are the same in every run. `make quick` tries fewer; `pytest --hypothesis-profile search` goes hunting for new ones.
 settings.register_profile("fixed", deadline=None, derandomize=True)
-settings.register_profile("quick", settings.get_profile("fixed"), max_examples=10)
+settings.register_profile("quick", settings.get_profile("fixed"), max_examples=4)
 settings.register_profile("search", deadline=None, derandomize=False, max_examples=1_000)
 settings.load_profile("fixed")
 
 LONGEST_ID = 60
 """The longest text that may name a test; whole files are named by their parameter."""
 
+_SLOW_EXAMPLES = {"jurors.lab.independence.find_independent_jury", "jurors.plot"} | {
+    f"jurors.report.page.{name}" for name in ("report_html", "write_report")
+}
+_ALL_SLOW = re.compile(r"^pytestmark = (\[\s+)?pytest\.mark\.(engine|browser|notebook|slow)\b", re.MULTILINE)
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -31,6 +40,37 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     if isinstance(val, str) and (len(val) > LONGEST_ID or not val.isprintable()):
         return argname
     return None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make quick` does not even import a file whose every test it leaves out: scikit-learn alone takes seconds."""
+    if not _is_quick(config) or not collection_path.name.startswith("test_"):
+        return None
+    return True if _ALL_SLOW.search(collection_path.read_text(encoding="utf-8")) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A docstring cannot mark its own example as slow."""
+    for item in items:
+        if item.name in _SLOW_EXAMPLES:
+            item.add_marker("slow")
+
+
+def _is_quick(config: pytest.Config) -> bool:
+    return bool(config.getoption("--hypothesis-profile") == "quick")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_database(pytestconfig: pytest.Config) -> Iterator[None]:
+    """`make quick` opens one DuckDB, not one per file that is read, which takes longer than most tests."""
+    if not _is_quick(pytestconfig):
+        yield
+        return
+    new = source._connect
+    with duckdb.connect() as database, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source, "_connect", lambda config: new(config) if "memory_limit" in config else database.cursor())
+        yield
 
 
 @pytest.fixture(scope="session")

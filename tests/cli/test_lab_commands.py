@@ -80,6 +80,7 @@ def test_bad_arguments_are_one_line_and_status_2(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_plan_says_how_many_items_in_every_format() -> None:
     asked = ("plan", "--jurors", "3,5", "--accuracy", "0.9", "--accuracy", "0.8/0.7")
     document = json.loads(run(*asked, "--format", "json").stdout)

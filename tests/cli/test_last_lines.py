@@ -59,6 +59,7 @@ def test_control_c_while_reading_is_one_word(error: Any, counts: Path, monkeypat
     assert (result.exit_code, result.stderr) == (130, "Aborted!\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_disk_is_one_line(counts: Path) -> None:
     with open("/dev/full", "w") as full:

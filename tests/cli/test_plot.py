@@ -47,6 +47,7 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"solutions"}))
 def test_every_kind_becomes_a_png_of_some_size(kind: str, panel: Path, tmp_path: Path) -> None:
     path = tmp_path / "chart.png"
@@ -59,6 +60,7 @@ def test_every_kind_becomes_a_png_of_some_size(kind: str, panel: Path, tmp_path:
     assert height > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["accuracy", "solutions"])
 def test_a_chart_becomes_an_svg_with_its_names(kind: str, counts: Path, tmp_path: Path) -> None:
     path = tmp_path / "chart.svg"
@@ -138,6 +140,7 @@ def test_what_cannot_be_drawn_is_one_line_and_leaves_no_file(
     assert [path.name for path in tmp_path.iterdir()] == ["counts.csv"]
 
 
+@pytest.mark.slow
 def test_alarms_are_said_beside_the_picture(tmp_path: Path) -> None:
     graders = tmp_path / "graders.csv"
     graders.write_text("i,j,k,count\nA,A,A,2\nA,B,A,19\nA,B,B,6\nB,A,A,24\nB,A,B,1\nB,B,A,189\nB,B,B,40\n")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
+
 pytest.importorskip("sklearn")
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "independent_jury.py"
 SMALL = ("--tries", "4", "--records", "12000", "--test", "3000")

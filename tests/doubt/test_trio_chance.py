@@ -56,6 +56,7 @@ def em_misfit(counts: Integers, starts: int = 60, steps: int = 3000) -> float:
         return float((2 * np.where(counts > 0, counts * np.log(shares / (one + two)), 0)).sum(axis=1).min())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_closed_form_is_the_greatest_likelihood(seed: int) -> None:
     rng = np.random.default_rng(seed)

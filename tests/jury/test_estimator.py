@@ -24,6 +24,8 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import FunctionTransformer  # noqa: E402
 from sklearn.utils import estimator_checks  # noqa: E402
 
+pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
+
 _Y = "y is an answer key, and a jury is fitted without one: it neither learns from y nor looks at it"
 _CLASSES = "`classes` are the labels that jurors say, which are those of X; the check names those of y"
 _ITEM = "one item with three labels is refused as too many labels, in the words of `grade`"

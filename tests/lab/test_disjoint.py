@@ -21,6 +21,8 @@ from jurors import DisjointJury
 from jurors.errors import SketchError
 from jurors.lab.disjoint import disjoint_parts
 
+pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
+
 
 def _records(rows: int = 3_000) -> tuple[Any, Any]:
     """Six columns, each a noisy copy of the label, so that jurors on different columns err apart."""

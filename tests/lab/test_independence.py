@@ -15,6 +15,8 @@ from jurors import score
 from jurors.errors import JurorsError, SketchError
 from jurors.lab.independence import _all_partitions, _partitions, count_partitions, find_independent_jury
 
+pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
+
 sklearn = pytest.importorskip("sklearn")
 
 

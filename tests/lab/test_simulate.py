@@ -149,6 +149,7 @@ def test_drift_adds_correlation_over_the_whole_test_and_none_at_any_moment() -> 
     assert np.mean(moments) == pytest.approx(0.02, abs=0.003)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0, "0.4"])
 def test_the_largest_correlation_is_that_of_all_pairs(missing: object) -> None:
     test = simulate(3_000, jurors=25, groups={("20", "25"): "0.08"}, missing=missing)

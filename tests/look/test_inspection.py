@@ -64,6 +64,7 @@ def csv_of(names: str, rows: list[list[str]]) -> str:
 # -- the real data sets ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_the_numbers_are_those_of_the_real_sets(name: str, shared_data: Path) -> None:
     stats = json.loads((shared_data / name / "stats.json").read_text())
@@ -96,6 +97,7 @@ def test_the_commands_suggested_for_real_sets_work(name: str, shared_data: Path)
     run_steps(inspect(shared_data / name / "votes.csv.gz"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_the_truth_of_a_real_set_is_seen_to_be_an_answer_key(name: str, shared_data: Path) -> None:
     stats = json.loads((shared_data / name / "stats.json").read_text())

@@ -18,6 +18,8 @@ from jurors.evaluate import Solution, encode
 from jurors.evaluate.trio.trio import evaluate_trio, trio_invariants
 from jurors.sketch import Sketch, moments
 
+pytestmark = pytest.mark.slow  # sympy takes seconds to import
+
 x = sp.Symbol("x")
 a = sp.symbols("a1:4")
 b = sp.symbols("b1:4")

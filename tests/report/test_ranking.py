@@ -32,6 +32,7 @@ def _votes(accuracies: Any, items: int = 1_000, seed: int = 0) -> Any:
     return np.where(rng.random((items, len(accuracies))) < np.asarray(accuracies), truth[:, None], 1 - truth[:, None])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_of_equal_jurors_nobody_is_called_weak(seed: int) -> None:
     result = jurors.grade(_votes([0.75] * 40, seed=seed))

@@ -340,6 +340,7 @@ def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert max(fetched) <= 101
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", engines("pandas", "polars", "polars lazy", "duckdb", "ibis", "capsule"))
 @pytest.mark.parametrize("width", [30, 45, 120])
 def test_wide_panels_are_counted_whatever_the_number_of_jurors(engine: str, width: int) -> None:
@@ -348,6 +349,7 @@ def test_wide_panels_are_counted_whatever_the_number_of_jurors(engine: str, widt
         assert everything(Sketch.from_frame(CHEAP[engine](table))) == reference(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", FAST)
 def test_many_labels_on_items_of_several_rows_are_counted(engine: str) -> None:
     item = [k // 2 for k in range(600)]

@@ -188,7 +188,7 @@ def grid(table: Table, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[A
     texts = fetched(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
     if not len(texts):
         return np.full((table.con.sql("SELECT count(*) FROM kept").fetchall()[0][0], len(columns)), -1), []
-    table.con.execute("CREATE TYPE known AS ENUM (SELECT unnest(?))", [list(texts)])
+    table.con.execute("CREATE TEMP TYPE known AS ENUM (SELECT unnest(?))", [list(texts)])
     kind = code_type(len(texts)).__name__
     size = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER"}[kind]
     codes = ", ".join(f"coalesce(enum_code(c{k}::VARCHAR::known)::{size}, -1) AS c{k}" for k in columns)

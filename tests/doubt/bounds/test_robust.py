@@ -210,6 +210,7 @@ def _places(near: Any, single: Any) -> tuple[Any, Any]:
     return np.column_stack([(p - 1e-6) / (1 - 2e-6), (d - low) / (high - low)]), share
 
 
+@pytest.mark.slow
 def test_a_smaller_correlation_than_the_real_one_may_lose_the_truth() -> None:
     """The bounds say something: they are not wide enough to hold everything."""
     lost = [not k.holds(b) for k in thousand()[1::20] if (b := robust_bounds(k.sketch, k.epsilon / 20)).is_possible]

@@ -25,6 +25,7 @@ def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
     return panel.votes, panel.truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(), (2, 2), (3,), (3, 3), (2, 2, 2, 2, 2)])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes: tuple[int, ...], seed: int) -> None:

@@ -63,6 +63,7 @@ def test_a_label_of_one_group_is_no_label_of_another() -> None:
     assert right.mean() > 0.85
 
 
+@pytest.mark.slow
 def test_engines_layouts_lists_and_mappings_give_the_same(table: pd.DataFrame) -> None:
     wide = votes_of(table)
     long = wide.melt(["item", "sex"], list(NAMES), "juror", "label")
@@ -77,6 +78,7 @@ def test_engines_layouts_lists_and_mappings_give_the_same(table: pd.DataFrame) -
     assert jurors.grade_by(wide.drop(columns="sex"), by_item, column="sex").to_dict() == wanted
 
 
+@pytest.mark.slow
 def test_thousands_of_groups_are_looked_at_once_each(table: pd.DataFrame) -> None:
     """Sparse votes in groups that are dealt like cards: order and rows must not get mixed up."""
     sparse = table.sample(frac=1, random_state=0).reset_index(drop=True)

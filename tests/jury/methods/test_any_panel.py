@@ -297,6 +297,7 @@ def test_permuting_three_jurors_keeps_the_exact_theorem() -> None:
     assert "Weakest pair" in str(results[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("density", [1.0, 0.6])
 def test_accurate_independent_jurors_ring_no_alarm_even_with_votes_missing(density: float) -> None:
     for seed in range(12):

@@ -120,6 +120,7 @@ def test_an_exam_with_five_choices_reports_scores_only() -> None:
     assert "shuffled" in str(result)
 
 
+@pytest.mark.slow
 def test_sixteen_labels_fit_the_report_card() -> None:
     panel = simulate(3000, 10, seed=8, prevalence=(1 / 16,) * 16)
     text = str(jurors.grade(panel.votes))

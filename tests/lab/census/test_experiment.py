@@ -33,6 +33,8 @@ from jurors.lab.census.experiment_figures import accuracy_figure, prevalence_fig
 from jurors.lab.census.experiment_store import read_sketches
 from jurors.lab.census.experiment_verdict import against_majority, drowned_settings
 
+pytestmark = pytest.mark.slow  # trains and draws, over and over
+
 SMALL: dict[str, Any] = {
     "tests": 30, "items": 400, "train": 300, "prevalences": (Fraction(1, 10), Fraction(4, 10)),
 }  # fmt: skip

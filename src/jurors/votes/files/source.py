@@ -221,15 +221,19 @@ def _local_parts(found: Found, folder: Path, format: Format | None) -> list[Part
 def _engine(folder: Path, limit: str | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     import duckdb
 
-    with duckdb.connect(config={"temp_directory": str(folder)}) as con:
+    with _connect({"temp_directory": str(folder)} | ({"memory_limit": limit} if limit else {})) as con:
         with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
             con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
             if watched:
                 con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
                 con.execute("SET progress_bar_time = 1000000000")
-        if limit is not None:
-            con.execute(f"SET memory_limit = '{limit}'")
         yield con
+
+
+def _connect(config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    return duckdb.connect(config=config)
 
 
 def _opened(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None = None) -> Table:
