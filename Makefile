@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -q --benchmark-disable -n 2
 # About a minute: no Spark, Dask, browser, notebook or scikit-learn, nothing slow, and few examples of each law.
 quick: $(READY)
 	$(BIN)/ruff check .
-	$(PYTEST) --dist worksteal -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick
+	$(PYTEST) --dist worksteal --ignore-glob='*/__init__.py' -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick
 
 # `make test COVERAGE=--cov`, as CI does, also says how much of the code the tests run.
 test: check

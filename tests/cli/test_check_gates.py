@@ -31,6 +31,7 @@ def votes(tmp_path: Path) -> Path:
     return written(tmp_path)
 
 
+@pytest.mark.slow
 def test_exit_status_follows_the_outcomes(votes: Path) -> None:
     passed = run("check", votes, "--min-score", "0.1", "--max-wrong", "0.9")
     assert (passed.exit_code, passed.stdout.splitlines()[0][:2]) == (0, "OK")

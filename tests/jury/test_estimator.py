@@ -57,7 +57,6 @@ def three_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimator_checks, "_enforce_estimator_tags_X", for_jurors)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("three_columns")
 @pytest.mark.parametrize("method", ["auto", "majority"])

@@ -87,6 +87,7 @@ def test_many_missing_votes_take_more_items_and_not_for_ever() -> None:
     assert many > 100 * few
 
 
+@pytest.mark.slow
 def test_jurors_who_say_anything_teach_nothing() -> None:
     coins = np.full((3, 2, 2), 0.5)
     assert np.isinf(item_errors(np.array([0.5, 0.5]), coins).accuracy).all()
@@ -102,6 +103,7 @@ GRID: list[tuple[int, list[Any], str | None, str, int]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("jurors", "accuracy", "prevalence", "labels", "items"), GRID)
 def test_predicted_widths_are_within_15_percent_of_simulated_ones(
     jurors: int, accuracy: list[Any], prevalence: str | None, labels: str, items: int
@@ -139,6 +141,7 @@ def test_the_items_found_are_the_fewest_that_reach_the_width() -> None:
     assert expected.at(row.items)[1].max() <= 0.04 < expected.at(int(row.items * 0.99))[1].max()
 
 
+@pytest.mark.slow
 def test_missing_votes_need_more_items() -> None:
     full, half = (plan(jurors=5, accuracy="0.75", missing=missing).rows[0].items for missing in (0, "0.5"))
     assert full is not None
@@ -155,6 +158,7 @@ def test_a_safe_correlation_is_below_the_useless_one_and_wider_margins_stand_mor
     assert narrow.breaking_point == wide.breaking_point
 
 
+@pytest.mark.slow
 @examples(20)
 @given(st.lists(st.integers(12, 18), min_size=3, max_size=4), st.integers(4, 16), st.sampled_from([0.03, 0.1]))
 def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
@@ -176,6 +180,7 @@ def test_below_the_safe_correlation_no_accuracy_is_farther_off_than_the_width(
     assert max(abs(float(end) - x) for x, end in ends) <= width + 1e-6
 
 
+@pytest.mark.slow
 def test_a_juror_who_guesses_is_bounded_by_nothing() -> None:
     row = plan(jurors=5, accuracy=["0.9", "0.8", "0.5"]).rows[0]
     assert (row.correlation, row.breaking_point) == (0.0, 0.0)

@@ -18,6 +18,8 @@ from jurors.report.charts.names import place_names
 from jurors.report.charts.plane import OUTSIDE, WORSE
 from jurors.report.charts.theme import PALETTE, THEMES, config
 
+pytestmark = pytest.mark.slow  # every chart is checked against the whole of Vega-Lite's schema
+
 TABLE1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 GRADERS = {"AAA": 2, "ABA": 19, "ABB": 6, "BAA": 24, "BAB": 1, "BBA": 189, "BBB": 40}
 COMPLEX = {"AAA": 2, "AAB": 30, "ABA": 30, "BAA": 30, "ABB": 30, "BAB": 30, "BBA": 30, "BBB": 2}
@@ -315,7 +317,6 @@ def _charts(result: jurors.Evaluation, votes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_names_and_labels_are_data_never_field_names_or_expressions() -> None:
     sketch = jurors.Sketch.from_counts(TABLE1, jurors=ODD).relabel({"A": "x.y['z']", "B": "<b>no</b>"})
     result = jurors.grade(sketch)
@@ -360,7 +361,6 @@ def test_colours_and_text_stand_out_on_white_and_on_near_black() -> None:
         assert _contrast(config("both")["axis"]["labelColor"], page) >= 4
 
 
-@pytest.mark.slow
 def test_150_jurors_stay_compact() -> None:
     rng = np.random.default_rng(4)
     tables = two_label_tables(list(zip(rng.uniform(0.55, 0.95, 150), rng.uniform(0.55, 0.95, 150), strict=True)))
@@ -412,7 +412,6 @@ def test_what_cannot_be_drawn_is_said_in_one_line(
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.slow
 def test_results_draw_themselves(panel: tuple[jurors.Evaluation, jurors.KeyedEvaluation]) -> None:
     result, keyed = panel
     assert result.sketch is not None
@@ -443,7 +442,6 @@ def test_without_altair_one_line_says_how_to_get_it() -> None:
     assert done.stdout == "charts need altair: pip install 'jurors[plot]'\n"
 
 
-@pytest.mark.slow
 def test_charts_need_no_dataframe_library() -> None:
     script = (
         "import sys\n"

@@ -263,6 +263,7 @@ def outcome(work: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         return ("refused", re.findall(r"\d+ repeated|is missing|is empty", str(error)))
 
 
+@pytest.mark.slow
 @examples(60)
 @given(cells=st.sampled_from([texts, numbers]), data=st.data())
 def test_random_wide_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:
@@ -277,6 +278,7 @@ def test_random_wide_tables_give_one_sketch(cells: st.SearchStrategy[Any], data:
         assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @examples(60)
 @given(cells=st.sampled_from([texts, numbers]), data=st.data())
 def test_random_long_tables_give_one_sketch(cells: st.SearchStrategy[Any], data: st.DataObject) -> None:

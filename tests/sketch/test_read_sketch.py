@@ -202,6 +202,7 @@ def test_a_sparse_panel_stays_one_row_per_item(tmp_path: Path) -> None:
     assert [a.tolist() for a in tuples.triples()] == [a.tolist() for a in whole.triples()]
 
 
+@pytest.mark.slow
 def test_little_memory_is_enough(tmp_path: Path) -> None:
     n = 300_000
     columns = {"item": [f"item {k}" for k in range(n)], "a": ["x", "y", "x"] * (n // 3), "b": ["x", "y"] * (n // 2)}
@@ -222,6 +223,7 @@ def test_a_memory_that_is_no_size_is_refused(size: str) -> None:
             read(io.StringIO("a,b\nx,y\n"), memory=size)
 
 
+@pytest.mark.slow
 def test_progress_is_told_while_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jurors.votes.files.source._POLL_SECONDS", 0.002)
     n = 400_000
@@ -233,6 +235,7 @@ def test_progress_is_told_while_the_file_is_read(tmp_path: Path, monkeypatch: py
     assert all(0 < share <= 1 for share in shares)
 
 
+@pytest.mark.slow
 def test_duckdb_shows_no_bar_of_its_own_where_python_looks_interactive(tmp_path: Path) -> None:
     path = write(tmp_path / "v.csv", {"a": ["x", "y"], "b": ["y", "y"]})
     settings = "current_setting('enable_progress_bar') AND current_setting('enable_progress_bar_print')"

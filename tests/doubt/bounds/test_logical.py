@@ -113,6 +113,7 @@ def test_linear_bounds_contain_the_exact_ones(case: tuple[Sketch, Specification]
     assert (wide[there, 1] >= narrow[there, 1] - TIES).all()
 
 
+@pytest.mark.slow
 def test_a_real_size_test_loses_less_than_an_item_to_splitting() -> None:
     sketch = simulated(items=2000, jurors=3)
     loose, exact = logical_bounds(sketch, 0.7), logical_bounds(sketch, 0.7, exact=True)
@@ -273,6 +274,7 @@ def check_certificate(document: dict[str, Any], sketch: Sketch) -> None:
         assert gain * share + loss * (1 - share) == pytest.approx(0, abs=1e-9 * abs(gain - loss))
 
 
+@pytest.mark.slow
 @examples(20)
 @given(cases())
 def test_a_certificate_adds_up_and_is_itself_impossible(case: tuple[Sketch, Specification]) -> None:
@@ -322,6 +324,7 @@ def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
 # -- the highest floor --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(15)
 @given(small_tests(missing=True))
 def test_the_highest_floor_is_possible_and_nothing_above_it(sketch: Sketch) -> None:
@@ -404,6 +407,7 @@ def test_a_specification_that_cannot_be_meant_is_refused_with_a_way_out(text: st
         logical_bounds(sketch, text)
 
 
+@pytest.mark.slow
 def test_too_many_tuples_are_refused_with_a_way_out() -> None:
     votes = np.random.default_rng(0).integers(0, 2, size=(30_000, 24))
     sketch = Sketch.from_counts(tally(votes), labels=("A", "B"))

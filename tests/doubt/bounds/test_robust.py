@@ -116,9 +116,9 @@ def rough_trio(rng: np.random.Generator) -> Integers:
 
 
 @cache
-def thousand() -> list[Keyed]:
+def trios(number: int = 1_000) -> list[Keyed]:
     rng = np.random.default_rng(5)
-    return [Keyed((border_trio if k % 2 else rough_trio)(rng)) for k in range(1_000)]
+    return [Keyed((border_trio if k % 2 else rough_trio)(rng)) for k in range(number)]
 
 
 def shares(bounds: Bounds) -> Named:
@@ -145,20 +145,20 @@ def outcomes(bounds: Bounds) -> list[str]:
 
 @pytest.mark.slow
 def test_the_truth_is_inside_in_every_one_of_a_thousand_correlated_trios() -> None:
-    bounded = [(keyed, robust_bounds(keyed.sketch, keyed.epsilon)) for keyed in thousand()]
+    bounded = [(keyed, robust_bounds(keyed.sketch, keyed.epsilon)) for keyed in trios()]
     assert all(keyed.holds(bounds) for keyed, bounds in bounded)
     assert sum(not bounds.alarms for _, bounds in bounded) > 800  # and hardly any of them by saying nothing
 
 
 @pytest.mark.slow
 def test_half_of_them_lie_on_the_border() -> None:
-    assert sum(len(set(keyed.correlations)) == 1 for keyed in thousand()) >= 500
+    assert sum(len(set(keyed.correlations)) == 1 for keyed in trios()) >= 500
 
 
 @pytest.mark.slow
 def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
     narrower = []
-    for keyed in thousand()[:14]:
+    for keyed in trios()[:14]:
         closed, tight = (robust_bounds(keyed.sketch, keyed.epsilon, tight=t) for t in (False, True))
         assert keyed.holds(tight)
         assert is_within(tight, closed, slack=0)
@@ -168,9 +168,7 @@ def test_the_tight_bounds_hold_the_truth_too_and_are_never_wider() -> None:
 
 @pytest.mark.slow
 def test_where_the_correlation_is_too_large_a_search_still_holds_the_truth() -> None:
-    open_ = [
-        keyed for keyed in thousand() if "epsilon_too_large" in outcomes(robust_bounds(keyed.sketch, keyed.epsilon))
-    ]
+    open_ = [keyed for keyed in trios() if "epsilon_too_large" in outcomes(robust_bounds(keyed.sketch, keyed.epsilon))]
     for keyed in open_[:8]:
         assert keyed.holds(robust_bounds(keyed.sketch, keyed.epsilon, tight=True))
 
@@ -180,7 +178,7 @@ def test_every_evaluation_that_needs_no_more_correlation_is_inside() -> None:
     """Points (P_A, d) by another road: `severity` tells the least correlation that makes each explain the counts."""
     rng = np.random.default_rng(8)
     checked = 0
-    for keyed in thousand()[1:16:2]:
+    for keyed in trios()[1:16:2]:
         m, epsilon = table_moments(keyed.sketch.table()), 3 * keyed.epsilon
         base = keyed.solution.to_float()
         p = float(base.prevalence["A"])
@@ -213,7 +211,7 @@ def _places(near: Any, single: Any) -> tuple[Any, Any]:
 @pytest.mark.slow
 def test_a_smaller_correlation_than_the_real_one_may_lose_the_truth() -> None:
     """The bounds say something: they are not wide enough to hold everything."""
-    lost = [not k.holds(b) for k in thousand()[1::20] if (b := robust_bounds(k.sketch, k.epsilon / 20)).is_possible]
+    lost = [not k.holds(b) for k in trios()[1::20] if (b := robust_bounds(k.sketch, k.epsilon / 20)).is_possible]
     assert any(lost)
 
 
@@ -253,7 +251,7 @@ def test_more_correlation_never_narrows_the_bounds(sketch: Sketch, first: float,
 
 @pytest.mark.parametrize("index", range(0, 60, 3))
 def test_swapping_the_labels_swaps_the_bounds(index: int) -> None:
-    keyed = thousand()[index]
+    keyed = trios(60)[index]
     swapped = sketch_of(keyed.sketch.table()[::-1, ::-1, ::-1])
     one, other = (robust_bounds(sketch, keyed.epsilon) for sketch in (keyed.sketch, swapped))
     assert shares(one)["A"] == pytest.approx(shares(other)["B"], abs=1e-12)

@@ -38,6 +38,7 @@ def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes:
     assert low < dependence.effective_jurors <= high <= 10
 
 
+@pytest.mark.slow
 def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
     votes, truth = with_groups(3, 3, 3)
     result, plain = jurors.grade(votes), jurors.grade(votes, method="dawid_skene")

@@ -65,6 +65,7 @@ def test_trading_the_runs_turns_the_sign() -> None:
     assert there.interval[0] == pytest.approx(-back.interval[1], abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_change_is_never_larger_than_the_share_of_changed_votes() -> None:
     for count in (1, 5, 40):
         for right in (True, False):

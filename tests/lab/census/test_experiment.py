@@ -172,7 +172,6 @@ def test_an_interrupted_training_ends_the_run_and_keeps_nothing(
     assert len(calls) == 20
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_from_the_shell_ends_a_real_training(tmp_path: Path) -> None:
     path = write_census(tmp_path / "census.parquet", 60_000)
@@ -298,7 +297,6 @@ def test_independent_errors_give_a_group_no_warning() -> None:
     assert row["accuracy"]["algebraic"] == [pytest.approx(pair, abs=1e-3) for pair in right.T.tolist()]
 
 
-@pytest.mark.slow
 def test_the_tables_of_the_guide_come_from_the_kept_reports(
     census: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,7 +321,6 @@ def test_small_groups_carry_a_warning(kept: tuple[Path, Experiment]) -> None:
     assert all(any(w.startswith("too small") for w in entry["warnings"]) for entry in small)
 
 
-@pytest.mark.slow
 def test_the_command_writes_report_sketches_and_figures(census: Path, tmp_path: Path) -> None:
     folder, every = tmp_path / "out", tmp_path / "all.json"
     result = _run("--data", census, *FLAGS, "-o", folder, "--by-true-label", every, "--format", "json",
@@ -467,7 +464,6 @@ def test_the_real_extracts_are_told_apart(
     assert "does not tell" not in people.population
 
 
-@pytest.mark.slow
 def test_real_jurors_on_the_same_records_err_together(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JURORS_DATA", str(shared_data))
     result = experiment_acs("mobility", tests=20, train=4_000, prevalences=(Fraction(4, 10),))

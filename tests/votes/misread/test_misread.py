@@ -18,6 +18,7 @@ from jurors.votes.frame import open_frame
 from jurors.votes.layout import Layout
 
 SAMPLE = list(CASES)[::12]  #: through the command line too
+DAILY = list(CASES)[::3]  #: in `make quick`
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +28,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [name if name in DAILY else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+)
 def test_no_table_is_misread_in_silence(name: str, folder: Path) -> None:
     what, line = decided(CASES[name], folder)
     assert what in GOOD, (what, line)
