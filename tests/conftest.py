@@ -69,7 +69,7 @@ def one_database(pytestconfig: pytest.Config) -> Iterator[None]:
         return
     new = source._connect
     with duckdb.connect() as database, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "_connect", lambda config: new(config) if "memory_limit" in config else database.cursor())
+        patch.setattr(source, "_connect", lambda folder, limit: new(folder, limit) if limit else database.cursor())
         yield
 
 

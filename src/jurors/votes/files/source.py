@@ -221,7 +221,7 @@ def _local_parts(found: Found, folder: Path, format: Format | None) -> list[Part
 def _engine(folder: Path, limit: str | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     import duckdb
 
-    with _connect({"temp_directory": str(folder)} | ({"memory_limit": limit} if limit else {})) as con:
+    with _connect(folder, limit) as con:
         with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
             con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
             if watched:
@@ -230,10 +230,13 @@ def _engine(folder: Path, limit: str | None, *, watched: bool) -> Iterator[duckd
         yield con
 
 
-def _connect(config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+def _connect(folder: Path, limit: str | None) -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    return duckdb.connect(config=config)
+    con = duckdb.connect(config={"temp_directory": str(folder)})
+    if limit is not None:
+        con.execute(f"SET memory_limit = '{limit}'")
+    return con
 
 
 def _opened(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None = None) -> Table:
