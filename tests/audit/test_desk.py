@@ -87,6 +87,18 @@ def test_label_studio_gives_back_what_it_was_given(tmp_path: Path) -> None:
     assert again.labels == (None, "yes", None, "yes", None, "yes")
 
 
+def test_label_studios_minimal_export_is_read_too(tmp_path: Path) -> None:
+    sheet = _sheet()
+    times = dict.fromkeys(("created_at", "updated_at"), "2026-11-15T23:36:58Z")
+    export = [
+        {**task["data"], "id": 70 + k, "label": "no", "annotator": 1, "annotation_id": k, **times, "lead_time": 2.5}
+        for k, task in enumerate(json.loads(label_studio_tasks(sheet)))
+    ]
+    (tmp_path / "export.json").write_text(json.dumps(export))
+    again = read_sheet(str(tmp_path / "export.json"))
+    assert (again.items, again.chance, again.labels) == (sheet.items, sheet.chance, ("no",) * 6)
+
+
 def test_an_export_of_labelled_tasks_alone_goes_beside_the_sheet(tmp_path: Path) -> None:
     sheet = _sheet()
     (tmp_path / "export.json").write_text(json.dumps(_export(label_studio_tasks(sheet), {1: ["no"], 4: ["yes"]})))

@@ -21,9 +21,13 @@ def label_studio_tasks(sheet: Sheet) -> str:
 
 
 def _data(record: dict[str, Any]) -> dict[str, Any]:
-    """A row of the sheet; text where it is shown, and the sheet's own columns under their own names."""
-    shown = {_field(name): "" if value is None else str(value) for name, value in record.items()}
-    return {**shown, **{name: record[name] for name in COLUMNS}, "item": str(record["item"]), "label": ""}
+    """A row of the sheet; text where it is shown, and the sheet's own columns under their own names.
+
+    The label is none of them: JSON-MIN puts the answer under the name of its tag, beside the data.
+    """
+    own = {name: record[name] for name in COLUMNS if name != "label"}
+    shown = {_field(name): "" if value is None else str(value) for name, value in record.items() if name != "label"}
+    return {**shown, **own, "item": str(record["item"])}
 
 
 def _field(column: str) -> str:
