@@ -52,19 +52,19 @@ def acs(
     chosen = tuple(_share(text) for text in prevalences) or PREVALENCES
     output = Output(format_, quiet=quiet)
     with _ending_at_once(), output.working("starting") as bar:
-        found = experiment_acs(
+        run = experiment_acs(
             data, folder=folder, progress=None if bar is None else bar.at, prevalences=chosen, **settings
         )
         started = perf_counter()
         with together():
             if folder is not None:
-                _keep(Path(folder) / found.settings.draw, found, quiet)
+                _keep(Path(folder) / run.settings.draw, run, quiet)
             if sketches is not None:
-                _write_sketches(Path(sketches), found)
+                _write_sketches(Path(sketches), run)
         summed_up = perf_counter() - started
-    output.show(found)
+    output.show(run)
     if not quiet:
-        took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in found.seconds.items())
+        took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run.seconds.items())
         say(f"{took}, summing up {summed_up:.1f} s")
 
 
@@ -88,30 +88,30 @@ def _share(text: str) -> Any:
         raise OptionError(f"--prevalence {text} is no share; write 1/10, 0.1 or 10%") from None
 
 
-def _keep(folder: Path, found: Any, quiet: bool) -> None:
+def _keep(folder: Path, run: Any, quiet: bool) -> None:
     """The report as JSON and Markdown, and the figures where they can be drawn."""
     from jurors.lab.census.experiment_figures import write_figures
 
-    write_whole(folder / "report.json", found.to_json() + "\n")
-    write_whole(folder / "report.md", found.to_markdown())
+    write_whole(folder / "report.json", run.to_json() + "\n")
+    write_whole(folder / "report.md", run.to_markdown())
     try:
-        write_figures(found.to_dict(), folder)
+        write_figures(run.to_dict(), folder)
     except VotesError as error:
         if not quiet:
             say(f"jurors: {error}")
 
 
-def _write_sketches(path: Path, found: Any) -> None:
+def _write_sketches(path: Path, run: Any) -> None:
     """All tests of all prevalences in one document."""
     import numpy as np
 
     from jurors.lab.census.experiment import shown
     from jurors.lab.census.experiment_store import document_text, sketches_document
 
-    settings = found.settings
+    settings = run.settings
     about = {
-        "source": found.source, "population": found.population, "stand_ins": dict(found.stand_ins),
+        "source": run.source, "population": run.population, "stand_ins": dict(run.stand_ins),
         "draw": settings.draw, "prevalences": [shown(p) for p in settings.prevalences], "seed": settings.seed,
     }  # fmt: skip
-    every = np.concatenate([result.sketches for result in found.results])
-    write_whole(path, document_text(sketches_document(about, settings.items, found.jurors, every)))
+    every = np.concatenate([result.sketches for result in run.results])
+    write_whole(path, document_text(sketches_document(about, settings.items, run.jurors, every)))

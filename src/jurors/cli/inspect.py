@@ -17,8 +17,8 @@ def inspect(source: Source, output: Output) -> None:
     import jurors
 
     with output.working("looking") as bar:
-        found = jurors.inspect(source.files, progress=bar, **source.options)
-    output.show(found)
-    if found.fault is not None:
-        named = any(file in found.fault for file in found.files)
-        raise JurorsError(found.fault if named else f"{found.files[0]}: {found.fault}")
+        inspection = jurors.inspect(source.files, progress=bar, **source.options)
+    output.show(inspection)
+    if inspection.fault is not None:
+        named = any(file in inspection.fault for file in inspection.files)
+        raise JurorsError(inspection.fault if named else f"{inspection.files[0]}: {inspection.fault}")

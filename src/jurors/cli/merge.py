@@ -42,8 +42,8 @@ def _each(names: tuple[str, ...]) -> list[str]:
     files: list[str] = []
     for name in names:
         one = name == "-" or Path(name).is_file()
-        found = [] if one else [shown for _, shown in locate(name, Path(gettempdir())).tables]
-        files += found or [name]
+        tables = [] if one else [shown for _, shown in locate(name, Path(gettempdir())).tables]
+        files += tables or [name]
     return files
 
 

@@ -174,9 +174,9 @@ def _bounds(material: _Material, options: dict[str, Any]) -> Any:
     correlation = options.pop("correlation", None)
     if correlation is None:
         return jurors.plot.bounds(jurors.correlation_curve(sketch), **options)
-    found = jurors.bounds(sketch, correlation=correlation)
-    material.alarms = found.alarms
-    return jurors.plot.bounds(found, **options)
+    allowed = jurors.bounds(sketch, correlation=correlation)
+    material.alarms = allowed.alarms
+    return jurors.plot.bounds(allowed, **options)
 
 
 def _against_key(material: _Material, options: dict[str, Any]) -> Any:

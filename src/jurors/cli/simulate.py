@@ -132,8 +132,8 @@ def _for_all(entries: list[Any], jurors: int) -> list[Any]:
 def _groups(texts: tuple[str, ...]) -> dict[Any, str]:
     groups: dict[Any, str] = {}
     for text in texts:
-        members, found, correlation = text.rpartition("=")
-        if not found or not members:
+        members, sign, correlation = text.rpartition("=")
+        if not sign or not members:
             raise OptionError(f"--group needs jurors and their error correlation, such as 1,2,3=0.02; got {text!r}")
         if members in groups:
             raise OptionError(f"--group names {members} twice")
@@ -170,12 +170,12 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
         name = Path(str(path)).name
         stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
         truth = str(Path(str(path)).with_name(f"{stem.removesuffix('.sketch')}.truth.csv"))
-    found = Path(truth)
-    if not named_format(found.name) == "csv":
+    file = Path(truth)
+    if not named_format(file.name) == "csv":
         raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
     if not is_named:
-        also_writes("--truth", found)
-    return found
+        also_writes("--truth", file)
+    return file
 
 
 def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:
@@ -213,6 +213,6 @@ def _summary(test: Any, path: str | None, truth: Path | None) -> str:
     where = "".join([f" in {path}" if path else "", f", truth in {truth}" if truth else ""])
     many = len(test.votes.jurors)
     largest = test.largest_correlation
-    found = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
+    strongest = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
     lost = "" if truth else "; the true labels are not kept: name a file with -o or --truth"
-    return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{found}{lost}"
+    return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{strongest}{lost}"

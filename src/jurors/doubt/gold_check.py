@@ -30,11 +30,11 @@ def check_gold(partition: Partition, gold: Integers) -> tuple[GoldTest, list[Ala
         return GoldTest(int(each.sum()), right, None), []
     expected = float(promised @ each)
     spread = math.sqrt(max(float((promised * (1 - promised)) @ each), 1e-12))
-    found = GoldTest(int(each.sum()), right, expected)
+    test = GoldTest(int(each.sum()), right, expected)
     if (right - expected) / max(spread, 0.5) > -_SURPRISE:
-        return found, []
+        return test, []
     message = (
         f"only {right} of {int(each.sum())} gold items are labelled right where the grades promise {expected:.0f}: "
         "the grades contradict the key"
     )
-    return found, [Alarm("gold_contradicts", "alarm", message, right - expected)]
+    return test, [Alarm("gold_contradicts", "alarm", message, right - expected)]

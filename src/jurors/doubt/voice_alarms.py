@@ -53,15 +53,15 @@ def same_voice_alarms(jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]]
     """Who is one judge asked several times; an alarm where `voices`, which count them once, are too few."""
     few = len(set(voices)) < FEWEST_VOICES
     level: Level = "alarm" if few else "warning"
-    found = []
+    alarms = []
     for group in groups:
         who = tuple(jurors[k] for k in group)
         shown = ", ".join(map(repr, who[:_MOST_NAMED])) + (" …" if len(who) > _MOST_NAMED else "")
         message = f"{shown} are one judge asked {len(who)} times, by name and by how they vote: one voice"
         if few:
             message += ", and fewer than three are left. What it says each time shows how steady it is, not how right"
-        found.append(Alarm("same_voice", level, message, float(len(who)), who))
-    return found
+        alarms.append(Alarm("same_voice", level, message, float(len(who)), who))
+    return alarms
 
 
 def _chance(voices: Voices, jurors: int) -> float | None:

@@ -45,22 +45,22 @@ def choose_solution(sketch: Sketch, solutions: Sequence[Solution], choice: Choic
         return 0, "none: the solutions are complex", False
     if choice.trust is not None:
         juror = nearest(choice.trust, sketch.jurors, "juror")
-        found = _greatest([_total(s, (juror,)) for s in solutions])
+        chosen, tied = _greatest([_total(s, (juror,)) for s in solutions])
         rule = f"juror {juror!r} is trusted: greatest total label accuracy of that juror"
     elif choice.common is not None:
         label = nearest(choice.common, sketch.labels, "label")
-        found = _greatest([s.prevalence[label] for s in solutions])
+        chosen, tied = _greatest([s.prevalence[label] for s in solutions])
         rule = f"label {label} is known to be the more common one"
     elif choice.gold is not None:
         right = [_gold_right(sketch, s, choice.gold) for s in solutions]
-        found = _greatest(right)
+        chosen, tied = _greatest(right)
         rule = (
             f"{max(right):g} of {int(choice.gold.sum())} gold items labelled right (the other solution: {min(right):g})"
         )
     else:
-        found = _greatest([_total(s, s.jurors) for s in solutions])
+        chosen, tied = _greatest([_total(s, s.jurors) for s in solutions])
         rule = DEFAULT_RULE
-    return found[0], rule, found[1]
+    return chosen, rule, tied
 
 
 def _greatest(values: Sequence[Any]) -> tuple[int, bool]:

@@ -215,12 +215,12 @@ class Evaluation(Drawable):
 
     def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
         """The interval of one statistic, (NaN, NaN) where there is none."""
-        found: Any = self.interval
+        inner: Any = self.interval
         for name in (statistic, *names):
-            if not found:
+            if not inner:
                 return (np.nan, np.nan)
-            found = found[name]
-        return found if found is not None else (np.nan, np.nan)
+            inner = inner[name]
+        return inner if inner is not None else (np.nan, np.nan)
 
     def __repr__(self) -> str:
         loud = [a.kind for a in self.alarms if a.level == "alarm"]

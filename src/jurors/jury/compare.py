@@ -165,9 +165,9 @@ def compare(
     if key is not None:
         counted, codes = counted.align(key)
         truth = evaluate_with_key(counted.sketch, counted.by_tuple(codes))
-    found = compare_counted(counted, methods, seed=seed, intervals=key is not None)
-    checked = [replace(e, alarms=ranked([*e.alarms, *key_alarms(e, truth)])) for e in found.evaluations]
-    return replace(found, evaluations=tuple(checked), truth=truth)
+    comparison = compare_counted(counted, methods, seed=seed, intervals=key is not None)
+    checked = [replace(e, alarms=ranked([*e.alarms, *key_alarms(e, truth)])) for e in comparison.evaluations]
+    return replace(comparison, evaluations=tuple(checked), truth=truth)
 
 
 def compare_counted(

@@ -105,12 +105,12 @@ class Jury:
         if partition is None:
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(sketch.labels)))
         place = {row.tobytes(): k for k, row in enumerate(partition.sketch.tuples.codes)}
-        found = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
+        fitted = np.array([place.get(row.tobytes(), -1) for row in sketch.tuples.codes], dtype=np.int64)
         with np.errstate(divide="ignore", invalid="ignore"):
             likely = partition.by_true_label / partition.sketch.counts[:, None]
-        seen = np.flatnonzero(found >= 0)
-        seen = seen[np.isfinite(likely[found[seen]]).all(axis=1)]
-        return seen, found[seen], likely
+        seen = np.flatnonzero(fitted >= 0)
+        seen = seen[np.isfinite(likely[fitted[seen]]).all(axis=1)]
+        return seen, fitted[seen], likely
 
     def _start(self, X: ArrayLike, labels: tuple[Label, ...] | None) -> Jury:
         names, cells = _columns(X)
@@ -232,8 +232,8 @@ def _positions_of(cells: NDArray[Any], labels: tuple[Label, ...]) -> NDArray[np.
     numbers = np.array(labels, dtype=float)
     order = np.argsort(numbers)
     place = np.minimum(np.searchsorted(numbers[order], cells), len(labels) - 1)
-    found = numbers[order][place] == cells
-    stranger = ~found & (cells >= 0)
+    known = numbers[order][place] == cells
+    stranger = ~known & (cells >= 0)
     if stranger.any():
         raise SketchError(f"label {cells[stranger][0]} was not there when the jury was fitted: {labels}")
-    return np.where(found, order[place], -1)
+    return np.where(known, order[place], -1)

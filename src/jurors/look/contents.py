@@ -33,8 +33,8 @@ class Entry:
 
 def list_folder(folder: str, look: Callable[[str], Inspection]) -> list[Entry]:
     """Every file and folder right below this one; `look` inspects a file."""
-    found = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=lambda e: e.name)
-    files = [entry.name for entry in found if entry.is_file()]
+    entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=lambda e: e.name)
+    files = [entry.name for entry in entries if entry.is_file()]
     looked = set(files[:_MOST_FILES])
     return [
         _folder(entry.path, entry.name)
@@ -42,7 +42,7 @@ def list_folder(folder: str, look: Callable[[str], Inspection]) -> list[Entry]:
         else _file(os.path.join(folder, entry.name), entry.name, look)
         if entry.name in looked and entry.stat().st_size <= _LARGEST
         else Entry(entry.name, "unseen", "not looked into: " + _why_unseen(entry.stat().st_size))
-        for entry in found
+        for entry in entries
         if entry.is_dir() or entry.is_file()
     ]
 
@@ -61,22 +61,22 @@ def _folder(path: str, name: str) -> Entry:
 
 def _file(path: str, name: str, look: Callable[[str], Inspection]) -> Entry:
     try:
-        found = look(path)
+        glance = look(path)
     except JurorsError as error:
         if error.code == "damaged":
             return Entry(name, "damaged", f"cannot be read: {error.fault[:_FAULT_WIDTH]}", fault=error.fault)
         return Entry(name, "other", "not votes")
-    score = tuple(step for step in found.steps if step.command.startswith("jurors score "))
-    if found.layout == "key":
-        return Entry(name, "key", f"answer key: {found.items:,} items, {len(found.labels)} labels")
-    if found.votes is not None and not found.obstacles:
-        what = found.format.split(" (")[0] if found.layout == "log" else "votes"
-        return Entry(name, "votes", f"{what}: {found.items:,} items, {len(found.jurors):,} jurors", score)
-    if found.fault is None:
-        return Entry(name, "table", f"{found.format}, nothing to grade: {found.obstacles[0].split(';')[0]}", score)
-    if found.format in ("text", "JSON document"):
-        return Entry(name, "other", f"not votes ({found.format})")
-    return Entry(name, "damaged", f"{found.format}, cannot be read: {found.fault[:_FAULT_WIDTH]}", fault=found.fault)
+    score = tuple(step for step in glance.steps if step.command.startswith("jurors score "))
+    if glance.layout == "key":
+        return Entry(name, "key", f"answer key: {glance.items:,} items, {len(glance.labels)} labels")
+    if glance.votes is not None and not glance.obstacles:
+        what = glance.format.split(" (")[0] if glance.layout == "log" else "votes"
+        return Entry(name, "votes", f"{what}: {glance.items:,} items, {len(glance.jurors):,} jurors", score)
+    if glance.fault is None:
+        return Entry(name, "table", f"{glance.format}, nothing to grade: {glance.obstacles[0].split(';')[0]}", score)
+    if glance.format in ("text", "JSON document"):
+        return Entry(name, "other", f"not votes ({glance.format})")
+    return Entry(name, "damaged", f"{glance.format}, cannot be read: {glance.fault[:_FAULT_WIDTH]}", fault=glance.fault)
 
 
 def folder_fault(folder: str, entries: Sequence[Entry]) -> str | None:

@@ -40,18 +40,18 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     if (opened := _in_memory(source, reading)) is not None:
         return _inspection(opened, (), reading)
     with scratch() as folder:
-        found = locate(source, folder)
-        if not found.paths:
+        located = locate(source, folder)
+        if not located.paths:
             raise VotesError(f"{shown_source(source)}: this folder holds no file")
-        streams = any(folder in path.parents for path in found.paths)
+        streams = any(folder in path.parents for path in located.paths)
         files = (shown_source(source),) if streams else _names(source)
-        where = list(found.paths) if streams else source
+        where = list(located.paths) if streams else source
         try:
             opened = recognise(where, reading)
         except JurorsError as error:
             if (named := _folder(source)) is not None:
                 return _listing(named, reading, None)
-            glimpse = peek(found.paths, found.root)
+            glimpse = peek(located.paths, located.root)
             if glimpse is None:
                 raise
             return _unread(files, glimpse, error)
@@ -177,21 +177,23 @@ def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Ov
     weighted = opened.layout in ("counts", "sketch")
     suspects = list(find_suspects(votes, said))
     copied = any(finding.kind == "copies" for finding in suspects)
-    found = [f for f in find_all(votes, weighted=weighted) if not copied or f.kind != "copies"]
-    found += suspects
+    findings = [f for f in find_all(votes, weighted=weighted) if not copied or f.kind != "copies"]
+    findings += suspects
     if opened.layout in ("wide", "counts"):
-        found += odd_columns(votes)
+        findings += odd_columns(votes)
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
     unseen = int((by_row == 0).sum() if votes.counts is None else votes.counts[by_row == 0].sum())
     if unseen:
-        found.append(Finding("items_without_votes", f"{unseen:,} {'items have' if unseen > 1 else 'item has'} no vote"))
+        findings.append(
+            Finding("items_without_votes", f"{unseen:,} {'items have' if unseen > 1 else 'item has'} no vote")
+        )
     if len(overlap.groups) > 1:
         sizes = ", ".join(f"{len(group):,}" for group in overlap.groups[:_SHOWN_GROUPS])
         message = (
             f"the jurors fall into {len(overlap.groups)} groups (of {sizes}) that share no item: grade each by itself"
         )
-        found.append(Finding("separate_groups", message))
-    return found
+        findings.append(Finding("separate_groups", message))
+    return findings
 
 
 def _graded(votes: Votes, findings: Sequence[Finding]) -> Votes:

@@ -75,8 +75,8 @@ def _shared_items(votes: Votes, heard: NDArray[Any]) -> NDArray[np.int64]:
     shape = votes.rows, len(votes.jurors)
     voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, heard]
     weighted = sparse.csr_matrix((_weights(votes)[row], (row, col)), shape=shape)[:, heard]
-    found: NDArray[np.int64] = (weighted.T @ voted).toarray()
-    return found
+    shared: NDArray[np.int64] = (weighted.T @ voted).toarray()
+    return shared
 
 
 def _trios_sharing(votes: Votes, heard: NDArray[Any]) -> int | None:

@@ -57,15 +57,15 @@ def recognise(source: Any, reading: Mapping[str, Any]) -> Opened:
     findings: tuple[Finding, ...] = ()
     duplicates = 0
     for _ in range(_MOST_TRIES):
-        found = _attempt(source, {**reading, **assumed})
-        if isinstance(found, Opened):
+        attempt = _attempt(source, {**reading, **assumed})
+        if isinstance(attempt, Opened):
             break
-        assumed |= found.options
-        findings += () if found.finding is None else (found.finding,)
-        duplicates += found.duplicates
+        assumed |= attempt.options
+        findings += () if attempt.finding is None else (attempt.finding,)
+        duplicates += attempt.duplicates
     else:
         raise VotesError("no options were found that read these files")
-    return replace(found, assumed=assumed, findings=(*findings, *found.findings), duplicates=duplicates)
+    return replace(attempt, assumed=assumed, findings=(*findings, *attempt.findings), duplicates=duplicates)
 
 
 def _attempt(source: Any, reading: dict[str, Any]) -> Opened | _Remedy:
@@ -104,28 +104,28 @@ def _table(table: Table, options: Reading) -> Opened | _Remedy:
     if _is_prose(table, options):
         fault = "this does not look like a table: there is one column, whose name is a sentence or a headline"
         return Opened(format="text", fault=fault, sample=tuple(_rows(table)))
-    table, found = laid_out(table, options)
-    jurors = [table.names[k] for k in found.votes]
+    table, layout = laid_out(table, options)
+    jurors = [table.names[k] for k in layout.votes]
     if options.layout == "auto" and len(jurors) > 1 and (key := key_column(jurors, sure=True)) is not None:
         message = f"column {key!r} looks like an answer key, not like a juror"
         return _Remedy({"ignore": (*texts(options.ignore), key)}, Finding("key_column", message, (key,)))
-    if (features := _features(table, found, options)) is not None:
+    if (features := _features(table, layout, options)) is not None:
         return features
-    votes = votes_of(table.keep(found.used), found, options)
-    columns = columns_of(table.names, found)
+    votes = votes_of(table.keep(layout.used), layout, options)
+    columns = columns_of(table.names, layout)
     left = [name for name in columns.get("ignored", ()) if name not in texts(options.ignore)]
     key = key_column(left)
     findings = () if key is None else (Finding("key_column", f"column {key!r} looks like an answer key", (key,)),)
-    return Opened(format=_format(table), layout=found.kind, votes=votes, columns=columns, findings=findings)
+    return Opened(format=_format(table), layout=layout.kind, votes=votes, columns=columns, findings=findings)
 
 
-def columns_of(names: Sequence[str], found: Layout) -> dict[str, tuple[str, ...]]:
+def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...]]:
     """What each column of a table with these names is."""
-    places = {"item": found.item, "juror": found.juror, "label": found.label, "count": found.count}
+    places = {"item": layout.item, "juror": layout.juror, "label": layout.label, "count": layout.count}
     columns: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in places.items() if k is not None}
-    if found.votes:
-        columns["jurors"] = tuple(names[k] for k in found.votes)
-    if ignored := tuple(name for k, name in enumerate(names) if k not in found.used):
+    if layout.votes:
+        columns["jurors"] = tuple(names[k] for k in layout.votes)
+    if ignored := tuple(name for k, name in enumerate(names) if k not in layout.used):
         columns["ignored"] = ignored
     return columns
 
@@ -150,16 +150,16 @@ def _is_prose(table: Table, options: Reading) -> bool:
     return table.types == ("CSV",) and options.layout == "auto" and (name.startswith("#") or len(name.split()) > 3)
 
 
-def _features(table: Table, found: Layout, options: Reading) -> Opened | None:
+def _features(table: Table, layout: Layout, options: Reading) -> Opened | None:
     """A large wide table whose columns hold different values, told before its cells are read."""
-    if found.kind == "long" or options.layout != "auto" or len(found.votes) < 2 or not _is_large(table):
+    if layout.kind == "long" or options.layout != "auto" or len(layout.votes) < 2 or not _is_large(table):
         return None
-    sizes = ", ".join(f"approx_count_distinct(c{k}), count(c{k})" for k in found.votes)
+    sizes = ", ".join(f"approx_count_distinct(c{k}), count(c{k})" for k in layout.votes)
     (rows, *counted) = table.watched(f"SELECT count(*), {sizes} FROM {table.sql}").fetchall()[0]
     used, heard = np.array(counted).reshape(-1, 2).T
     if (different := unlike(used, heard)) is None:
         return None
-    pair = [found.votes[k] for k in different]
+    pair = [layout.votes[k] for k in different]
     exact = table.watched(f"SELECT {', '.join(f'count(DISTINCT c{k})' for k in pair)} FROM {table.sql}").fetchall()[0]
     if unlike(np.array(exact), heard[list(different)]) is None:
         return None

@@ -142,8 +142,8 @@ def key_beside(files: Sequence[str], votes: Votes) -> str | None:
 
 def votes_beside(path: str) -> str | None:
     """A file called votes in the folder of an answer key."""
-    found = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
-    return next((str(file) for file in found if file.is_file()), None)
+    neighbours = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
+    return next((str(file) for file in neighbours if file.is_file()), None)
 
 
 def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:

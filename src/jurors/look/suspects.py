@@ -102,8 +102,8 @@ def odd_columns(votes: Votes) -> Iterator[Finding]:
 
 def key_column(names: Sequence[str], *, sure: bool = False) -> str | None:
     """The column that is called like an answer key, if any; `sure`: like hardly anything else."""
-    found = guess_column(names, _SURE_KEYS if sure else _KEY_WORDS)
-    return None if found is None else names[found]
+    place = guess_column(names, _SURE_KEYS if sure else _KEY_WORDS)
+    return None if place is None else names[place]
 
 
 def looks_like_key(votes: Votes, names: Sequence[str]) -> bool:

@@ -43,19 +43,19 @@ def actions(
     check = check_with_key(e, keyed)
     first = _few_items(e) + _by_key(check)
     texts = dict.fromkeys(_merged(loud, e, keyed))
-    found = first + [Action(text) for text in texts][: max(1, _MOST - 1 - len(first))]
+    steps = first + [Action(text) for text in texts][: max(1, _MOST - 1 - len(first))]
     untrusted = e.solution is None or any(a.level == "alarm" for a in loud)
     if keyed is not None or not (untrusted or any(a.kind == "correlated_errors" for a in loud)):
-        found += _swapped(e, keyed) + _weaker(e, keyed)
+        steps += _swapped(e, keyed) + _weaker(e, keyed)
     if not (has_key or keyed) and e.gold is None and (loud or len(e.jurors) == 3):
         test = "Test the grades: let a person label a few dozen random items, then grade again with them"
-        found = [*found[: _MOST - 1], Action(test, f"jurors grade {file} --gold gold.csv")]
+        steps = [*steps[: _MOST - 1], Action(test, f"jurors grade {file} --gold gold.csv")]
     if not untrusted and labelling is not None and not (check and check.is_alarming):
-        found += _review(labelling, file)
+        steps += _review(labelling, file)
     if not loud and not (check and check.speaks_against):
         watch = "Keep watching: in a pipeline, this exits with status 3 when an alarm rings"
-        found.append(Action(watch, f"jurors check {file}"))
-    return found[:_MOST]
+        steps.append(Action(watch, f"jurors check {file}"))
+    return steps[:_MOST]
 
 
 def _few_items(e: Evaluation) -> list[Action]:
@@ -68,10 +68,10 @@ def _by_key(check: KeyCheck | None) -> list[Action]:
     """Whose labels to use, and whether to go by the actual scores."""
     if check is None:
         return []
-    found = [] if check.labels is None or not (text := label_advice(check.labels)) else [Action(text)]
+    steps = [] if check.labels is None or not (text := label_advice(check.labels)) else [Action(text)]
     if check.speaks_against:
-        found.append(Action("Go by the actual scores, not by the estimates: the key contradicts them"))
-    return found
+        steps.append(Action("Go by the actual scores, not by the estimates: the key contradicts them"))
+    return steps
 
 
 def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> list[Markup]:
@@ -79,18 +79,18 @@ def _merged(loud: list[Alarm], e: Evaluation, keyed: KeyedEvaluation | None) -> 
     kinds: dict[str, list[Alarm]] = {}
     for alarm in loud:
         kinds.setdefault(alarm.kind, []).append(alarm)
-    found = []
+    advice = []
     for kind, alarms in kinds.items():
         if kind == "correlated_errors":
-            found.append(_together(alarms[0], e, keyed))
+            advice.append(_together(alarms[0], e, keyed))
         elif kind == "twin_jurors":
             pairs = Markup("; ").join(names(alarm.jurors) for alarm in alarms[:_NAMED])
             more = Markup("; and {} more pairs").format(len(alarms) - _NAMED) if len(alarms) > _NAMED else Markup("")
-            found.append(escape(KINDS[kind].advice).format(who=pairs + more))
+            advice.append(escape(KINDS[kind].advice).format(who=pairs + more))
         else:
             who = list(dict.fromkeys(j for alarm in alarms for j in alarm.jurors))
-            found.append(escape(KINDS[kind].advice).format(who=names(who) if who else Markup("the jurors it names")))
-    return found
+            advice.append(escape(KINDS[kind].advice).format(who=names(who) if who else Markup("the jurors it names")))
+    return advice
 
 
 def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Markup:
@@ -98,20 +98,22 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
     groups = groups_together(e, keyed)
     small = [group for group in groups if not is_most(group, e)][:_NAMED]
     large = [group for group in groups if is_most(group, e)]
-    found = []
+    advice = []
     if small:
         listed = Markup("; ").join(names(group) for group in small)
-        found.append(Markup("Count jurors who err together as one voice, or keep one of each group: {}").format(listed))
+        advice.append(
+            Markup("Count jurors who err together as one voice, or keep one of each group: {}").format(listed)
+        )
     for group in large:
         rest = [j for j in e.jurors if j not in group]
         leaning = Markup("the grades lean on the rest ({})").format(names(rest)) if rest else "nobody stands outside"
-        found.append(
+        advice.append(
             Markup("Most of the panel shares errors ({} of {}: {}), so {}: add jurors of another kind").format(
                 len(group), len(e.jurors), names(group), leaning
             )
         )
-    if found:
-        return Markup(". ").join(found)
+    if advice:
+        return Markup(". ").join(advice)
     apart = list(dict.fromkeys(j for pair in pairs_apart(alarm) for j in pair))
     if apart and keyed is None:
         return Markup(
@@ -122,19 +124,19 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
 
 def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
     flagged = {j for a in e.alarms if a.kind == "inverted_juror" for j in a.jurors}
-    found = [] if e.exam else [j for j in swapped(keyed or e) if j not in flagged]
+    who = [] if e.exam else [j for j in swapped(keyed or e) if j not in flagged]
     text = Markup("Ask whether {} had the labels swapped: clearly wrong more often than a coin")
-    return [Action(text.format(names(found)))] if found else []
+    return [Action(text.format(names(who)))] if who else []
 
 
 def _weaker(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
     """Those clearly below most of the others, if no other line speaks of them."""
     flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
     flagged |= set() if e.exam else set(swapped(keyed or e))
-    found = [j for j in clearly_weak(keyed or e) if j not in flagged][:_NAMED]
+    who = [j for j in clearly_weak(keyed or e) if j not in flagged][:_NAMED]
     text = Markup("Weakest: look at {}, five points or more below most of the others, beyond chance{}")
     by = ", by the key" if keyed is not None else ""
-    return [Action(text.format(names(found), by))] if found else []
+    return [Action(text.format(names(who), by))] if who else []
 
 
 def _review(labelling: Labelling, file: str) -> list[Action]:

@@ -13,17 +13,17 @@ def key_lines(check: KeyCheck) -> list[Markup]:
     """What the key says, in sentences."""
     who, estimate, true = check.worst
     start = "By" if not check.speaks_against else "They are contradicted by"
-    found = Markup("{} the answer key ({}): the score furthest off is that of {}, {} estimated, {} actual.").format(
+    line = Markup("{} the answer key ({}): the score furthest off is that of {}, {} estimated, {} actual.").format(
         start, counted(check.items, "item"), names([who]), percent(estimate), percent(true)
     )
     if check.known:
         promised = f", where {check.level * 100:g}% should" if check.is_contradicted else ""
-        found += Markup(" {} of {} score intervals hold the actual score{}.").format(
+        line += Markup(" {} of {} score intervals hold the actual score{}.").format(
             f"{check.held:,}", f"{check.known:,}", promised
         )
     if check.independent is not None and check.independent[1]:
-        found += Markup(" If errors were independent: {} of {}.").format(*map("{:,}".format, check.independent))
-    return [found, *([] if check.labels is None else [_label_line(check.labels)])]
+        line += Markup(" If errors were independent: {} of {}.").format(*map("{:,}".format, check.independent))
+    return [line, *([] if check.labels is None else [_label_line(check.labels)])]
 
 
 def _label_line(labels: Labels) -> Markup:

@@ -51,8 +51,8 @@ def tabs(findings: Findings) -> list[Tab]:
     ]
     if e.exam:
         wanted = [("jurors", "Jurors", (_accuracy,))]
-    found = [Tab(id_, title, _drawn(makers, findings)) for id_, title, makers in wanted]
-    return [tab for tab in found if tab.exhibits]
+    every = [Tab(id_, title, _drawn(makers, findings)) for id_, title, makers in wanted]
+    return [tab for tab in every if tab.exhibits]
 
 
 def _drawn(makers: Sequence[Callable[[Findings], Exhibit]], findings: Findings) -> tuple[Exhibit, ...]:
@@ -157,14 +157,14 @@ def _prevalence(findings: Findings) -> Exhibit:
 
 def _dependence(findings: Findings) -> Exhibit:
     e = findings.evaluation
-    found = _needs(e.dependence, "dependence")
+    dependence = _needs(e.dependence, "dependence")
     chart = charts.dependence(e)
     finding = (
-        f"As far as errors go together, {len(e.jurors)} jurors are worth at most {found.effective_jurors:.1f} "
-        f"independent ones; the mean error correlation is {found.mean_correlation:+z.3f}."
+        f"As far as errors go together, {len(e.jurors)} jurors are worth at most {dependence.effective_jurors:.1f} "
+        f"independent ones; the mean error correlation is {dependence.mean_correlation:+z.3f}."
     )
-    if found.groups:
-        listed = "; ".join(", ".join(group[:6]) + (" …" if len(group) > 6 else "") for group in found.groups[:4])
+    if dependence.groups:
+        listed = "; ".join(", ".join(group[:6]) + (" …" if len(group) > 6 else "") for group in dependence.groups[:4])
         finding += f" Move together: {listed}."
     reading = (
         "How much two jurors' errors go together beyond what the truth explains. Strong colours are pairs whose errors "
@@ -176,11 +176,11 @@ def _dependence(findings: Findings) -> Exhibit:
 def _actual_dependence(findings: Findings) -> Exhibit:
     """The same by the key: what the estimates try to find."""
     keyed = _needs(findings.keyed, "answer key")
-    found = dependence_with_key(keyed)
-    pairs = found.pairs()
+    actual = dependence_with_key(keyed)
+    pairs = actual.pairs()
     finding = (
-        f"By the answer key, {len(found.jurors)} jurors are worth {found.effective_jurors:.1f} independent ones; the "
-        f"mean error correlation is {found.mean_correlation:+z.3f}."
+        f"By the answer key, {len(actual.jurors)} jurors are worth {actual.effective_jurors:.1f} independent ones; the "
+        f"mean error correlation is {actual.mean_correlation:+z.3f}."
     )
     if pairs:
         finding += " Most of all: " + ", ".join(f"{a} + {b} ({x:+z.2f})" for a, b, x, _ in pairs[:3]) + "."
@@ -193,9 +193,9 @@ def _agreement(findings: Findings) -> Exhibit:
     e = findings.evaluation
     chart = charts.agreement(e)
     reading = "Plain agreement, errors and truth mixed: high agreement alone does not make jurors right."
-    found = _exhibit("agreement", reading, "", chart)
-    finding = ". ".join(line.rstrip(".") for line in found.about) + "."
-    return replace(found, about=(), finding=finding, spec={**found.spec, "description": finding})
+    exhibit = _exhibit("agreement", reading, "", chart)
+    finding = ". ".join(line.rstrip(".") for line in exhibit.about) + "."
+    return replace(exhibit, about=(), finding=finding, spec={**exhibit.spec, "description": finding})
 
 
 def _partition(findings: Findings) -> Exhibit:

@@ -83,8 +83,8 @@ def _comparison(evaluation: Evaluation, counted: Counted, keyed: KeyedEvaluation
         return None
     others = [name for name in METHODS if name != evaluation.method]
     with suppress(JurorsError):
-        found = compare_counted(counted, others)
-        return Comparison((evaluation, *found.evaluations), found.refused, keyed)
+        compared = compare_counted(counted, others)
+        return Comparison((evaluation, *compared.evaluations), compared.refused, keyed)
     return None
 
 

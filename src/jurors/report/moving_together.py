@@ -24,13 +24,13 @@ def groups_together(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list
     """Jurors who err together, the largest group last: by the key where there is one, else as estimated."""
     if keyed is not None:
         actual = dependence_with_key(keyed)
-        found = list(linked_jurors(actual.jurors, actual.correlation, actual.error))
+        groups = list(linked_jurors(actual.jurors, actual.correlation, actual.error))
     elif not (alarms := [a for a in e.alarms if a.kind == "correlated_errors"]):
-        found = []
+        groups = []
     else:
-        found = [] if e.dependence is None else list(e.dependence.groups)
-        found = found or [pair for alarm in alarms for pair in pairs_together(alarm)]
-    return sorted(found, key=len)
+        groups = [] if e.dependence is None else list(e.dependence.groups)
+        groups = groups or [pair for alarm in alarms for pair in pairs_together(alarm)]
+    return sorted(groups, key=len)
 
 
 def is_most(group: Group, e: Evaluation) -> bool:

@@ -144,12 +144,12 @@ def make_page(
     maker = RuntimeMaker()
     try:
         checksums = Checksums(inputs)
-        found = find(*read(), texts=texts, **grading)
-        e = found.evaluation
+        findings = find(*read(), texts=texts, **grading)
+        e = findings.evaluation
         told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**told, **asked}, command)
         name = _file_name(inputs[0][1])
-        html = render(found, about, maker, title=title or _title(inputs[0][1]) or "Report card", file=name or "FILE")
+        html = render(findings, about, maker, title=title or _title(inputs[0][1]) or "Report card", file=name or "FILE")
         return Page(html, e.alarms)
     finally:
         maker.close()

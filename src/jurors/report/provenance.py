@@ -56,23 +56,23 @@ class Checksums:
 
     def result(self) -> tuple[Input, ...]:
         """The inputs, each with its size and checksum where it is a file."""
-        return tuple(found for future in self._found for found in future.result())
+        return tuple(checked for future in self._found for checked in future.result())
 
 
 def _inputs(role: str, source: Any) -> list[Input]:
     if source is None:
         return []
     if role == VOTES and isinstance(source, tuple) and all(isinstance(one, (str, Path)) for one in source):
-        return [found for one in source for found in _inputs(role, one)]
+        return [read for one in source for read in _inputs(role, one)]
     if isinstance(source, str) and source == "-":
         return [Input(role, "standard input")]
     if not isinstance(source, (str, Path)):
         return [Input(role, f"{type(source).__name__} in memory")]
     files = _files(source)
-    found = [_checked(role, path) for path in files[:_MOST_FILES]]
+    inputs = [_checked(role, path) for path in files[:_MOST_FILES]]
     if len(files) > _MOST_FILES:
-        found.append(Input(role, f"… and {len(files) - _MOST_FILES:,} more files"))
-    return found or [Input(role, _short(str(source)))]
+        inputs.append(Input(role, f"… and {len(files) - _MOST_FILES:,} more files"))
+    return inputs or [Input(role, _short(str(source)))]
 
 
 def _files(source: str | Path) -> list[Path]:

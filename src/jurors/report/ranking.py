@@ -97,35 +97,35 @@ def is_doubtful(e: Evaluation, juror: str) -> bool:
 
 def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) -> dict[str, dict[str, str]]:
     """Juror -> why -> remark."""
-    found: dict[str, dict[str, str]] = {j: {"open": _TOO_FEW} if j in open_ones else {} for j in e.jurors}
+    remarks: dict[str, dict[str, str]] = {j: {"open": _TOO_FEW} if j in open_ones else {} for j in e.jurors}
     for alarm in e.alarms:
         if KINDS[alarm.kind].remark and len(alarm.jurors) < len(e.jurors):
             for juror in alarm.jurors:
-                found.setdefault(juror, {})[alarm.kind] = KINDS[alarm.kind].remark
+                remarks.setdefault(juror, {})[alarm.kind] = KINDS[alarm.kind].remark
     for juror, others in _companions(e, keyed).items():
         more = f" and {len(others) - 2} more" if len(others) > 2 else ""
-        found[juror]["together"] = f"errs together with {', '.join(others[:2])}{more}"
+        remarks[juror]["together"] = f"errs together with {', '.join(others[:2])}{more}"
     for juror in [] if e.exam else swapped(keyed or e):
-        if "inverted_juror" not in found[juror]:
-            found[juror]["swapped"] = _SWAPPED
+        if "inverted_juror" not in remarks[juror]:
+            remarks[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
         numbers = (e.score[juror], *e.accuracy[juror].values()) if e.solution is not None else ()
         if any(is_number(x) and not 0 <= x <= 1 for x in numbers):
-            found[juror]["outside"] = "a number outside 0–100%"
-        if is_doubtful(e, juror) and not found[juror].keys() & _LIKE_A_COIN:
-            found[juror]["doubtful"] = "intervals do not exclude a coin"
-    return found
+            remarks[juror]["outside"] = "a number outside 0–100%"
+        if is_doubtful(e, juror) and not remarks[juror].keys() & _LIKE_A_COIN:
+            remarks[juror]["doubtful"] = "intervals do not exclude a coin"
+    return remarks
 
 
 def _companions(e: Evaluation, keyed: KeyedEvaluation | None) -> dict[str, list[str]]:
     """Juror -> with whom it errs; a group that is most of the panel sets nobody apart."""
-    found: dict[str, list[str]] = {}
+    companions: dict[str, list[str]] = {}
     for group in groups_together(e, keyed):
         if not is_most(group, e):
             for juror in group:
                 others = [j for j in group if j != juror]
-                found[juror] = list(dict.fromkeys([*found.get(juror, ()), *others]))
-    return found
+                companions[juror] = list(dict.fromkeys([*companions.get(juror, ()), *others]))
+    return companions
 
 
 def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:

@@ -155,10 +155,10 @@ def _refuse_nested(values: Sequence[Any] | NDArray[Any], grid: NDArray[Any], jur
 
 def in_natural_order(names: Sequence[Any] | NDArray[Any], code: NDArray[Any]) -> tuple[Sequence[Any], NDArray[Any]]:
     """Jurors by name, whatever the order of the rows: most engines have none, and all must give the same sketch."""
-    found = names.tolist() if isinstance(names, np.ndarray) else names
-    ordered = ordered_labels(found)
+    plain_names = names.tolist() if isinstance(names, np.ndarray) else names
+    ordered = ordered_labels(plain_names)
     place = {name: k for k, name in enumerate(ordered)}
-    return ordered, np.array([place[name] for name in found], dtype=np.int64)[code]
+    return ordered, np.array([place[name] for name in plain_names], dtype=np.int64)[code]
 
 
 def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -205,16 +205,16 @@ def whole_counts(values: Sequence[Any], column: str) -> NDArray[np.int64]:
 
 def _no_count(value: Any) -> str:
     """Why this is no count."""
-    found = "nothing" if is_missing(value) else repr(plain(value))
+    cell = "nothing" if is_missing(value) else repr(plain(value))
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = -1.0
     if number > LARGEST_COUNT:
-        return f"a count can be {LARGEST_COUNT:,} at most; found {found}"
+        return f"a count can be {LARGEST_COUNT:,} at most; found {cell}"
     if isinstance(value, str) and number >= 0 and number.is_integer():
-        return f"a count must be written in digits only; found {found}"
-    return f"a count must be a whole number, 0 or more; found {found}"
+        return f"a count must be written in digits only; found {cell}"
+    return f"a count must be a whole number, 0 or more; found {cell}"
 
 
 def _whole(value: Any) -> int | None:

@@ -43,12 +43,12 @@ def _check_values(values: list[Any], what: str, format: str) -> None:
         return
     written = [cell_value(value, format) for value in values]
     back = spelled_labels(written, Reading(), what).labels if what == "label" else tidy(written, column=what)
-    for value, found in zip(written, back, strict=True):
-        if found is None:
+    for value, read in zip(written, back, strict=True):
+        if read is None:
             meaning = "no vote" if what == "label" else "an empty name"
             raise VotesError(f"{what} {value!r} would read back as {meaning}; rename it first")
-        if found != value and str(found) != str(value):
-            raise VotesError(f"{what} {value!r} would read back as {found!r}; rename it first")
+        if read != value and str(read) != str(value):
+            raise VotesError(f"{what} {value!r} would read back as {read!r}; rename it first")
     if len(set(map(str, back))) < len(back):
         twice = next(value for value in back if list(map(str, back)).count(str(value)) > 1)
         raise VotesError(f"two {what}s would both read back as {twice!r}; give each a name of its own")
@@ -66,12 +66,12 @@ def _check_header(votes: Votes, layout: str, format: str) -> None:
     names, jurors = header(votes, layout), len(votes.jurors)
     way_out = "write the long layout or a sketch instead (--to long, --to sketch)"
     try:
-        found = find_layout([name.strip() for name in names], Reading(), lambda: _facts(votes, names))
+        read = find_layout([name.strip() for name in names], Reading(), lambda: _facts(votes, names))
     except VotesError as error:
         raise VotesError(f"the {layout} layout would not read back: {error}; {way_out}") from None
     first = 1 if layout == "wide" else 0
-    if found.kind != layout or found.votes != tuple(range(first, first + jurors)):
-        strange = next((j for j in votes.jurors if names.index(j) not in found.votes), votes.jurors[0])
+    if read.kind != layout or read.votes != tuple(range(first, first + jurors)):
+        strange = next((j for j in votes.jurors if names.index(j) not in read.votes), votes.jurors[0])
         raise VotesError(f"in the {layout} layout juror {strange!r} would be taken for something else; {way_out}")
     if any(name != name.strip() for name in names):
         raise VotesError(f"a juror's name begins or ends with a blank, which a column's name cannot; {way_out}")

@@ -38,9 +38,9 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return votes
-    found = opened.layout(options)
-    votes = kept_votes(opened, opened.keep(found), found, options)
-    return with_findings(votes, list(table_findings(opened.names, found, options, items=votes.total)))
+    layout = opened.layout(options)
+    votes = kept_votes(opened, opened.keep(layout), layout, options)
+    return with_findings(votes, list(table_findings(opened.names, layout, options, items=votes.total)))
 
 
 def traces_votes(frame: Frame, options: Reading) -> Votes | None:
@@ -49,8 +49,8 @@ def traces_votes(frame: Frame, options: Reading) -> Votes | None:
         return None
     from jurors.votes.readers.mlflow import records_from_frame
 
-    found = records_from_frame(frame.table, options.label)
-    columns = [factorize(column) for column in (found.item, found.juror, found.label)]
+    records = records_from_frame(frame.table, options.label)
+    columns = [factorize(column) for column in (records.item, records.juror, records.label)]
     return long_votes(columns, ("trace_id", "assessment", "value"), options)
 
 
@@ -114,17 +114,17 @@ class Frame:
         """What to say of a frame without rows."""
         return VotesError(f"the dataframe has columns ({', '.join(self.names[:12])}) but no rows")
 
-    def keep(self, found: Layout) -> Any:
+    def keep(self, layout: Layout) -> Any:
         """The columns that are read, column k called "ck": no engine's rules for names apply, and a stream stays."""
-        for k in found.used:
+        for k in layout.used:
             if self.kinds[k].is_nested():
                 raise not_labels(self.names[k], self.kinds[k])
         table = self.table
         if self.is_eager:
-            table = table.select(*(_decoded(table[:, k]).alias(f"c{k}") for k in found.used))
+            table = table.select(*(_decoded(table[:, k]).alias(f"c{k}") for k in layout.used))
         else:
-            table = _numbered(table, found.used)
-        said = [k for k in (found.juror, found.label, *found.votes) if k is not None]
+            table = _numbered(table, layout.used)
+        said = [k for k in (layout.juror, layout.label, *layout.votes) if k is not None]
         wide = {f"c{k}": kind for k in said if (kind := _narrower(self.kinds[k])) is not None}
         if wide:
             import narwhals as nw
@@ -200,23 +200,23 @@ def collected(table: Any) -> Any:
         raise VotesError(f"this frame ({table.implementation}) needs {missing}: pip install {missing}") from None
 
 
-def kept_votes(frame: Frame, kept: Any, found: Layout, options: Reading) -> Votes:
+def kept_votes(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Votes:
     """The votes in the columns that were kept of a frame, collected."""
     table, names = collected(kept), frame.names
     if not len(table):
         raise frame.no_rows()
-    columns = {k: column(table[f"c{k}"], names[k]) for k in found.used if k != found.count}
-    if found.kind == "long":
-        return long_votes([columns[k] for k in found.used], [names[k] for k in found.used], options)
-    grid, values = grid_of([columns[k] for k in found.votes])
-    counts = None if found.count is None else whole_counts(count_cells(table[f"c{found.count}"]), names[found.count])
-    items = None if found.item is None else (names[found.item], columns[found.item])
-    if found.kind == "wide" and items is None and frame.index is not None:
+    columns = {k: column(table[f"c{k}"], names[k]) for k in layout.used if k != layout.count}
+    if layout.kind == "long":
+        return long_votes([columns[k] for k in layout.used], [names[k] for k in layout.used], options)
+    grid, values = grid_of([columns[k] for k in layout.votes])
+    counts = None if layout.count is None else whole_counts(count_cells(table[f"c{layout.count}"]), names[layout.count])
+    items = None if layout.item is None else (names[layout.item], columns[layout.item])
+    if layout.kind == "wide" and items is None and frame.index is not None:
         items = ("the index", (frame.index, np.arange(len(table))))
     return wide_votes(
         grid,
         values,
-        jurors=[names[k] for k in found.votes],
+        jurors=[names[k] for k in layout.votes],
         items=items,
         counts=counts,
         options=options,

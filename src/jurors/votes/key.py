@@ -86,20 +86,20 @@ class Key:
         If the key holds labels nobody voted, the votes returned have them too.
         """
         row = self._rows(votes)
-        found = row >= 0
+        known = row >= 0
         self._refuse_ambiguous(votes)
         self._check_labels(votes)
         votes, code = _with_labels(votes, self.labels)
         codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
-        codes[row[found]] = code[found]
+        codes[row[known]] = code[known]
         return votes, codes
 
     def by_row(self, votes: Votes) -> NDArray[Any]:
         """What is known of each row of the votes, None where nothing is."""
         row = self._rows(votes)
-        found = np.full(votes.rows, None, dtype=object)
-        found[row[row >= 0]] = self.labels[row >= 0]
-        return found
+        values = np.full(votes.rows, None, dtype=object)
+        values[row[row >= 0]] = self.labels[row >= 0]
+        return values
 
     def _check_labels(self, votes: Votes) -> None:
         """VotesError where no label of the key is one of the votes': then it is the key of something else."""
@@ -205,8 +205,8 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
     truth = guess_column(names, (*TRUTH_WORDS, *LABEL_WORDS)) if label is None else find_column(names, label)
     taken = [k for k in (truth,) if k is not None]
     which = guess_column(names, ITEM_WORDS, taken) if item is None else find_column(names, item)
-    for role, found in (("item", which), ("label", truth)):
-        if found is None:
+    for role, place in (("item", which), ("label", truth)):
+        if place is None:
             raise VotesError(
                 f"an answer key needs the columns item and label, but none of {shown(names)} is the "
                 f"{role}; name it with {role}= (--key-{role} COLUMN)"

@@ -91,12 +91,12 @@ def _is_long(options: Reading, long: dict[str, int | None], given: dict[str, int
 
 def named_long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -> dict[str, int | None]:
     """The item, the juror and the label by name, beside those that are given; None where no name says it."""
-    found: dict[str, int | None] = dict(given)
+    places: dict[str, int | None] = dict(given)
     for role, words in (("juror", JUROR_WORDS), ("label", LABEL_WORDS), ("item", ITEM_WORDS)):
-        if role not in found:
-            taken = ignored | {k for k in found.values() if k is not None}
-            found[role] = guess_column(names, words, taken)
-    return found
+        if role not in places:
+            taken = ignored | {k for k in places.values() if k is not None}
+            places[role] = guess_column(names, words, taken)
+    return places
 
 
 def _checked_long(
@@ -147,18 +147,18 @@ def _wide(
 
 def named_item(names: Sequence[str], taken: set[int]) -> int | None:
     """The column of items beside one juror per column, by name; VotesError where two are called so."""
-    found = [k for k, name in enumerate(names) if k not in taken and bare_word(name) in ITEM_WORDS]
-    if len(found) > 1:
-        one, two = names[found[0]], names[found[1]]
+    places = [k for k, name in enumerate(names) if k not in taken and bare_word(name) in ITEM_WORDS]
+    if len(places) > 1:
+        one, two = names[places[0]], names[places[1]]
         raise VotesError(
             f"columns {one!r} and {two!r} both look like the item; choose with item= (--item {one}) "
             f"and leave the other out with ignore= (--ignore {two})",
             code="two_items",
             columns=(one, two),
         )
-    if not found and 0 not in taken and (not names[0].strip() or bare_word(names[0]) in ("unnamed0", "index")):
+    if not places and 0 not in taken and (not names[0].strip() or bare_word(names[0]) in ("unnamed0", "index")):
         return 0  # the index a dataframe writes in front
-    return found[0] if found else None
+    return places[0] if places else None
 
 
 def _refuse_blanks(names: Sequence[str], options: Reading) -> None:

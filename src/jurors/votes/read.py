@@ -75,8 +75,8 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     with open_source(source, options) as opened:
         if isinstance(opened, Log):
             return votes_of_log(opened, options)
-        table, found = laid_out(opened, options)
-        return votes_of(table.keep(found.used), found, options)
+        table, layout = laid_out(opened, options)
+        return votes_of(table.keep(layout.used), layout, options)
 
 
 def votes_of_log(log: Log, options: Reading, records: Records | Votes | None = None) -> Votes:
@@ -111,8 +111,8 @@ def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label |
     if votes.is_dense:
         return replace(votes, labels=labels, _dense=place[votes.codes])
     row, col, code = votes.triples()
-    kept = (found := place[code]) >= 0
-    return replace(votes, labels=labels, _sparse=(row[kept], col[kept], found[kept]))
+    kept = (codes := place[code]) >= 0
+    return replace(votes, labels=labels, _sparse=(row[kept], col[kept], codes[kept]))
 
 
 def laid_out(table: Table, options: Reading) -> tuple[Table, Layout]:

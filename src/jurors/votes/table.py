@@ -412,11 +412,11 @@ def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
     """For each distinct value its position among the labels, -1 where it is missing."""
     place: dict[Any, int] = {kind: k for k, kind in enumerate(kinds)}
     texts = {str(kind): k for k, kind in enumerate(kinds)}
-    found = [NO_VOTE if is_missing(v) else place.get(plain(v), texts.get(str(plain(v)))) for v in values]
-    if None in found:
-        stranger = plain(values[found.index(None)])
+    codes = [NO_VOTE if is_missing(v) else place.get(plain(v), texts.get(str(plain(v)))) for v in values]
+    if None in codes:
+        stranger = plain(values[codes.index(None)])
         raise VotesError(f"label {stranger!r} is not among the labels {', '.join(map(str, kinds))}")
-    return np.array(found, dtype=code_type(len(kinds))) if found else np.zeros(0, dtype=np.int8)
+    return np.array(codes, dtype=code_type(len(kinds))) if codes else np.zeros(0, dtype=np.int8)
 
 
 def _without_duplicates(

@@ -210,10 +210,15 @@ def _scores(sums: Sums, population: Population, noise: FitNoise) -> tuple[Floats
         return score, doubt + population.deviation**2 * unit
     gold = sums.gold
     size = np.maximum(gold.votes, 1e-9)
-    found = gold.right.sum(axis=1) / size[:, None]
+    gaps = gold.right.sum(axis=1) / size[:, None]
     left = 1.0 - gold.votes / sums.votes
     shift, own = _own_deviation(
-        found, gold.doubt_right.sum(axis=1) / size**2, unit, gold.votes > 0, population.deviation, population.unevenness
+        gaps,
+        gold.doubt_right.sum(axis=1) / size**2,
+        unit,
+        gold.votes > 0,
+        population.deviation,
+        population.unevenness,
     )
     return _shifted(score, shift * left[:, None]), doubt + own * left**2
 
@@ -232,17 +237,17 @@ def _accuracies(sums: Sums, population: Population, noise: FitNoise) -> tuple[Fl
         return accuracy, doubt + population.label_deviation**2 * unit
     gold = sums.gold
     size = np.maximum(gold.expected, 1e-9)
-    found = (gold.right - accuracy * gold.met) / size[:, :, None]
+    gaps = (gold.right - accuracy * gold.met) / size[:, :, None]
     left = np.clip(1.0 - gold.expected / met, 0.0, 1.0)
     variance = ratio_doubt(gold.doubt_right, gold.doubt_met, mean) / size**2
     shift, own = _own_deviation(
-        found, variance, unit, gold.expected > 1e-6, population.label_deviation, population.unevenness
+        gaps, variance, unit, gold.expected > 1e-6, population.label_deviation, population.unevenness
     )
     return _shifted(accuracy, shift * left[..., None]), doubt + own * left**2
 
 
 def _own_deviation(
-    found: Floats, variance: Floats, unit: Floats, seen: Flags, usual: float, unevenness: float
+    gaps: Floats, variance: Floats, unit: Floats, seen: Flags, usual: float, unevenness: float
 ) -> tuple[Floats, Floats]:
     """What gold tells of each juror's deviation: the part of what was found that is believed, and the variance left.
 
@@ -251,7 +256,7 @@ def _own_deviation(
     weight = own variance / (own variance + variance of what was found).
     """
     seen = seen & np.isfinite(variance) & (unit > 0)
-    square, variance = np.where(seen, found.mean(axis=-1) ** 2, 0.0), np.where(seen, variance, 1.0)
+    square, variance = np.where(seen, gaps.mean(axis=-1) ** 2, 0.0), np.where(seen, variance, 1.0)
     unit = np.where(seen, unit, np.nan_to_num(unit))
     prior = unevenness * usual**2
     sure = np.where(seen, unit / (prior * unit + variance) ** 2, 0.0) / 2.0
@@ -259,7 +264,7 @@ def _own_deviation(
     learned = (float((sure * (square - variance)).sum()) + before * prior) / (gained + before)
     own = max(learned, prior) * unit
     weight = np.where(seen, own / (own + variance), 0.0)
-    return weight[..., None] * found, own * (1.0 - weight)
+    return weight[..., None] * gaps, own * (1.0 - weight)
 
 
 def _and_labels(noise: Floats | float) -> Floats | float:

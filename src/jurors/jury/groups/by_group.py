@@ -160,22 +160,22 @@ def label_by(
     grading, reading = apart(options)
     votes, groups, column = prepared(source, by, column, reading)
     graded = _apart(votes, groups, column, _grader(votes, grading), fate=_LABELLED_BY_ALL)
-    found, known = _label_all(votes, grading), _gold(votes, grading)
-    codes, probability = found.codes.copy(), found.probability.copy()
+    whole, known = _label_all(votes, grading), _gold(votes, grading)
+    codes, probability = whole.codes.copy(), whole.probability.copy()
     alarms, methods, rest = list(graded.alarms), Counter[str](), np.ones(votes.rows, dtype=bool)
     for group, which, rows in split_votes(votes, groups, tuple(graded.groups)):
         here = said_here(rows, None if known is None else known[which])
         own = label(without_silent(here)[0], evaluation=graded.groups[group])
-        place = np.array([found.labels.index(a) for a in own.labels])
+        place = np.array([whole.labels.index(a) for a in own.labels])
         codes[which], probability[which], rest[which] = place[own.codes], own.probability, False
         methods[own.method] += 1
         alarms += [_of_group(a, group) for a in own.alarms if a.kind == "majority_fallback"]
     if rest.any():
-        methods[found.method] += 1
-        alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in found.alarms]
+        methods[whole.method] += 1
+        alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in whole.alarms]
     if known is not None:
         codes, probability = np.where(known >= 0, known, codes), np.where(known >= 0, 1.0, probability)
-    labelled = replace(found, codes=codes, probability=probability, method=", ".join(methods), alarms=ranked(alarms))
+    labelled = replace(whole, codes=codes, probability=probability, method=", ".join(methods), alarms=ranked(alarms))
     return labelled, groups, graded
 
 

@@ -24,11 +24,11 @@ from jurors.votes.table import NO_VOTE
 def said_here(votes: Votes, also: NDArray[np.int64] | None = None) -> Votes:
     """The same votes with only the labels that somebody said in them (or that are known): a test of its own."""
     codes = votes.codes if votes.is_dense else votes.triples()[2]
-    found = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
-    if len(found) == len(votes.labels):
+    said = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
+    if len(said) == len(votes.labels):
         return votes
-    values = [a if k in set(found) else None for k, a in enumerate(votes.labels)]
-    return relabelled(votes, tuple(votes.labels[k] for k in found), values)
+    values = [a if k in set(said) else None for k, a in enumerate(votes.labels)]
+    return relabelled(votes, tuple(votes.labels[k] for k in said), values)
 
 
 def split_votes(
@@ -74,8 +74,8 @@ def prepared(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple
             )
         if reading.get("layout", "auto") in ("auto", "counts") and guess_column([by], COUNT_WORDS) is not None:
             raise VotesError(f"column {by!r} counts items; name the column that holds their group")
-        votes, found = votes_and_column(source, by, **reading)
-        return votes, _array(found), by
+        votes, groups = votes_and_column(source, by, **reading)
+        return votes, _array(groups), by
     votes = as_votes(source, **reading)
     if isinstance(by, Mapping):
         by = Key.from_mapping(by)

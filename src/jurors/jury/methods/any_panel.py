@@ -36,23 +36,23 @@ def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
 def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
     result = replace(oriented("latent", sketch, panel.fit, request), voices=tuple(panel.hearing.tolist()))
-    found = list(result.alarms)
+    alarms = list(result.alarms)
     if panel.fit.posterior is not None:
-        found += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
-    found += estimate_alarms(sketch)
-    found += residual_alarms(sketch.jurors, panel.test, panel.explaining)
+        alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
+    alarms += estimate_alarms(sketch)
+    alarms += residual_alarms(sketch.jurors, panel.test, panel.explaining)
     if len(sketch.labels) > 2:
         test = agreement_test(panel.heard, panel.main_fit)
-        found += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
+        alarms += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
     if few := voice_alarms(sketch):
-        kept = [alarm for alarm in found if alarm.kind != "twin_jurors"]  # said already
+        kept = [alarm for alarm in alarms if alarm.kind != "twin_jurors"]  # said already
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
         return replace(result, alarms=ranked([*few, *kept]), notes=(*result.notes, note), partition=by_majority)
-    found += default_alarms(sketch)
+    alarms += default_alarms(sketch)
     if result.partition is not None:
-        found += degenerate_alarms(result.partition)
-    result = replace(result, alarms=ranked(found))
+        alarms += degenerate_alarms(result.partition)
+    result = replace(result, alarms=ranked(alarms))
     spread = _dependence(panel, result)
     if request.intervals and result.rule == FIT_RULE:
         also = None if spread is None else spread.add
@@ -74,26 +74,28 @@ def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
     return DependenceSpread(dependence_of(sketch, result.solution).with_copies(panel.hearing), panel)
 
 
-def _with_dependence(result: Evaluation, found: Dependence, repeats: tuple[tuple[int, ...], ...]) -> Evaluation:
-    size = len(found.jurors)
+def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[tuple[int, ...], ...]) -> Evaluation:
+    size = len(dependence.jurors)
     if size == FEWEST_JURORS and any(a.kind == "correlated_errors" for a in result.alarms):
         # Nobody can tell which of four share an error, so what is left over of the pairs is not theirs to count.
         note = "How many independent jurors these 4 are worth is unknown: their errors go together, nobody knows whose."
         return replace(result, notes=(*result.notes, note))
-    ends = found.interval["effective_jurors"] if found.interval else None
+    ends = dependence.interval["effective_jurors"] if dependence.interval else None
     sure = f" ({ends[0]:.1f} – {ends[1]:.1f})" if ends else ""
-    worth = f"{found.effective_jurors:.1f}{sure}"
+    worth = f"{dependence.effective_jurors:.1f}{sure}"
     note = f"As far as errors go together, these {size} jurors are worth at most {worth} independent ones."
-    if ends is None and not found.is_noticed:
+    if ends is None and not dependence.is_noticed:
         note = (
             f"No mean error correlation is seen; how many independent jurors these {size} are worth was not measured."
         )
     alarms = result.alarms
     known = [{result.jurors[k] for k in group} for group in repeats]
-    groups = [group for group in found.groups if not any(known_one.issuperset(group) for known_one in known)]
+    groups = [group for group in dependence.groups if not any(known_one.issuperset(group) for known_one in known)]
     if groups and not any(alarm.kind == "correlated_errors" for alarm in alarms):
         who = "; ".join(" + ".join(group) for group in groups)
         message = f"errors go together beyond chance in groups: {who}"
         together = tuple(name for group in groups for name in group)
-        alarms = ranked([*alarms, Alarm("correlated_errors", "warning", message, found.mean_correlation, together)])
-    return replace(result, alarms=alarms, notes=(*result.notes, note), dependence=found)
+        alarms = ranked(
+            [*alarms, Alarm("correlated_errors", "warning", message, dependence.mean_correlation, together)]
+        )
+    return replace(result, alarms=alarms, notes=(*result.notes, note), dependence=dependence)

@@ -109,13 +109,13 @@ def _none(card: Evaluation, nothing: Any) -> Named:
 def _errors(cards: list[Evaluation], shares: np.ndarray[Any, Any]) -> Named:
     """Groups share no item, so their errors are independent."""
     labels = cards[0].labels
-    found = [card.standard_error or _none(card, np.nan) for card in cards]
-    each = np.array([[e["prevalence"][a] for a in labels] for e in found])
+    errors = [card.standard_error or _none(card, np.nan) for card in cards]
+    each = np.array([[e["prevalence"][a] for a in labels] for e in errors])
     together = np.sqrt(((shares[:, None] * each) ** 2).sum(axis=0))
     return Named(
         prevalence=Named(zip(labels, together.tolist(), strict=True)),
-        accuracy=Named((j, row) for e in found for j, row in e["accuracy"].items()),
-        score=Named((j, x) for e in found for j, x in e["score"].items()),
+        accuracy=Named((j, row) for e in errors for j, row in e["accuracy"].items()),
+        score=Named((j, x) for e in errors for j, x in e["score"].items()),
     )
 
 
@@ -125,9 +125,9 @@ def _intervals(
     errors = _errors(cards, shares)
     spread = np.array(list(errors["prevalence"].values()))
     low, high = interval_around(prevalence, spread, np.full(len(prevalence), float(whole.items)), whole.level)
-    found = [card.interval or _none(card, (np.nan, np.nan)) for card in cards]
+    intervals = [card.interval or _none(card, (np.nan, np.nan)) for card in cards]
     return Named(
         prevalence=Named((a, (float(x), float(y))) for a, x, y in zip(whole.labels, low, high, strict=True)),
-        accuracy=Named((j, row) for e in found for j, row in e["accuracy"].items()),
-        score=Named((j, ends) for e in found for j, ends in e["score"].items()),
+        accuracy=Named((j, row) for e in intervals for j, row in e["accuracy"].items()),
+        score=Named((j, ends) for e in intervals for j, ends in e["score"].items()),
     )

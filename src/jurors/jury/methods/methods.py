@@ -31,9 +31,9 @@ def grade_algebraic(sketch: Sketch, request: Request) -> Evaluation:
 
 def _median_of_trios(sketch: Sketch) -> Fit:
     """Every trio graded by itself; each statistic the median over the trios that have real solutions."""
-    found = evaluate_all_trios(sketch)
-    prevalence, accuracy = found.medians()
-    outcome = found.decoded.outcome
+    trios = evaluate_all_trios(sketch)
+    prevalence, accuracy = trios.medians()
+    outcome = trios.decoded.outcome
     if not (outcome <= 1).any():
         raise SketchError(f"none of the {len(outcome):,} trios has a real evaluation; try another method")
     inside = int((outcome == 0).sum())

@@ -26,13 +26,13 @@ from jurors.sketch import Sketch
 def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
     """The theorem on the items that all three answered."""
     whole = sketch.complete()
-    found: list[Alarm] = []
+    alarms: list[Alarm] = []
     if whole.items < sketch.items:
         left_out = sketch.items - whole.items
         message = f"{left_out:,} of {sketch.items:,} items lack a vote; the grades come from the {whole.items:,} others"
         many = 4 * left_out > sketch.items
         message += "; the method 'latent' uses all of them" if many else ""
-        found.append(Alarm("missing_votes", "warning" if many else "note", message, float(left_out)))
+        alarms.append(Alarm("missing_votes", "warning" if many else "note", message, float(left_out)))
     result = partial(
         Evaluation, items=whole.items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
         target=request.target, level=request.level,
@@ -44,22 +44,22 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
         if alarm is None:
             raise
         beside = _beside(whole, evaluate_trios(whole.table()))
-        alarms = _with_severity([alarm, *found], beside["smallest_correlation"])
-        return result(solution=None, alarms=alarms, rule="none: there is no solution", **beside)
+        severe = _with_severity([alarm, *alarms], beside["smallest_correlation"])
+        return result(solution=None, alarms=severe, rule="none: there is no solution", **beside)
     chosen, rule, tied = choose_solution(sketch, solutions, request.choice)
     exact = solutions[chosen]
     table = whole.table()
     decoded = evaluate_trios(table)
-    found += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
+    alarms += trio_alarms(whole, exact, moments=decoded.moments, tied=tied)
     beside = _beside(whole, decoded)
     result = partial(
         result, solutions=(exact, solutions[1 - chosen]), exact=exact, rule=rule,
-        alarms=_with_severity(found, beside["smallest_correlation"]), **beside,
+        alarms=_with_severity(alarms, beside["smallest_correlation"]), **beside,
     )  # fmt: skip
     if not exact.is_real:
         return result(solution=None)
     floats = exact.to_float()
-    if any(alarm.kind == "too_few_voices" for alarm in found):
+    if any(alarm.kind == "too_few_voices" for alarm in alarms):
         return result(solution=floats, partition=majority_partition(sketch))
     ends = trio_intervals(table, decoded, mirrored=chosen == 1, target=request.target, level=request.level)
     return result(
@@ -72,22 +72,22 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
 
 def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
     """The theorem for more than two labels, on the items that all three answered."""
-    found = exact_trio(sketch, request.choice)
-    floats = found.solution.to_float()
+    trio = exact_trio(sketch, request.choice)
+    floats = trio.solution.to_float()
     few = voice_alarms(sketch.complete())
     ends = (
-        exact_intervals(sketch, found.solution, request.target, request.level, request.seed)
+        exact_intervals(sketch, trio.solution, request.target, request.level, request.seed)
         if request.intervals and not few
         else None
     )
     return Evaluation(
         items=sketch.complete().items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
-        solution=floats, exact=found.solution, solutions=found.solutions, rule=found.decode.rule or "",
+        solution=floats, exact=trio.solution, solutions=trio.solutions, rule=trio.decode.rule or "",
         partition=majority_partition(sketch) if few else partition_by_label(sketch, floats),
-        alarms=ranked([*few, *found.alarms]), target=request.target, level=request.level,
+        alarms=ranked([*few, *trio.alarms]), target=request.target, level=request.level,
         interval=None if ends is None else named_statistics(sketch, ends),
         standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
-        measured={"relabelings": found.decode.relabelings, "gap": found.decode.gap},
+        measured={"relabelings": trio.decode.relabelings, "gap": trio.decode.gap},
     )  # fmt: skip
 
 

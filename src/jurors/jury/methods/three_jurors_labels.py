@@ -60,10 +60,10 @@ def exact_intervals(
     sketch: Sketch, solution: Solution, target: Target, level: float, seed: int
 ) -> dict[str, Any] | None:
     """Intervals around the exact numbers, as wide as resampling the panel model makes them."""
-    found = panel_intervals(evaluate_panel(sketch, seed=seed), target=target, level=level, seed=seed)
-    if found is None:
+    of_panel = panel_intervals(evaluate_panel(sketch, seed=seed), target=target, level=level, seed=seed)
+    if of_panel is None:
         return None
-    floats, errors = solution.to_float(), found["errors"]
+    floats, errors = solution.to_float(), of_panel["errors"]
     prevalence = np.array(floats.prevalences, dtype=float)
     accuracy = np.array([[table[k][k] for k in range(len(table))] for table in floats.confusions], dtype=float)
     score = np.array(list(floats.score.values()), dtype=float)

@@ -37,28 +37,28 @@ def _outsiders_are_told(table: Hints) -> bool:
 
 def _count(table: Hints) -> int | None:
     """The counts: numbers, or what is meant for some (1,234), which the reader of counts refuses."""
-    found = table.named(COUNT_WORDS, [k for k in (table.item,) if k is not None])
-    if found is None or all(re.fullmatch(r"[\d.,' ]+", value) for value in table.facts.columns[found].values):
-        return found
-    return found if table.facts.is_number(found) else None
+    place = table.named(COUNT_WORDS, [k for k in (table.item,) if k is not None])
+    if place is None or all(re.fullmatch(r"[\d.,' ]+", value) for value in table.facts.columns[place].values):
+        return place
+    return place if table.facts.is_number(place) else None
 
 
 def _wide_item(table: Hints, taken: set[int]) -> int | None:
     if table.item is not None:
         return table.item
     try:
-        found = named_item(table.names, taken | table.ignored)
+        place = named_item(table.names, taken | table.ignored)
     except VotesError:
-        found = _one_item(table, taken)
-    if found is not None and table.words[found] not in ("unnamed0", "index") and table.names[found].strip():
-        return found
+        place = _one_item(table, taken)
+    if place is not None and table.words[place] not in ("unnamed0", "index") and table.names[place].strip():
+        return place
     named = table.named(MORE_ITEM_WORDS, taken)
     if named is not None and table.facts.is_unique(named):
         return named
     unique = [
         k for k in table.free if k not in taken and table.facts.is_unique(k) and table.words[k] not in OTHER_WORDS
     ]
-    return found if found is not None else unique[0] if unique else None
+    return place if place is not None else unique[0] if unique else None
 
 
 def _refuse_item_in_two(table: Hints, item: int | None, votes: Sequence[int]) -> None:

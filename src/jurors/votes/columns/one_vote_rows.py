@@ -152,15 +152,17 @@ def _long_by_cells(table: Hints, item: int | None, juror: int | None, label: int
     if len(rest) != 1:
         return None
     known = sum(k is not None for k in (item, juror, label))
-    found = (*pair, rest[0])
+    columns = (*pair, rest[0])
     if known >= 2:
-        return _checked_long(table, *found)
-    flags = " ".join(f"--{r} {quoted(table.names[k])}" for r, k in zip(("item", "juror", "label"), found, strict=True))
+        return _checked_long(table, *columns)
+    flags = " ".join(
+        f"--{r} {quoted(table.names[k])}" for r, k in zip(("item", "juror", "label"), columns, strict=True)
+    )
     raise VotesError(
         f"this looks like one vote per row, but of item, juror and label not all are found in {shown(table.names)}; "
         f"if so, say {flags}; or say --layout wide if each column is a juror",
         code="no_label_column",
-        columns=tuple(table.names[k] for k in found),
+        columns=tuple(table.names[k] for k in columns),
     )
 
 
@@ -172,8 +174,8 @@ def _identifying(table: Hints, item: int | None, juror: int | None, label: int |
     able = [k for k in able if facts.columns[k].distinct > 1 and facts.columns[k].filled == facts.rows]
     pairs = [(a, b) for a in able for b in able if a != b and facts.columns[a].distinct > facts.columns[b].distinct]
     pairs = [(a, b) for a, b in pairs if item in (None, a) and juror in (None, b) and facts.columns[b].repeats]
-    found = [pair for pair in pairs if facts.identify(*pair) > 0.98]
-    return found[0] if len(found) == 1 else None
+    unique = [pair for pair in pairs if facts.identify(*pair) > 0.98]
+    return unique[0] if len(unique) == 1 else None
 
 
 # -- one juror per column -------------------------------------------------------------------------------------------

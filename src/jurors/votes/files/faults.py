@@ -41,7 +41,7 @@ def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
 
 
 def _csv_fault(text: str) -> str:
-    line = found[1] if (found := re.search(r"Error on Line: (\d+)", text)) else "?"
+    line = match[1] if (match := re.search(r"Error on Line: (\d+)", text)) else "?"
     if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         return f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
     if size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
@@ -53,7 +53,7 @@ def _csv_fault(text: str) -> str:
         return not_utf8(line)
     if "unterminated quote" in text:
         return f"line {line} has a quotation mark that is not closed, or stands inside a cell; double it inside a cell"
-    return f"{f'line {line}: ' if found else ''}{_first_line(text)}"
+    return f"{f'line {line}: ' if match else ''}{_first_line(text)}"
 
 
 def damaged_parquet(error: Exception) -> VotesError:

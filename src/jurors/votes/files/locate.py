@@ -54,12 +54,12 @@ def locate(source: Source, folder: Path) -> Found:
         raise VotesError("no file is named; give at least one")
     if several.count("-") > 1:
         raise VotesError("standard input (-) is named twice; name it once")
-    found = [_named_located(one, folder / f"stream{k}") for k, one in enumerate(several)]
-    tables = tuple(table for one in found for table in one.tables)
+    located = [_named_located(one, folder / f"stream{k}") for k, one in enumerate(several)]
+    tables = tuple(table for one in located for table in one.tables)
     _refuse_repeats(tables)
-    root = found[0].root if len(found) == 1 else _common_folder([one.root for one in found])
-    paths = tuple(path for one in found for path in one.paths)
-    return Found(paths, root, tables, frozenset().union(*(one.named for one in found)))
+    root = located[0].root if len(located) == 1 else _common_folder([one.root for one in located])
+    paths = tuple(path for one in located for path in one.paths)
+    return Found(paths, root, tables, frozenset().union(*(one.named for one in located)))
 
 
 def _named_located(source: Any, spool: Path) -> Found:
@@ -117,14 +117,14 @@ def _matching(pattern: str) -> Found:
     matches = sorted(glob.glob(pattern, recursive=True))
     if not matches:
         raise VotesError("no file matches this pattern", code="no_file")
-    found = [_match(match) for match in matches if "**" not in pattern or not os.path.isdir(match)]
-    paths = tuple(path for one in found for path in one.paths)
+    located = [_match(match) for match in matches if "**" not in pattern or not os.path.isdir(match)]
+    paths = tuple(path for one in located for path in one.paths)
     if not paths:
         raise VotesError("no file matches this pattern", code="no_file")
     fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).absolute().parts)
     searched = "**" in pattern  # the whole tree, as a folder's name does
-    named = frozenset() if searched else frozenset().union(*(one.named for one in found))
-    return Found(paths, Path(*fixed), tuple(table for one in found for table in one.tables), named)
+    named = frozenset() if searched else frozenset().union(*(one.named for one in located))
+    return Found(paths, Path(*fixed), tuple(table for one in located for table in one.tables), named)
 
 
 def _match(match: str) -> Found:

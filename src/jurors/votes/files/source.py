@@ -152,20 +152,20 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
     limit = memory_limit(options.memory)
     name = shown_source(source)
     with scratch() as folder:
-        found = locate(source, folder)
+        located = locate(source, folder)
         with _naming(name):
             log = (
-                find_reader(found.paths, found.root, tool, found.named)
+                find_reader(located.paths, located.root, tool, located.named)
                 if logs and (tool or not options.format)
                 else None
             )
         if log is not None:
             with _naming(name):
-                yield Log(*log, found)
+                yield Log(*log, located)
             return
-        if not found.tables:
+        if not located.tables:
             raise no_tables().in_file(name)
-        parts = _local_parts(found, folder, options.format)
+        parts = _local_parts(located, folder, options.format)
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress)
             _refuse_same(con, table.parts)
@@ -207,9 +207,9 @@ def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
         parts = [part for part in parts if part is not two]
 
 
-def _local_parts(found: Found, folder: Path, format: Format | None) -> list[Part]:
+def _local_parts(located: Found, folder: Path, format: Format | None) -> list[Part]:
     parts = []
-    for k, (path, name) in enumerate(found.tables):
+    for k, (path, name) in enumerate(located.tables):
         (folder / str(k)).mkdir()
         with _naming(name):
             local, kind = local_copy(path, folder / str(k), format)
