@@ -74,6 +74,12 @@ class Sheet(Result):
         """The same with what shows the items; VotesError where one of them has no text."""
         return replace(self, texts=texts.of(self.items, taken=COLUMNS))
 
+    def to_page(self, title: str | None = None) -> str:
+        """One self-contained HTML page to label on; `title` says what the person is asked."""
+        from jurors.audit.desk.label_page import label_page
+
+        return label_page(self, title=title)
+
     def open(self) -> Sheet:
         """The same with the votes: for the analyst, not for whoever labels."""
         return replace(self, blind=False)
