@@ -278,8 +278,8 @@ def _items(findings: Findings) -> PageTable | None:
     shown = {"votes": in_short(queue.votes or {}), **(queue.texts or {})}
     cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
-    columns = ("item", "best label", "probability that it is right", *shown)
-    caption = f"The {len(rows)} least certain items, worst first"
+    columns = ("item", "best label", "is right", *shown)
+    caption = f"The {len(rows)} least certain items, and how probably the best label is right, worst first"
     return PageTable("table-items", caption, columns, rows, named=(0, 1), texts=tuple(range(3, len(columns))))
 
 
