@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo quick test check fuzz mutants bench constraints clean
+.PHONY: demo quick test check fuzz robust mutants bench constraints clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
@@ -34,6 +34,11 @@ CASES ?= 100000
 SEED ?= 1
 fuzz: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m fuzz --cases $(CASES) --seed $(SEED)
+
+# Every writing command killed at random moments, and on full disks (root): nothing torn, lost or left.
+robust: $(READY)
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust kills
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust full
 
 # Does a test notice when the heart of the package is broken? `make mutants SAMPLE=1000` for more.
 SAMPLE ?= 300

@@ -121,7 +121,7 @@ def test_one_page_needs_nothing_else(counts: Path, tmp_path: Path) -> None:
         (("pie", "-o", "x.png"), "there is no chart 'pie'; there are: accuracy, prevalence, partition, agreement, "
          "dependence, solutions, bounds, information, against_key, confusion, items"),
         (("accuracy", "-o", "x.gif"), "-o x.gif: the name of a chart's file ends in one of .png, .svg, .html, .json"),
-        (("accuracy", "-o", "no/such/x.png"), "-o no/such/x.png: there is no folder no/such"),
+        (("accuracy", "-o", "no/such/x.png"), "cannot write no/such/x.png: there is no folder no/such"),
         (("accuracy", "-o", "x.png", "--review", "3"), "--review is for the chart of items, not of accuracy"),
         (("against-key", "-o", "x.png"), "the chart against_key needs the true labels: add --key TRUTH"),
         (("dependence", "-o", "x.png"), "three jurors leave no residual"),

@@ -9,7 +9,7 @@ from jurors.doubt import Bounds, correlation_curve
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
 from jurors.report.charts.numbers import number, selected
-from jurors.report.charts.theme import BLUE, Chart, Row, altair, counted, data, finish, shortened, wanted
+from jurors.report.charts.theme import BLUE, Chart, Row, altair, counted, data, finish, in_order, shortened, wanted
 
 _PREVALENCE = "prevalence"
 _MOST_BARS = 60
@@ -72,7 +72,7 @@ def _curve(
         for end in ("low", "high")
     ]
     chart = alt.layer(area, *edges, data=data(rows)).properties(width=wide, height=tall)
-    chart = chart.facet(facet=alt.Facet("panel:N", sort=panels, title=None), columns=columns)
+    chart = chart.facet(facet=alt.Facet("panel:N", sort=in_order(panels), title=None), columns=columns)
     about = ["Each pair of curves holds the truth if no error correlation of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
         about.append(f"{len(shown)} of {counted(len(everyone), 'juror')} shown")
@@ -115,8 +115,8 @@ def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) ->
         .mark_bar(height={"band": 0.7}, minBandSize=2, opacity=0.85)
         .encode(
             x=alt.X("low:Q", title="lies between", scale=alt.Scale(domain=[0, 1])).axis(format="%"), x2="high:Q",
-            y=alt.Y("of:N", sort=order, title=None).axis(ticks=False, domain=False),
-            yOffset=alt.YOffset("label:N", sort=labels),
+            y=alt.Y("of:N", sort=in_order(order), title=None).axis(ticks=False, domain=False),
+            yOffset=alt.YOffset("label:N", sort=in_order(labels)),
             color=alt.Color("label:N", scale=alt.Scale(domain=domain, range=colours)).legend(title="label"),
             tooltip=tips,
         )

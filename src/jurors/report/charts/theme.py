@@ -1,16 +1,17 @@
 """How every chart looks: colours that all eyes tell apart, text that reads on white and on near-black, one finish.
 
-User text (names, labels) travels in data values and titles only, never in field names: Vega reads dots and brackets in
-those as paths.
+User text (names, labels) travels in data values and titles only, never in field names, which Vega reads as paths. Vega
+makes expressions of titles, for tooltips and screen readers: `shortened` leaves nothing in them that could end a text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, get_args
 
 from jurors.errors import JurorsError, SketchError
+from jurors.quoting import visible
 from jurors.votes import Label
 
 Chart: TypeAlias = Any  # an altair chart of any kind: single, layered, faceted or joined
@@ -29,6 +30,8 @@ GREY = "#858585"
 PALETTE = (BLUE, ORANGE, GREEN, PINK, GOLD, SKY, BROWN, "#7B61C9", "#5F8A1F", "#C23B54", "#1F9C9C", "#8F7FA8")
 DIVERGING = [BLUE, "#F4F4F2", ORANGE]  # below zero, zero, above
 SEQUENTIAL = "viridis"
+
+_NO_END = str.maketrans('\\"', "⧵″")
 
 _INK = {"both": "#7B7B7B", "light": "#333333", "dark": "#D6D6D6"}
 _PAGE = {"both": "transparent", "light": "#FFFFFF", "dark": "#121212"}
@@ -74,8 +77,8 @@ def config(theme: Theme = "both") -> dict[str, Any]:
 def finish(chart: Chart, title: str, subtitle: Sequence[str] = ()) -> Chart:
     """The chart with its subject on top, dressed for both kinds of page."""
     alt = altair()
-    lines = [line for line in subtitle if line]
-    heading = alt.TitleParams(title, subtitle=lines) if lines else alt.TitleParams(title)
+    lines = [visible(line) for line in subtitle if line]
+    heading = alt.TitleParams(visible(title), subtitle=lines) if lines else alt.TitleParams(visible(title))
     return chart.properties(title=heading).configure(**config())
 
 
@@ -90,13 +93,18 @@ def themed(chart: Chart, theme: Theme) -> Chart:
 
 
 def data(rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows as inline data: given as a plain mapping, altair does not look at each of them."""
-    return {"values": list(rows)}
+    """Rows as inline data: given as a plain mapping, altair does not look at each of them. Names can be seen."""
+    return {"values": [{k: visible(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]}
+
+
+def in_order(names: Iterable[object]) -> list[str]:
+    """Names as the data have them, for an axis that keeps their order."""
+    return [visible(str(name)) for name in names]
 
 
 def label_scale(labels: Sequence[Label]) -> tuple[list[str], list[str]]:
     """The labels as text, and a colour each; those that the palette has no colour for are grey."""
-    names = [str(label) for label in labels]
+    names = in_order(labels)
     return names, [PALETTE[k] if k < len(PALETTE) else GREY for k in range(len(names))]
 
 
@@ -109,8 +117,12 @@ def grown(*values: float | None) -> list[float]:
 
 
 def shortened(text: object, most: int = 40) -> str:
-    """Text for a title: one line, not too long."""
-    line = " ".join(str(text).split())
+    r"""Text for a title: one line, not too long, without what could end a text in an expression.
+
+    >>> print(shortened('yes\\"+now()'))
+    yes⧵″+now()
+    """
+    line = visible(" ".join(str(text).split())).translate(_NO_END)
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
