@@ -89,68 +89,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "jurors.doubt": (
-        "Bounds",
-        "ReferenceJuries",
-        "correlation_curve",
-        "goodness_of_fit",
-        "highest_floor",
-        "reference_juries",
-        "sensitivities",
-    ),
-    "jurors.errors": (
-        "DegenerateSketchError",
-        "JurorsError",
-        "OptionError",
-        "OutputError",
-        "SketchError",
-        "VotesError",
-    ),
-    "jurors.evaluate": (
-        "Alarm",
-        "Calibrated",
-        "Dependence",
-        "Evaluation",
-        "KeyedEvaluation",
-        "Solution",
-        "dependence_with_key",
-        "encode",
-        "evaluate_all_trios",
-        "evaluate_majority",
-        "evaluate_trio",
-        "evaluate_trio_labels",
-        "evaluate_trios",
-        "independence_invariants",
-    ),
-    "jurors.jury": (
-        "METHODS",
-        "ByGroup",
-        "Comparison",
-        "Jury",
-        "Labelling",
-        "Verdict",
-        "agreement",
-        "bounds",
-        "check",
-        "compare",
-        "fit_reference",
-        "gate",
-        "grade",
-        "grade_by",
-        "label",
-        "label_by",
-        "score",
-        "score_by",
-    ),
-    "jurors.lab": ("DisjointJury", "Plan", "Simulation", "load_example", "plan", "simulate"),
-    "jurors.look": ("Inspection", "inspect"),
-    "jurors.numbers": ("Surd",),
-    "jurors.report.page": ("report_html", "write_report"),
-    "jurors.sketch": ("Sketch", "moments", "read_sketch"),
-    "jurors.votes": ("Key", "Votes", "read_key", "read_votes", "write_votes"),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+#: Where the names come from, in the order of the journey: each room has loaded those before it anyway.
+_ROOMS = ("errors", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "look", "lab", "report.page")
 
 __all__ = [
     "METHODS",
@@ -225,10 +165,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in ("audit", "plot"):  # rooms, not names in one; nothing is drawn before altair is there
         return import_module(f"jurors.{name}")
-    home = _HOME_OF.get(name)
-    if home is None:
+    if name not in __all__:
         raise AttributeError(f"module 'jurors' has no attribute {name!r}")
-    value = getattr(import_module(home), name)
+    rooms = (import_module(f"jurors.{room}") for room in _ROOMS)
+    value = getattr(next(room for room in rooms if name in room.__all__), name)
     globals()[name] = value
     return value
 

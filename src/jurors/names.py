@@ -37,10 +37,9 @@ def nearest(
     by_text = {str(k): k for k in known}
     if str(name) in by_text:
         return by_text[str(name)]
-    shown = ", ".join(list(by_text)[:12]) + (" …" if len(by_text) > 12 else "")
     close = like(str(name), by_text)
     hint = "" if close is None else f" Did you mean {close!r}?"
-    message = f"there is no {what} {str(name)!r}.{hint} There are: {shown}"
+    message = f"there is no {what} {str(name)!r}.{hint} There are: {some(by_text, 12)}"
     raise error(message, code=code, name=name, what=what, known=tuple(known))
 
 
@@ -59,3 +58,23 @@ def like(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str | None:
 def choice(value: Any, known: Sequence[Any], what: str) -> Any:
     """The value of an option, which must be one of the known; OptionError suggests the nearest."""
     return nearest(value, known, what, error=OptionError)
+
+
+def some(names: Iterable[Any], most: int) -> str:
+    """The first names, and dots for the others.
+
+    >>> some(["ann", "bob", "cy"], 2), some(["ann"], 2)
+    ('ann, bob …', 'ann')
+    """
+    shown = list(map(str, names))
+    return ", ".join(shown[:most]) + (" …" if len(shown) > most else "")
+
+
+def and_more(names: Iterable[Any], most: int) -> str:
+    """The first names, and how many more there are.
+
+    >>> and_more(["ann", "bob", "cy"], 2), and_more(["ann"], 2)
+    ('ann, bob and 1 more', 'ann')
+    """
+    shown = list(map(str, names))
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")

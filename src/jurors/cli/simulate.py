@@ -200,10 +200,9 @@ def _counts_text(votes: Any, codes: Any) -> str:
     if "truth" in votes.jurors:
         raise SketchError("a juror called 'truth' cannot stand beside the column of true labels; rename the juror")
     labels = np.array([*votes.labels, None], dtype=object)
-    counts = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
     tuples, place = np.unique(np.column_stack([votes.codes, codes]), axis=0, return_inverse=True)
     sizes = np.zeros(len(tuples), dtype=np.int64)
-    np.add.at(sizes, place.ravel(), counts)
+    np.add.at(sizes, place.ravel(), votes.weights)
     rows = [(*said, size) for said, size in zip(labels[tuples].tolist(), sizes.tolist(), strict=True)]
     return csv_text((*votes.jurors, "truth", "count"), rows)
 

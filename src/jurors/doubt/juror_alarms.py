@@ -17,6 +17,7 @@ import numpy as np
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.majority import joint_counts
 from jurors.evaluate.solution import Solution
+from jurors.names import and_more
 from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
 
@@ -62,10 +63,9 @@ def _named(sketch: Sketch, which: Flags, kind: str, what: str) -> list[Alarm]:
     names = [sketch.jurors[k] for k in np.flatnonzero(which)]
     if not names:
         return []
-    shown = ", ".join(repr(name) for name in names[:_MOST_NAMED])
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    shown = and_more(map(repr, names), _MOST_NAMED)
     verb = what if len(names) == 1 else "each: " + what
-    return [Alarm(kind, "warning", f"{shown}{more} {verb}", float(len(names)), tuple(names))]
+    return [Alarm(kind, "warning", f"{shown} {verb}", float(len(names)), tuple(names))]
 
 
 # -- as if by chance ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from jurors.doubt.trio_chance import UNEXPLAINED
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.catalogue import Level
 from jurors.evaluate.panel.islands import FEWEST_VOICES, Voices, too_few_voices
+from jurors.names import and_more, some
 from jurors.sketch import Sketch
 
 _CEILING = 0.99  # the accuracy of the best honest jurors: a choice; pairs right more often than this may ring
@@ -33,7 +34,7 @@ def voice_alarms(sketch: Sketch) -> list[Alarm]:
         *(f"{names[k]!r} never agrees with {names[first]!r}" for k, first in voices.opposite),
         *(f"{names[k]!r} says one label only" for k in voices.constant),
     ]
-    shown = ", ".join(why[:_MOST_NAMED]) + (f" and {len(why) - _MOST_NAMED} more" if len(why) > _MOST_NAMED else "")
+    shown = and_more(why, _MOST_NAMED)
     left = "one voice is" if voices.count == 1 else "no voice is" if not voices.count else "two voices are"
     chance = _chance(voices, len(names))
     level: Level = "warning" if chance is not None and chance > UNEXPLAINED else "alarm"
@@ -56,7 +57,7 @@ def same_voice_alarms(jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]]
     alarms = []
     for group in groups:
         who = tuple(jurors[k] for k in group)
-        shown = ", ".join(map(repr, who[:_MOST_NAMED])) + (" …" if len(who) > _MOST_NAMED else "")
+        shown = some(map(repr, who), _MOST_NAMED)
         message = f"{shown} are one judge asked {len(who)} times, by name and by how they vote: one voice"
         if few:
             message += ", and fewer than three are left. What it says each time shows how steady it is, not how right"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jurors.evaluate.alarm import Alarm, ranked
+from jurors.names import some
 from jurors.tables import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def gold_clause(e: Evaluation, juror: str) -> str:
 
 def heading(e: Evaluation) -> str:
     """One line: how many jurors and items, which labels, which method."""
-    labels = ", ".join(map(str, e.labels[:8])) + (" …" if len(e.labels) > 8 else "")
+    labels = some(e.labels, 8)
     return f"{len(e.jurors)} jurors, {e.items:,} items, labels {labels}; method: {e.method}"
 
 

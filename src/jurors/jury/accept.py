@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Alarm
 from jurors.evaluate.panel.islands import FEWEST_VOICES
+from jurors.names import and_more
 from jurors.options import Reading, ReadingOptions, SourceOptions, TableOptions, check_applies, names_of
 from jurors.sketch import Sketch, read_sketch
 from jurors.votes import Key, Votes, read_votes, read_votes_with_key
@@ -151,7 +152,6 @@ def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
     if heard.all():
         return votes, []
     silent = tuple(name for name, voted in zip(votes.jurors, heard, strict=True) if not voted)
-    shown = ", ".join(map(repr, silent[:8])) + (f" and {len(silent) - 8} more" if len(silent) > 8 else "")
-    message = f"{shown} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
+    message = f"{and_more(map(repr, silent), 8)} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
     spoke = [name for name in votes.jurors if name not in set(silent)]
     return votes.take(spoke), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]

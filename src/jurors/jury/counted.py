@@ -47,8 +47,7 @@ class Counted:
         """Tuples x labels: how many items of each tuple have each (known) true label."""
         size, known = len(self.votes.labels), truth >= 0
         counted = np.zeros(self.sketch.tuples.rows * size, dtype=np.int64)
-        weights = np.ones(self.votes.rows, dtype=np.int64) if self.votes.counts is None else self.votes.counts
-        np.add.at(counted, self.tuple_of_row[known] * size + truth[known], weights[known])
+        np.add.at(counted, self.tuple_of_row[known] * size + truth[known], self.votes.weights[known])
         return counted.reshape(-1, size)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from jurors.errors import SketchError
 from jurors.lab.jury_numbers import Row, confusion_tables, fraction, prevalences
+from jurors.names import some
 from jurors.votes import Label
 
 _MOST_CELLS = 1 << 16
@@ -234,7 +235,7 @@ def _ends(gamma: Fraction, most_up: Fraction, most_down: Fraction) -> tuple[Frac
 def _too_much(
     jurors: Sequence[str], members: Sequence[int], label: Label, gamma: Fraction, up: Fraction, down: Fraction
 ) -> tuple[Fraction, Fraction]:
-    who = ", ".join(jurors[i] for i in members[:6]) + (" …" if len(members) > 6 else "")
+    who = some((jurors[i] for i in members), 6)
     raise SketchError(
         f"jurors {who} with these accuracies cannot share an error correlation of {float(gamma):g} on items of label "
         f"{str(label)!r}: at most {float(up * down):.4g} is possible beside what they share already"

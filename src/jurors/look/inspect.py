@@ -23,6 +23,7 @@ from jurors.sketch import Sketch
 from jurors.votes.files.locate import locate, shown_source
 from jurors.votes.findings.find import find_all
 from jurors.votes.findings.finding import Finding
+from jurors.votes.findings.tuples import counts_said
 from jurors.votes.read import relabelled
 from jurors.votes.table import Votes
 
@@ -124,7 +125,7 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
             items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
             fault=opened.fault, sample=opened.sample, steps=_chosen(files, opened),
         )  # fmt: skip
-    said = _said(votes)
+    said = counts_said(votes)
     options = {**reading, **opened.assumed}
     names = [name for part in opened.columns.values() for name in part]
     is_key = opened.layout == "wide" and looks_like_key(votes, names)
@@ -141,7 +142,7 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
         if files
         else ()
     )
-    weights = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    weights = votes.weights
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
     total = int(said.sum())
     return Inspection(
@@ -165,14 +166,6 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
     )
 
 
-def _said(votes: Votes) -> NDArray[np.int64]:
-    """How often each juror said each label: jurors x labels."""
-    row, col, code = votes.triples()
-    said = np.zeros((len(votes.jurors), max(len(votes.labels), 1)), dtype=np.int64)
-    np.add.at(said, (col, code), 1 if votes.counts is None else votes.counts[row])
-    return said[:, : len(votes.labels)]
-
-
 def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Overlap) -> list[Finding]:
     weighted = opened.layout in ("counts", "sketch")
     suspects = list(find_suspects(votes, said))
@@ -182,7 +175,7 @@ def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Ov
     if opened.layout in ("wide", "counts"):
         findings += odd_columns(votes)
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
-    unseen = int((by_row == 0).sum() if votes.counts is None else votes.counts[by_row == 0].sum())
+    unseen = int(votes.weights[by_row == 0].sum())
     if unseen:
         findings.append(
             Finding("items_without_votes", f"{unseen:,} {'items have' if unseen > 1 else 'item has'} no vote")

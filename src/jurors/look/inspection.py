@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jurors.look.overlap import Overlap
 from jurors.look.steps import Step, command_line
+from jurors.names import some
 from jurors.options import Label
 from jurors.tables import Block, Columns, Listing, Notes, Result, Table, row_documents
 from jurors.votes.findings.finding import Finding
@@ -87,7 +88,7 @@ class Inspection(Result):
 
     def rows(self) -> list[tuple[str, str]]:
         """What was found, as names and words."""
-        shown = ", ".join(self.files[:_SHOWN]) + (" …" if len(self.files) > _SHOWN else "")
+        shown = some(self.files, _SHOWN)
         what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
         rows = ([(what, shown)] if shown else []) + [("format", self.format)]
         if self.layout is not None:

@@ -63,10 +63,6 @@ def find_overlap(votes: Votes) -> Overlap:
     )
 
 
-def _weights(votes: Votes) -> NDArray[np.int64]:
-    return np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
-
-
 def _shared_items(votes: Votes, heard: NDArray[Any]) -> NDArray[np.int64]:
     """For each pair of jurors, the number of items that both voted on."""
     from scipy import sparse
@@ -74,7 +70,7 @@ def _shared_items(votes: Votes, heard: NDArray[Any]) -> NDArray[np.int64]:
     row, col, _ = votes.triples()
     shape = votes.rows, len(votes.jurors)
     voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, heard]
-    weighted = sparse.csr_matrix((_weights(votes)[row], (row, col)), shape=shape)[:, heard]
+    weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, heard]
     shared: NDArray[np.int64] = (weighted.T @ voted).toarray()
     return shared
 
@@ -84,7 +80,7 @@ def _trios_sharing(votes: Votes, heard: NDArray[Any]) -> int | None:
     size = len(heard)
     if votes.rows * len(votes.jurors) > 1 << 28:
         return None
-    voted = (votes.codes[:, heard] >= 0)[_weights(votes) > 0]
+    voted = (votes.codes[:, heard] >= 0)[votes.weights > 0]
     patterns = grouped(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
     if len(patterns) * size**3 / 6 > _MOST_TRIO_WORK:
         return None

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from jurors.votes import Key, Votes
     from jurors.votes.item_texts import ItemTexts
 
+__all__ = ["report_html", "write_report"]
+
 _MOST_RANKED = 12  # above, the first screen shows the first and the last
 _ENDS = 6
 _PLAIN = 250_000  # characters of numbers: above, the page carries them compressed

@@ -13,6 +13,7 @@ from jurors.evaluate.calibrated import TOO_WIDE
 from jurors.evaluate.card import percent, percent_range
 from jurors.evaluate.catalogue import KINDS
 from jurors.evaluate.solution import is_number
+from jurors.names import and_more
 from jurors.report.moving_together import groups_together, is_most
 from jurors.report.wording import names
 
@@ -103,8 +104,7 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
             for juror in alarm.jurors:
                 remarks.setdefault(juror, {})[alarm.kind] = KINDS[alarm.kind].remark
     for juror, others in _companions(e, keyed).items():
-        more = f" and {len(others) - 2} more" if len(others) > 2 else ""
-        remarks[juror]["together"] = f"errs together with {', '.join(others[:2])}{more}"
+        remarks[juror]["together"] = f"errs together with {and_more(others, 2)}"
     for juror in [] if e.exam else swapped(keyed or e):
         if "inverted_juror" not in remarks[juror]:
             remarks[juror]["swapped"] = _SWAPPED

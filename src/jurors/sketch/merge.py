@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import SketchError
+from jurors.names import and_more
 from jurors.options import Label
 from jurors.votes.read import relabelled
 from jurors.votes.table import Votes, ordered_labels
@@ -35,7 +36,7 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
             check_same(name, first.labels, other, votes.labels, "labels")
     labels = _union(parts) if union_labels else first.labels
     aligned = [_aligned(votes, first.jurors, labels) for _, votes in parts]
-    counts = np.concatenate([np.ones(v.rows, np.int64) if v.counts is None else v.counts for v in aligned])
+    counts = np.concatenate([v.weights for v in aligned])
     findings = tuple(dict.fromkeys(finding for _, votes in parts for finding in votes.findings))
     told = all(votes.labels_told for _, votes in parts)
     bare = Votes(
@@ -57,7 +58,7 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
     alike = {str(value) for value in only_left} & {str(value) for value in only_right}
     shown = repr if alike or any(not str(v).strip() for v in (*only_left, *only_right)) else str
     differences = [
-        f"only in {where}: {', '.join(map(shown, values[:8]))}{f' and {len(values) - 8} more' * (len(values) > 8)}"
+        f"only in {where}: {and_more(map(shown, values), 8)}"
         for where, values in ((name, only_left), (other, only_right))
         if values
     ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from jurors.errors import SketchError, VotesError
-from jurors.names import positions
+from jurors.names import positions, some
 from jurors.options import Reading, TableOptions
 from jurors.sketch.merge import merge_votes
 from jurors.votes import Label, Votes
@@ -164,8 +164,7 @@ class Sketch:
     @property
     def counts(self) -> Integers:
         """How many items each row of `tuples` stands for."""
-        counts = self.tuples.counts
-        return np.ones(self.tuples.rows, dtype=np.int64) if counts is None else counts
+        return self.tuples.weights
 
     @cached_property
     def items(self) -> int:
@@ -294,7 +293,7 @@ class Sketch:
         return replace(self.tuples, counts=self.counts).to_frame()
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")
+        shown = some(self.labels, 6)
         return f"Sketch({self.items:,} items, {len(self.jurors)} jurors, {self.tuples.rows:,} tuples, labels {shown})"
 
     def _repr_html_(self) -> str:
@@ -309,8 +308,7 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     """
     weights = votes.counts
     if not votes.is_dense or not len(votes.jurors):
-        ones = np.ones(votes.rows, dtype=np.int64) if weights is None else weights
-        return Sketch(replace(votes, items=None, counts=ones)), np.arange(votes.rows)
+        return Sketch(replace(votes, items=None, counts=votes.weights)), np.arange(votes.rows)
     codes = votes.codes
     first, inverse, sizes = _group(codes, len(votes.labels))
     # bincount with weights would round above 2^53, so counts are added as integers.

@@ -129,7 +129,7 @@ def _compact(value: Any, *, ascii: bool) -> str:
 
 def _canonical(votes: Votes) -> dict[str, Any]:
     """The distinct tuples in a fixed order, with or without the voters named: whichever takes less."""
-    counts = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+    counts = votes.weights
     labels, width = len(votes.labels), len(votes.jurors)
     if votes.is_dense:
         rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from jurors.errors import VotesError
-from jurors.names import nearest
+from jurors.names import nearest, some
 from jurors.options import Reading, texts
 
 # The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
@@ -238,4 +238,4 @@ def bare_word(name: str) -> str:
 
 def shown(names: Sequence[str]) -> str:
     """The first dozen names, for a message."""
-    return ", ".join(repr(name) for name in names[:12]) + (" …" if len(names) > 12 else "")
+    return some(map(repr, names), 12)

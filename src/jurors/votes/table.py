@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import VotesError
-from jurors.names import positions
+from jurors.names import positions, some
 from jurors.options import Duplicates, Label, TableOptions
 from jurors.tables import Table, data_frame
 from jurors.votes.findings.finding import Finding
@@ -177,6 +177,11 @@ class Votes:
         return self.rows if self.counts is None else int(self.counts.sum())
 
     @property
+    def weights(self) -> NDArray[np.int64]:
+        """How many items each row stands for, also where there are no counts."""
+        return np.ones(self.rows, dtype=np.int64) if self.counts is None else self.counts
+
+    @property
     def n_votes(self) -> int:
         """How many votes the rows hold (not multiplied by counts)."""
         return len(self._sparse[0]) if self._sparse is not None else int((cast(Codes, self._dense) >= 0).sum())
@@ -225,7 +230,7 @@ class Votes:
         return self.rows
 
     def __repr__(self) -> str:
-        labels = ", ".join(map(str, self.labels[:6])) + (" …" if len(self.labels) > 6 else "")
+        labels = some(self.labels, 6)
         what = "items" if self.counts is None else "tuples"
         return f"Votes({self.rows:,} {what}, {len(self.jurors)} jurors, {self.n_votes:,} votes, labels {labels})"
 

@@ -129,7 +129,7 @@ def _format_of(path: Path, layout: Target) -> str:
 def _arranged(votes: Votes, layout: Target) -> Votes:
     """One row per item for long and wide, one row per distinct tuple for counts."""
     if layout == "counts":
-        counts = np.ones(votes.rows, dtype=np.int64) if votes.counts is None else votes.counts
+        counts = votes.weights
         rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])
         return replace(votes, rows=len(rows), items=None, counts=sizes, _dense=rows, _sparse=None)
     if votes.counts is None:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import VotesError
+from jurors.names import some
 from jurors.numbers.arrays import Floats
 from jurors.quoting import with_formula
 from jurors.tables import csv_text
@@ -143,7 +144,7 @@ _WAY_OUT = "`jurors reference --fit` makes a table of reference juries"
 def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
     known = [field.name for field in fields(ReferenceJury)]
     if missing := [name for name in known if name not in (table.fieldnames or ())]:
-        shown = ", ".join(map(repr, missing[:4])) + (" …" if len(missing) > 4 else "")
+        shown = some(map(repr, missing), 4)
         raise VotesError(f"has no column {shown}; {_WAY_OUT}", code="unknown_name", name=missing[0], what="column")
     juries = [_jury(row, number) for number, row in enumerate(table, 1)]
     if not juries:

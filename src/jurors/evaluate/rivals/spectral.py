@@ -23,6 +23,7 @@ from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.rivals.rank_one import RankOne, fit_rank_one
+from jurors.names import and_more
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
@@ -176,4 +177,4 @@ def _no_answer(sketch: Sketch) -> Fit:
 
 
 def _names(who: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, who[:5])) + (f" and {len(who) - 5} more" if len(who) > 5 else "")
+    return and_more(map(repr, who), 5)

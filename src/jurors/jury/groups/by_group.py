@@ -245,7 +245,7 @@ def _apart(
         raise SketchError(_no_group(left_out))
     absent = groups == None  # noqa: E711  # an array of objects, compared one by one
     if absent.any():
-        items = int(absent.sum() if votes.counts is None else votes.counts[absent].sum())
+        items = int(votes.weights[absent].sum())
         text = f"{items:,} items name no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
         alarms.append(Alarm("no_group", "warning", text, float(items)))
     return ByGroup(column, votes.jurors, votes.labels, results, sizes, left_out, ranked(alarms))

@@ -14,6 +14,7 @@ from jurors.evaluate import Alarm, Evaluation, Named, Solution
 from jurors.evaluate.beside import Island
 from jurors.evaluate.panel.islands import juror_groups, part_of
 from jurors.evaluate.partition import Partition, partition_by_label
+from jurors.names import and_more
 from jurors.sketch import Sketch
 
 _MOST_NAMED = 8
@@ -90,9 +91,8 @@ def _of_island(alarm: Alarm, card: Evaluation) -> Alarm:
     """Too few voices are said of their own island, and of everybody on it."""
     if alarm.kind != "too_few_voices":
         return alarm
-    who = ", ".join(map(repr, card.jurors[:_MOST_NAMED]))
-    more = f" and {len(card.jurors) - _MOST_NAMED} more" if len(card.jurors) > _MOST_NAMED else ""
-    return replace(alarm, message=f"in the group of {who}{more}, {alarm.message}", jurors=card.jurors)
+    who = and_more(map(repr, card.jurors), _MOST_NAMED)
+    return replace(alarm, message=f"in the group of {who}, {alarm.message}", jurors=card.jurors)
 
 
 def _of(cards: list[Evaluation], juror: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.names import some
 from jurors.options import Label
 from jurors.votes.findings.finding import Finding, listed
 from jurors.votes.findings.spelling import may_be_none
@@ -27,7 +28,7 @@ def abstentions(jurors: Sequence[str], times: NDArray[np.int64]) -> Iterator[Fin
     """A note of who abstained how often."""
     order = [int(k) for k in np.argsort(-times, kind="stable") if times[k]]
     if order:
-        shown = ", ".join(f"{jurors[k]!r} {times[k]:,}" for k in order[:8]) + (" …" if len(order) > 8 else "")
+        shown = some((f"{jurors[k]!r} {times[k]:,}" for k in order), 8)
         message = f"abstentions, counted as no vote: {shown}"
         yield Finding("abstentions", message, tuple(jurors[k] for k in order), value=float(times.sum()))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.names import and_more
 from jurors.votes.findings.alphabets import is_number
 from jurors.votes.findings.finding import Finding
 from jurors.votes.table import Votes
@@ -27,7 +28,6 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
         return
     rare = [k for k, n in enumerate(counts.tolist()) if 0 < n < _RARE * total]
     if rare:
-        shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in rare[:6])
-        more = f" and {len(rare) - 6} more" if len(rare) > 6 else ""
-        message = f"fewer than one vote in a thousand says {shown}{more}: a slip?"
+        shown = and_more((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
+        message = f"fewer than one vote in a thousand says {shown}: a slip?"
         yield Finding("rare_labels", message, tuple(labels[k] for k in rare), value=float(len(rare)))

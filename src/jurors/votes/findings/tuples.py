@@ -17,6 +17,11 @@ def counts_said(votes: Votes) -> Said:
     """How often each juror says each label."""
     width, depth = len(votes.jurors), len(votes.labels)
     weights = votes.counts
+    if votes.total > 1 << 53:  # bincount would round
+        row, col, code = votes.triples()
+        said = np.zeros((width, depth), dtype=np.int64)
+        np.add.at(said, (col, code), votes.weights[row])
+        return said
     if votes.is_dense:
         rows = [np.bincount(column.astype(np.int64) + 1, weights, depth + 1)[1:] for column in votes.codes.T]
         return np.array(rows).reshape(width, depth).round().astype(np.int64)
@@ -28,8 +33,7 @@ def counts_said(votes: Votes) -> Said:
 def sampled(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """At most so many rows of codes, evenly spread, and how many items each is."""
     rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
-    counts = np.ones(len(rows), dtype=np.int64) if votes.counts is None else votes.counts[rows]
-    return votes.codes[rows], counts
+    return votes.codes[rows], votes.weights[rows]
 
 
 def tuple_counts(votes: Votes) -> NDArray[np.int64]:
