@@ -37,7 +37,7 @@ Code: TypeAlias = Literal[
     # names and options
     "unknown_name", "unknown_option", "out_of_range", "does_not_apply",
     # files
-    "no_file", "empty", "damaged", "several_questions", "bad_row",
+    "no_file", "empty", "damaged", "too_large", "several_questions", "bad_row",
     # the columns and cells of a table
     "key_column", "two_items", "no_label_column", "two_readings", "no_votes_table", "repeated_votes", "same_files",
     "different_columns",

@@ -81,6 +81,9 @@ class FileOptions(TableOptions, total=False):
     memory: Annotated[
         str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "--memory", "SIZE")
     ]
+    unpack: Annotated[
+        str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "--unpack", "SIZE")
+    ]
 
 
 class ReadingOptions(FileOptions, total=False):
@@ -120,6 +123,7 @@ class Reading:
     format: Format | None = None
     tool: str | None = None
     memory: str | None = None
+    unpack: str | None = None
     progress: Progress | None = None
 
     def __post_init__(self) -> None:

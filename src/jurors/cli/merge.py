@@ -42,8 +42,9 @@ def _each(names: tuple[str, ...]) -> list[str]:
     files: list[str] = []
     for name in names:
         one = name == "-" or Path(name).is_file()
-        tables = [] if one else [shown for _, shown in locate(name, Path(gettempdir())).tables]
-        files += tables or [name]
+        tables = () if one else locate(name, Path(gettempdir())).tables
+        # some names cannot be shown as they are
+        files += [shown if Path(shown).exists() else str(path) for path, shown in tables] or [name]
     return files
 
 

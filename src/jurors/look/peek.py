@@ -41,12 +41,19 @@ def peek(paths: Sequence[Path], root: Path) -> Glimpse | None:
     if text.lstrip()[0] in "{[":
         return _json_glimpse(files, text)
     lines = text.splitlines()
-    choices = {mark: next(csv.reader(io.StringIO(text), delimiter=mark), []) for mark in ",\t;|"}
+    choices = {mark: _header(text, mark) for mark in ",\t;|"}
     mark = max(choices, key=lambda mark: len(choices[mark]))
     columns = tuple(name.strip() for name in choices[mark])
     if not _is_table(paths[0].name, columns):
         return Glimpse("text", (), tuple(line for line in lines if line.strip())[:_LINES])
     return Glimpse("TSV" if mark == "\t" else "CSV", columns, tuple(lines[1 : 1 + _LINES]))
+
+
+def _header(text: str, mark: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), [])
+    except csv.Error:
+        return []
 
 
 def _is_table(name: str, columns: Sequence[str]) -> bool:
@@ -61,7 +68,7 @@ def _json_glimpse(files: Files, text: str) -> Glimpse | None:
     try:
         if files.paths[0].stat().st_size > _LARGEST:
             raise VotesError("too large to look at whole")
-        document: Any = files.document()
+        document: Any = files.document().value
     except VotesError:
         what = "JSON lines"
         try:
@@ -71,9 +78,14 @@ def _json_glimpse(files: Files, text: str) -> Glimpse | None:
     if isinstance(document, list):
         what, document = f"JSON array of {len(document):,}", document[0] if document else {}
     if not isinstance(document, dict):
-        return Glimpse(what, (), (str(document)[:100],))
-    rows = tuple(f"{key}: {_kind(value)}" for key, value in list(document.items())[:8])
-    return Glimpse(what, tuple(map(str, document)), rows)
+        return Glimpse(what, (), (_writable(str(document)[:100]),))
+    rows = tuple(_writable(f"{key}: {_kind(value)}") for key, value in list(document.items())[:8])
+    return Glimpse(what, tuple(map(_writable, document)), rows)
+
+
+def _writable(text: str) -> str:
+    """Text in which half a character, as JSON may hold, is spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _kind(value: Any) -> str:

@@ -92,7 +92,7 @@ def _log(log: Log, options: Reading) -> Opened:
 def _about(log: Log) -> Iterator[Finding]:
     if log.tool != "by-true-label":
         return
-    document = Files(log.found.paths, log.found.root).document()
+    document = Files(log.found.paths, log.found.root).document().value
     if (several := len(experiments(document))) > 1:
         message = f"{several:,} experiments are counted together; where they drew the same records, items come again"
         yield Finding("experiments", message)

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.options import Label, Reading
-from jurors.votes.cells import LARGEST_COUNT, spelled_labels, tidy, whole_counts, wide_votes
+from jurors.votes.cells import spelled_labels, tidy, whole_counts, wide_votes
 from jurors.votes.files.parts import INTEGERS, Part, family
 from jurors.votes.files.source import Table
 from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.while_reading import Spelling
 from jurors.votes.layout import Layout
 from jurors.votes.read import cells, fetched, grid
-from jurors.votes.table import Votes, code_type, fits_dense, ordered_labels, recode
+from jurors.votes.table import LARGEST_COUNT, Votes, code_type, fits_dense, ordered_labels, recode
 
 if TYPE_CHECKING:
     from jurors.numbers.arrays import Integers

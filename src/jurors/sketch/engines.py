@@ -19,12 +19,12 @@ from jurors.options import Reading
 from jurors.sketch.pivot import Pivot, cells_of, dot, integers, position, total, where, whole_number
 from jurors.sketch.sketch import Sketch
 from jurors.votes import Votes
-from jurors.votes.cells import LARGEST_COUNT, in_natural_order, spelled_labels, tidy, whole_counts, wide_votes
+from jurors.votes.cells import in_natural_order, spelled_labels, tidy, whole_counts, wide_votes
 from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.findings.while_reading import table_findings, with_findings
 from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
 from jurors.votes.layout import Layout
-from jurors.votes.table import factorize, ordered_labels, recode
+from jurors.votes.table import LARGEST_COUNT, factorize, ordered_labels, recode
 
 if TYPE_CHECKING:
     from jurors.numbers.arrays import Integers

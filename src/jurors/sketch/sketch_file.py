@@ -55,7 +55,7 @@ def read(files: Files) -> Votes:
     """The counts of a sketch file; of several, added up."""
     parts = []
     for path in _sketches(files):
-        document = files.document(path)
+        document = files.document(path).value
         try:
             parts.append((path.name, from_document(document)))
         except VotesError as error:

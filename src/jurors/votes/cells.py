@@ -19,10 +19,9 @@ from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.spelling import equal_numbers, no_vote_words
 from jurors.votes.findings.while_reading import Spelling
 from jurors.votes.layout import one_vote_per_row, shown
-from jurors.votes.table import Votes, factorize, is_missing, ordered_labels, plain, recode
+from jurors.votes.table import LARGEST_COUNT, Votes, factorize, is_missing, ordered_labels, plain, recode
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
-LARGEST_COUNT = (1 << 63) - 1
 
 Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  # distinct values, and the code of each row
 

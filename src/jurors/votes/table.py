@@ -23,6 +23,7 @@ from jurors.votes.findings.finding import Finding
 Codes: TypeAlias = NDArray[np.signedinteger[Any]]
 
 NO_VOTE = -1
+LARGEST_COUNT = (1 << 63) - 1  # of items
 _DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
 _DENSE_SHARE = 8  # beyond: a cell (1 byte) must not cost more than the triples (12 bytes) it replaces
 
@@ -52,6 +53,10 @@ class Votes:
     labels_told: bool = False  #: whether the caller named the labels, so that each of them is an answer
     _dense: Codes | None = None
     _sparse: tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None = None
+
+    def __post_init__(self) -> None:
+        if self.counts is not None:
+            _refuse_past_counting(self.counts)
 
     # -- in -----------------------------------------------------------------------------------------
 
@@ -299,7 +304,7 @@ def ordered_labels(values: Iterable[Any]) -> tuple[Label, ...]:
     distinct = sorted(dict.fromkeys(values), key=str)  # "1" and "01" are two labels: their order must not be chance
     try:
         size = {value: float(value) for value in distinct}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return tuple(distinct)
     return tuple(distinct if any(map(math.isnan, size.values())) else sorted(distinct, key=size.__getitem__))
 
@@ -326,22 +331,29 @@ def checked_counts(counts: ArrayLike, rows: int) -> NDArray[np.int64]:
     array = np.asarray(counts) if rows else np.zeros(0, dtype=np.int64)
     if array.shape != (rows,):
         raise VotesError(f"{rows} rows need {rows} counts, got {array.size}")
-    if array.dtype.kind in "iub":
-        whole = array.astype(np.int64)
-    else:
-        try:
-            number = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise VotesError(f"counts must be whole numbers, got {array.dtype} values such as {array[0]!r}") from None
-        exact = [int(v) if f == math.floor(f) else None for v, f in zip(array.tolist(), number.tolist(), strict=True)]
-        if None in exact:
-            at = exact.index(None)
-            raise VotesError(f"counts must be whole numbers, row {at + 1} has {plain(array[at])!r}")
-        whole = np.array(exact, dtype=np.int64)
-    if (whole < 0).any():
-        at = int(np.argmax(whole < 0))
-        raise VotesError(f"counts must not be negative, row {at + 1} has {int(whole[at])}")
-    return whole
+    if array.dtype.kind in "ib" and not (array < 0).any():
+        return array.astype(np.int64)
+    return np.array([_count(value, row) for row, value in enumerate(array.tolist(), 1)], dtype=np.int64)
+
+
+def _count(value: Any, row: int) -> int:
+    try:
+        count = int(value)
+        is_whole = isinstance(value, str) or count == value
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole:
+        raise VotesError(f"counts must be whole numbers, row {row} has {value!r:.40}")
+    if not 0 <= count <= LARGEST_COUNT:
+        rule = "not be negative" if count < 0 else f"not exceed {LARGEST_COUNT:,}"
+        raise VotesError(f"counts must {rule}, row {row} has {value!r:.40}")
+    return count
+
+
+def _refuse_past_counting(counts: NDArray[np.int64]) -> None:
+    """VotesError where the counts add up to more than 64 bits hold: they would wrap to a wrong total in silence."""
+    if counts.sum(dtype=np.float64) > LARGEST_COUNT // 2 and (total := sum(counts.tolist())) > LARGEST_COUNT:
+        raise VotesError(f"the counts add up to {total:,}, more than {LARGEST_COUNT:,}, the largest number of items")
 
 
 def _juror_names(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Any:
     module = ModuleType("toy")
 
     def read(files: Any) -> Records:
-        votes = [vote for path in files.paths if path.suffix != ".txt" for vote in files.document(path)["toy"]]
+        votes = [vote for path in files.paths if path.suffix != ".txt" for vote in files.document(path)["toy"].value]
         return Records([v[0] for v in votes], [v[1] for v in votes], [v[2] for v in votes])
 
     vars(module).update(TITLE="Toy log", read=read, recognises=lambda files: b'{"toy"' in files.head(files.paths[-1]))

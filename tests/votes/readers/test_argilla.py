@@ -116,15 +116,15 @@ def test_a_ranking_is_no_question_for_labels(tmp_path: Path) -> None:
     ("wrong", "message"),
     [
         (record([{"user_id": ANN, "values": {"verdict": {"value": "a"}}}]), r"as Argilla 1 had it; export with .* 2"),
-        ({"text": "…", "annotation": "a"}, r"record 1 has no 'id'; this is no Argilla export of version 2"),
-        ({"id": 1, "text": "…", "annotation": "a"}, r"record 1 has neither responses nor suggestions"),
-        (record({"verdict": [said("a", "")]}), r"record 1: a response has no 'user_id'"),
-        (record({"verdict": [said("a", status="odd")]}), r"has the status 'odd'; expected submitted, draft, discarded"),
-        (record({"verdict": ["right"]}), r"record 1: record 1 is 'right', not a JSON record"),
-        (record({}, {"verdict": "right"}), r"the suggestion for 'verdict' is 'right', not a record"),
-        ("right", r"record 1 is 'right', not a JSON record"),
+        ({"text": "…", "annotation": "a"}, r"record 1: there is no 'id'; expected .* Argilla export of version 2"),
+        ({"id": 1, "text": "…", "annotation": "a"}, r"record 1: neither responses nor suggestions"),
+        (record({"verdict": [said("a", "")]}), r"user_id' is ''; expected whose response it is"),
+        (record({"verdict": [said("a", status="odd")]}), r"status' is 'odd'; expected submitted, draft, discarded"),
+        (record({"verdict": ["right"]}), r"record 1: 'responses.verdict\[0\]' is 'right'; expected a record"),
+        (record({}, {"verdict": "right"}), r"'suggestions.verdict' is 'right'; expected a record"),
+        ("right", r"'\[0\]' is 'right'; expected a record"),
         ({"id": 1, "v.responses": ["a", "b"], "v.responses.users": [ANN]}, r"must be lists of one length"),
-        ({"id": 1, "v.responses": "a", "v.responses.users": ANN}, r"must be lists of one length"),
+        ({"id": 1, "v.responses": "a", "v.responses.users": ANN}, r"'v.responses' is 'a'; expected a list"),
     ],
 )
 def test_a_wrong_shape_is_one_line(tmp_path: Path, wrong: object, message: str) -> None:

@@ -102,10 +102,10 @@ def test_a_readme_beside_the_judges_is_left_alone(tmp_path: Path) -> None:
     [
         ({"name": "t"}, r"no list of 'requirements'"),
         ([1, 2], r"no list of 'requirements'"),
-        ({"requirements": [{"criteria": "it runs"}]}, r"requirement 0 has no 'satisfied'"),
-        ({"requirements": ["it runs"]}, r"requirement 0 has no 'satisfied'"),
-        (task(True, "maybe"), r"requirement 1: 'satisfied' is 'maybe'; expected true, false or null"),
-        (task(True, 1), r"requirement 1: 'satisfied' is '1'; expected true, false or null"),
+        ({"requirements": [{"criteria": "it runs"}]}, r"there is no 'requirements\[0\].satisfied'"),
+        ({"requirements": ["it runs"]}, r"requirements\[0\]' is 'it runs'; expected a record"),
+        (task(True, "maybe"), r"requirements\[1\].satisfied' is 'maybe'; expected true, false or null"),
+        (task(True, 1), r"requirements\[1\].satisfied' is 1; expected true, false or null"),
         (
             task(True, judge_stats=[{"requirement_index": 0, "satisfied": False}]),
             r"requirement 0 is both satisfied and unsatisfied",

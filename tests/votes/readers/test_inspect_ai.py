@@ -51,7 +51,7 @@ def repacked(
     archive = Archive(path)
     with zipfile.ZipFile(target, "w", method) as new:
         for name in archive.names:
-            content = change(name, archive.document(name))
+            content = change(name, archive.document(name).value)
             if content is not None:
                 new.writestr(name, json.dumps(content))
     return target
@@ -155,7 +155,7 @@ def test_samples_cut_into_chunks_are_found_and_ids_may_hold_slashes(logs: Path, 
     archive = Archive(next(iter((logs / "one-each").iterdir())))
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as new:
         for name in archive.names:
-            content = archive.document(name)
+            content = archive.document(name).value
             if name.startswith("samples/"):
                 content["id"] = f"a/{content['id']}"
                 name = f"samples/{content['id']}_epoch_1/sample.json"
@@ -187,7 +187,7 @@ def test_logs_of_different_data_sets_are_refused(logs: Path, tmp_path: Path) -> 
 
 
 def test_a_list_of_values_is_refused(logs: Path) -> None:
-    with pytest.raises(VotesError, match=r"sample 'q0': the value of 'listed' is a list .*returns a dict"):
+    with pytest.raises(VotesError, match=r"sample 'q0': 'scores.listed.value' is \[1, 0\]; .*returns a dict"):
         said(logs / "listed", inspect_ai)
 
 
@@ -223,14 +223,14 @@ def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
     "change, message",
     [
         ({"version": 3, "eval": None}, "lacks 'eval'"),
-        ({"samples": {"q0": 1}}, "'samples' is no list"),
+        ({"samples": {"q0": 1}}, "'samples' is .*; expected a list"),
         ({"samples": []}, "holds no samples"),
         ({"samples": None, "status": "error"}, "holds no samples"),
-        ({"samples": [7]}, "a sample has id 'None'"),
-        ({"samples": [{"id": "q0", "epoch": "two"}]}, "epoch 'two'"),
-        ({"samples": [{"id": [1], "epoch": 1}]}, r"id '\[1\]'"),
+        ({"samples": [7]}, r"'samples\[0\]' is 7; expected a record"),
+        ({"samples": [{"id": "q0", "epoch": "two"}]}, "epoch' is 'two'"),
+        ({"samples": [{"id": [1], "epoch": 1}]}, r"id' is \[1\]"),
         ({"samples": [{"id": "q0", "scores": [1]}]}, "sample 'q0': 'scores' is"),
-        ({"samples": [{"id": "q0", "scores": {"match": {}}}]}, "the score 'match' has no 'value'"),
+        ({"samples": [{"id": "q0", "scores": {"match": {}}}]}, "there is no 'scores.match.value'"),
         ({"samples": [{"id": "q0", "scores": {"m": {"value": float("nan")}}}]}, "holds no votes"),
     ],
 )

@@ -141,12 +141,21 @@ def test_two_tags_of_one_kind_must_be_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("text", r"task 1 is 'text', not a JSON record"),
-        ({"id": 7, "text": "…"}, r"task 7 has neither 'annotations' nor an 'annotator'; export as JSON or JSON-MIN"),
-        (task(annotation(choice("a"), by=None)), r"task 7: an annotation does not say who made it"),
-        (task(annotations="none"), r"task 7: expected lists of annotations and predictions, found 'none'"),
-        (task({"completed_by": 1, "result": "a"}), r"task 7: the 'result' of annotator 1 is 'a', not a list"),
-        (task(annotation({"from_name": "v", "type": "choices", "value": "a"})), r"annotator 1 has the value 'a'"),
+        ("text", r"'\[0\]' is 'text'; expected a record"),
+        (
+            {"id": 7, "text": "…"},
+            r"task 7: there are no 'annotations' and no 'annotator'; export as",
+        ),
+        (
+            task(annotation(choice("a"), by=None)),
+            r"task 7: there is no 'annotations\[0\].completed_by'; expected who made",
+        ),
+        (task(annotations="none"), r"task 7: 'annotations' is 'none'; expected a list"),
+        (task({"completed_by": 1, "result": "a"}), r"task 7: 'annotations\[0\].result' is 'a'; expected a list"),
+        (
+            task(annotation({"from_name": "v", "type": "choices", "value": "a"})),
+            r"result\[0\].value' is 'a'; expected a record",
+        ),
     ],
 )
 def test_a_wrong_shape_is_one_line(tmp_path: Path, wrong: object, message: str) -> None:

@@ -110,13 +110,13 @@ def test_a_huge_line_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "record, message",
     [
-        ({"doc": 1}, "line 1: expected 'doc_id' and a list 'filtered_resps'"),
-        ({"doc_id": 0, "filtered_resps": "yes"}, "line 1: expected 'doc_id' and a list"),
+        ({"doc": 1}, "line 1: there is no 'doc_id'; expected 'doc_id' and a list"),
+        ({"doc_id": 0, "filtered_resps": "yes"}, "line 1: 'filtered_resps' is 'yes'; expected 'doc_id' and a list"),
         (sample(0, ["yes", "no"]), "neither one of several choices nor one text.*take_first"),
         ({"doc_id": 0, "arguments": [["some text"]], "filtered_resps": [-12.5]}, "neither one of several choices"),
-        (choice(0, ["x", "y"], [-1.0]), "2 choices need as many log likelihoods"),
-        (choice(0, ["x", "y"], ["?", "!"]), "2 choices need as many log likelihoods"),
-        (7, "line 1 is '7', not a JSON record"),
+        (choice(0, ["x", "y"], [-1.0]), r"expected as many log likelihoods as there are choices \(2\)"),
+        (choice(0, ["x", "y"], ["?", "!"]), r"expected as many log likelihoods as there are choices \(2\)"),
+        (7, "line 1: the record is 7; expected a JSON record"),
     ],
 )
 def test_a_sample_that_is_not_as_it_should_be_is_one_line(tmp_path: Path, record: Any, message: str) -> None:

@@ -113,11 +113,11 @@ def test_a_huge_line_is_read_and_mixed_types_become_text(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "assessments, message",
     [
-        ([assessment([1, 2])], r"line 1: the feedback 'ok' is '\[1, 2\]'; a vote is a single value"),
-        ([assessment(1, name=None)], "line 1: a feedback has no name"),
-        ([7], "line 1: an assessment is '7', not an object"),
-        (7, "line 1: 'assessments' is '7', not a list"),
-        ("[oops", "line 1: 'assessments' is .* no JSON"),
+        ([assessment([1, 2])], r"feedback.value' is \[1, 2\]; expected a single value"),
+        ([assessment(1, name=None)], "expected the name of a feedback"),
+        ([7], r"line 1: 'assessments\[0\]' is 7; expected a record"),
+        (7, "line 1: 'assessments' is 7; expected a list"),
+        ("[oops", "line 1: 'assessments': the JSON is broken"),
         ([], "holds no votes"),
         ([{"name": "e", "expectation": {"value": 1}}], "holds no votes"),
         ([assessment(None, error={"error_code": "x"})], "holds no votes"),

@@ -115,9 +115,9 @@ def test_two_verdicts_on_one_sample_are_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "event, message",
     [
-        (metrics(None, choice="A"), r"line 2: an event needs 'sample_id' \(text\)"),
-        ({"sample_id": "e.0", "type": "match", "data": "yes"}, r"line 2: .*'data' \(an object\)"),
-        (metrics("e.0", choice=["A"]), "line 2: 'choice' is .* not a single value"),
+        (metrics(None, choice="A"), r"line 2: there is no 'sample_id'; expected the sample's id \(text\)"),
+        ({"sample_id": "e.0", "type": "match", "data": "yes"}, r"line 2: 'data' is 'yes'; expected a record"),
+        (metrics("e.0", choice=["A"]), "line 2: 'data.choice' is .* expected a single value"),
         (metrics("e.0", tokens=5), "holds no votes"),
         ({"final_report": {"accuracy": 1}}, "holds no votes"),
     ],

@@ -104,10 +104,19 @@ def test_a_huge_field_is_read(tmp_path: Path) -> None:
             {"evalId": "e", "results": {"results": [result(0, gradingResult="hi")]}},
             "test 0, .*: 'gradingResult' is 'hi'",
         ),
-        ({"evalId": "e", "results": {"results": [result(0, 7)]}}, "test 0, .*: a component result is '7'"),
-        ({"evalId": "e", "results": {"results": [{"vars": {}}]}}, "a result lacks 'testIdx' or 'promptIdx'"),
-        ({"evalId": "e", "results": {"results": [3]}}, "a result lacks 'testIdx'"),
-        ({"evalId": "e", "results": {"results": [result(0, part("yes"))]}}, "'pass' of an assertion is 'yes'"),
+        (
+            {"evalId": "e", "results": {"results": [result(0, 7)]}},
+            r"test 0, .*componentResults\[0\]' is 7; expected a record",
+        ),
+        (
+            {"evalId": "e", "results": {"results": [{"vars": {}}]}},
+            r"there is no 'results.results\[0\].testIdx'; expected a number",
+        ),
+        ({"evalId": "e", "results": {"results": [3]}}, r"'results.results\[0\]' is 3; expected a record"),
+        (
+            {"evalId": "e", "results": {"results": [result(0, part("yes"))]}},
+            "pass' is 'yes'; expected true, false or null",
+        ),
         ({"evalId": "e", "results": {"results": []}}, "holds no results"),
     ],
 )

@@ -12,6 +12,7 @@ from jurors.options import Format
 from jurors.votes.files.fetch import HEAD, not_utf8
 
 INTERRUPTED_FIT = "Training interrupted by user"
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # two that belong together are one character to Python
 _TOO_DEEP = "the JSON is nested too deeply to hold votes"
 
 
@@ -62,7 +63,7 @@ def damaged_parquet(error: Exception) -> VotesError:
     >>> damaged_parquet(ValueError("Invalid Input Error: No magic bytes found at end of file '/tmp/votes.parquet'"))
     VotesError('the Parquet file is damaged (No magic bytes found at end of file); fetch or write it again')
     """
-    reason = re.sub(r"\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"']", "", _first_line(str(error)))
+    reason = _first_line(str(error))
     message = f"the Parquet file is damaged ({reason[:120].rstrip(' :.')}); fetch or write it again"
     return VotesError(message, code="damaged")
 
@@ -97,6 +98,8 @@ def _json_fault(path: Path, format: Format, text: str) -> str:
                 return f"line {number} is not a JSON record ({error}); write one {{…}} a line, or an array of them"
             if not isinstance(record, dict):
                 return f"line {number} is not a JSON record but {str(record)[:30]!r}; write one {{…}} a line"
+            if half := _LONE_SURROGATE.search(json.dumps(record, ensure_ascii=False)):
+                return f"line {number} holds half a character ({half[0]!a}, a lone surrogate); take it out"
             if not record and line.strip():
                 return f"line {number} is an empty record ({{}}): it holds no vote"
     return _first_line(text)
@@ -110,7 +113,9 @@ def _not_records(records: list[Any]) -> str | None:
 
 
 def _first_line(text: str) -> str:
-    return re.sub(r"^[\w ]+ Error: ", "", text).strip().split("\n")[0].rstrip(". ")
+    """What DuckDB says first, without the path that it puts in its messages."""
+    line = re.sub(r"^[\w ]+ Error: ", "", text).strip().split("\n")[0].rstrip(". ")
+    return re.sub(r"(?: in file)?\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"'],?", "", line)
 
 
 def first_byte(path: Path) -> bytes:

@@ -10,39 +10,42 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.options import Format
+from jurors.scratch import scratch
 from jurors.votes.files.formats import CELLS, named_format
+from jurors.votes.files.sizes import PIECES, unpacked
 
 _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
 
-def local_copy(path: Path, folder: Path, format: Format | None) -> tuple[Path, Format]:
+def local_copy(path: Path, folder: Path, format: Format | None, allowed: int | None) -> tuple[Path, Format]:
     """A file DuckDB can read in parallel, and its format; `folder` is for the copies of this file alone."""
     try:
         hint = format or named_format(path.name)
-        path = _unpacked(path, folder / "unpacked")
+        path = _unpacked(path, folder / "unpacked", allowed)
         with path.open("rb") as file:
             head = file.read(HEAD)
         kind = _format_of(head, hint)
         if kind in ("json", "jsonl") and head.startswith(BOM):
             path = _copy(path, folder / "bare", skip=len(BOM))
         if kind in CELLS and _mixes_newlines(path):
-            path = _copy(path, folder / "even", drop=b"\r")
+            path = _with_one_line_end(path, folder / "even")
         return _without_wildcards(path, folder / "file"), kind
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
 
 
-def _unpacked(path: Path, target: Path) -> Path:
+def _unpacked(path: Path, target: Path, allowed: int | None) -> Path:
     with path.open("rb") as file:
         if file.read(2) != _GZIP:
             return path
     try:
-        with gzip.open(path) as packed, target.open("wb") as file:
+        with unpacked(path, PIECES, allowed) as packed, target.open("wb") as file:
             shutil.copyfileobj(packed, file, HEAD)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise damaged_gzip(error) from None
@@ -53,6 +56,13 @@ def damaged_gzip(error: Exception) -> VotesError:
     """What to say of a file that cannot be unpacked."""
     message = f"the gzip data are cut short or damaged ({error}); fetch or write the file again"
     return VotesError(message, code="damaged")
+
+
+@contextmanager
+def plainly_named(path: Path) -> Iterator[Path]:
+    """The same file under a name that DuckDB takes as it is, for as long as it takes to read it."""
+    with scratch() as folder:
+        yield _without_wildcards(path, folder / "file")
 
 
 def _without_wildcards(path: Path, link: Path) -> Path:
@@ -66,22 +76,31 @@ def _without_wildcards(path: Path, link: Path) -> Path:
     return link
 
 
-def _copy(path: Path, target: Path, *, skip: int = 0, drop: bytes = b"") -> Path:
+def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
     with path.open("rb") as file, target.open("wb") as out:
         file.seek(skip)
-        while block := file.read(HEAD):
-            out.write(block.translate(None, drop))
+        shutil.copyfileobj(file, out, HEAD)
+    return target
+
+
+def _with_one_line_end(path: Path, target: Path) -> Path:
+    """CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes."""
+    with path.open(encoding="latin-1") as file, target.open("w", encoding="latin-1", newline="") as out:
+        shutil.copyfileobj(file, out, HEAD)
     return target
 
 
 def _mixes_newlines(path: Path) -> bool:
-    """Whether some lines end in CR LF and others in LF, which DuckDB's strict reading refuses."""
+    """Whether lines end in more than one of CR LF, CR and LF, which DuckDB's strict reading refuses or misreads."""
     if not any(b"\r" in block for block in _blocks(path)):
         return False
-    returns = feeds = 0
+    returns = feeds = both = 0
+    before = b""
     for block in _blocks(path):
         returns, feeds = returns + block.count(b"\r"), feeds + block.count(b"\n")
-    return returns != feeds and feeds > 0
+        both += block.count(b"\r\n") + (before == b"\r" and block[:1] == b"\n")
+        before = block[-1:]
+    return feeds > 0 and not returns == feeds == both
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

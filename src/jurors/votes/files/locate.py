@@ -93,7 +93,9 @@ def _located(source: Any, spool: Path) -> Found:
 def _in_folder(folder: Path, shown: str) -> Found:
     paths = tuple(sorted(_below(folder)))
     tables = tuple(
-        (path, os.path.join(shown, path.relative_to(folder))) for path in paths if _is_table(path.relative_to(folder))
+        (path, shown_source(os.path.join(shown, path.relative_to(folder))))
+        for path in paths
+        if _is_table(path.relative_to(folder))
     )
     return Found(paths, folder, tables)
 
@@ -131,7 +133,7 @@ def _match(match: str) -> Found:
     path = Path(match).absolute()
     if path.is_dir():
         return _in_folder(path, match)
-    return Found((path,), path.parent, ((path, match),), frozenset((path,)))
+    return Found((path,), path.parent, ((path, shown_source(match)),), frozenset((path,)))
 
 
 def _check_exists(path: Path) -> None:

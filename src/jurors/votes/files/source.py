@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from jurors.votes.files.faults import file_fault, first_line, row_fault
 from jurors.votes.files.fetch import local_copy
 from jurors.votes.files.locate import Found, Source, locate, no_tables, shown_source
 from jurors.votes.files.parts import INTEGERS, Part, check_same_columns, family, open_part, relation
+from jurors.votes.files.sizes import in_bytes
 from jurors.votes.findings.repeats import same_files
 from jurors.votes.layout import Layout
 from jurors.votes.readers import Reader, Records, find_reader, read_records
@@ -139,33 +139,34 @@ class Log:
     tool: str  #: `--from NAME`
     reader: Reader
     found: Found
+    allowed: int | None = None  #: how much a packed file may hold, where the user says
 
     def read(self) -> Records | Votes:
         """What the tool wrote: one vote per position, or counts."""
-        return read_records(self.found.paths, self.found.root, self.reader, self.found.named)
+        return read_records(self.found.paths, self.found.root, self.reader, self.found.named, self.allowed)
 
 
 @contextmanager
 def open_source(source: Source, options: Reading, *, logs: bool = True) -> Iterator[Table | Log]:
     """The files as one table, or (if `logs`) as the log of another tool; any error about them names the file."""
     tool, progress = options.tool, options.progress
-    limit = memory_limit(options.memory)
+    limit, allowed = in_bytes(options.memory, "memory"), in_bytes(options.unpack, "unpack")
     name = shown_source(source)
     with scratch() as folder:
         located = locate(source, folder)
         with _naming(name):
             log = (
-                find_reader(located.paths, located.root, tool, located.named)
+                find_reader(located.paths, located.root, tool, located.named, allowed)
                 if logs and (tool or not options.format)
                 else None
             )
         if log is not None:
             with _naming(name):
-                yield Log(*log, located)
+                yield Log(*log, located, allowed)
             return
         if not located.tables:
             raise no_tables().in_file(name)
-        parts = _local_parts(located, folder, options.format)
+        parts = _local_parts(located, folder, options.format, allowed)
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress)
             _refuse_same(con, table.parts)
@@ -182,21 +183,6 @@ def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterat
         yield opened
 
 
-def memory_limit(memory: str | None) -> str | None:
-    """The size as DuckDB writes it; OptionError if it is none.
-
-    >>> memory_limit("2 gb"), memory_limit("1.5GiB")
-    ('2.0GB', '1.5GiB')
-    """
-    if memory is None:
-        return None
-    size = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT])(i?)B?\s*", str(memory), re.IGNORECASE)
-    if size is None or not float(size[1]):
-        message = f"memory must be a size such as 2GB or 500MB, not {memory!r}"
-        raise OptionError(message, code="out_of_range", name="memory", value=memory)
-    return f"{float(size[1])}{size[2].upper()}{size[3].lower()}B"
-
-
 def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
     """VotesError where two files are one: every vote would count twice. Files without rows may well be the same."""
     while (twice := same_files([part.path for part in parts])) is not None:
@@ -207,18 +193,18 @@ def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
         parts = [part for part in parts if part is not two]
 
 
-def _local_parts(located: Found, folder: Path, format: Format | None) -> list[Part]:
+def _local_parts(located: Found, folder: Path, format: Format | None, allowed: int | None) -> list[Part]:
     parts = []
     for k, (path, name) in enumerate(located.tables):
         (folder / str(k)).mkdir()
         with _naming(name):
-            local, kind = local_copy(path, folder / str(k), format)
+            local, kind = local_copy(path, folder / str(k), format, allowed)
         parts.append(Part(local, name, kind))
     return parts
 
 
 @contextmanager
-def _engine(folder: Path, limit: str | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+def _engine(folder: Path, limit: int | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     import duckdb
 
     with _connect(folder, limit) as con:
@@ -227,15 +213,16 @@ def _engine(folder: Path, limit: str | None, *, watched: bool) -> Iterator[duckd
             if watched:
                 con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
                 con.execute("SET progress_bar_time = 1000000000")
+        con.execute("SET TimeZone = 'UTC'")  # a moment that names an item has the same name everywhere
         yield con
 
 
-def _connect(folder: Path, limit: str | None) -> duckdb.DuckDBPyConnection:
+def _connect(folder: Path, limit: int | None) -> duckdb.DuckDBPyConnection:
     import duckdb
 
     con = duckdb.connect(config={"temp_directory": str(folder)})
     if limit is not None:
-        con.execute(f"SET memory_limit = '{limit}'")
+        con.execute(f"SET memory_limit = '{limit}B'")
     return con
 
 

@@ -21,6 +21,7 @@ from typing import Any, Protocol, cast
 from jurors.errors import OptionError, VotesError
 from jurors.names import choice
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.node import Node
 from jurors.votes.table import Votes
 
 #: `--from NAME` -> the module (in this room, unless it says where), in the order in which they are asked.
@@ -65,7 +66,11 @@ class Reader(Protocol):
 
 
 def find_reader(
-    paths: Sequence[Path], root: Path, name: str | None = None, named: frozenset[Path] = frozenset()
+    paths: Sequence[Path],
+    root: Path,
+    name: str | None = None,
+    named: frozenset[Path] = frozenset(),
+    allowed: int | None = None,
 ) -> tuple[str, Reader] | None:
     """The reader called `name`, or the one that recognises these files; None where they are plain tables."""
     if name is not None:
@@ -74,18 +79,28 @@ def find_reader(
             raise OptionError(f"{tool} keeps its votes in a plain table; leave --from out", code="does_not_apply")
         choice(tool, tuple(READERS), "reader")
         return tool, _asking(load_reader(tool), question) if question else load_reader(tool)
-    files = Files(tuple(paths), root, named)
+    files = Files(tuple(paths), root, named, allowed)
     if not files.may_be_a_log:
         return None
     return next(((name, reader) for name in READERS if (reader := load_reader(name)).recognises(files)), None)
 
 
 def read_records(
-    paths: Sequence[Path], root: Path, reader: Reader, named: frozenset[Path] = frozenset()
+    paths: Sequence[Path],
+    root: Path,
+    reader: Reader,
+    named: frozenset[Path] = frozenset(),
+    allowed: int | None = None,
 ) -> Records | Votes:
     """What a reader finds in these files; a log without any vote is an error."""
-    read = reader.read(Files(tuple(paths), root, named))
-    if isinstance(read, Records) and not any(vote is not None for vote in read.label):
+    try:
+        read = reader.read(Files(tuple(paths), root, named, allowed))
+    except RecursionError:
+        raise VotesError(f"a record of this {reader.TITLE} is nested too deeply to hold votes") from None
+    if isinstance(read, Votes):
+        for name in (*read.jurors, *read.labels):
+            Node(name, path=str(name)[:30]).single()
+    elif not any(vote is not None for vote in read.label):
         raise VotesError(f"this {reader.TITLE} holds no votes")
     return read
 

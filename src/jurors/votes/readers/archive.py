@@ -2,47 +2,54 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
 
 from jurors.errors import VotesError
+from jurors.votes.files.sizes import PIECES, WHOLE, Room
+from jurors.votes.readers.log_files import parsed
+from jurors.votes.readers.node import Node
 
 _ZSTD = 93
 _LOCAL_HEADER = 30
 
 
 class Archive:
-    """An archive; faults become one line that begins with `where`."""
+    """An archive; faults become one line that begins with `where`. Its members may hold so much, if it is `allowed`."""
 
-    def __init__(self, path: Path, where: str = "") -> None:
-        self._path, self._where = path, where
+    def __init__(self, path: Path, where: str = "", allowed: int | None = None) -> None:
+        self._path, self._where, self._allowed = path, where, allowed
         try:
             with zipfile.ZipFile(path) as archive:
                 self._members = {info.filename: info for info in archive.infolist()}  # of two alike, the later counts
-        except (zipfile.BadZipFile, OSError, ValueError) as error:
+        except (
+            zipfile.BadZipFile,
+            NotImplementedError,
+            OSError,
+            ValueError,
+        ) as error:
             message = f"{where}the archive is cut short or damaged ({error}); fetch the file again"
             raise VotesError(message, code="damaged") from None
+        self._size = path.stat().st_size
+        self._check(PIECES, sum(member.file_size for member in self._members.values()), self._size)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The members' names."""
         return tuple(self._members)
 
-    def document(self, name: str) -> Any:
+    def document(self, name: str) -> Node:
         """A member as JSON; bare NaN and Infinity are floats."""
-        try:
-            return json.loads(self._content(self._members[name]))
-        except (ValueError, RecursionError) as error:
-            raise VotesError(f"{self._where}{name} in the archive is broken JSON ({str(error)[:80]})") from None
+        where = f"{self._where}{name} in the archive: "
+        return Node(parsed(self._content(self._members[name]), where), where)
 
     def _content(self, member: zipfile.ZipInfo) -> bytes:
         from zstandard import ZstdError
 
+        self._check(WHOLE, member.file_size, member.compress_size)
         try:
-            content = _unpacked(self._packed(member), member.compress_type)
+            content = _unpacked(self._packed(member), member.compress_type, member.file_size + 1)
         except (OSError, zlib.error, ZstdError) as error:
             raise self._damaged(member, str(error)[:80]) from None
         if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
@@ -54,21 +61,28 @@ class Archive:
             file.seek(member.header_offset)
             header = file.read(_LOCAL_HEADER)  # ends with the lengths of the name and of the extra field
             file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
-            return file.read(member.compress_size)
+            return file.read(min(member.compress_size, self._size))
+
+    def _check(self, room: Room, unpacked: int, packed: int) -> None:
+        try:
+            room.check(unpacked, packed, self._allowed)
+        except VotesError as error:
+            raise error.after(self._where) from None
 
     def _damaged(self, member: zipfile.ZipInfo, why: str) -> VotesError:
         message = f"{self._where}{member.filename} in the archive is damaged ({why}); fetch the file again"
         return VotesError(message, code="damaged")
 
 
-def _unpacked(packed: bytes, method: int) -> bytes:
+def _unpacked(packed: bytes, method: int, most: int) -> bytes:
+    """What was packed, of which no more than so many bytes are asked for: the archive says how many there are."""
     if method == zipfile.ZIP_STORED:
         return packed
     if method == zipfile.ZIP_DEFLATED:
-        return zlib.decompress(packed, wbits=-15)
+        return zlib.decompressobj(wbits=-15).decompress(packed, most)
     if method != _ZSTD:
         raise OSError(f"packed by method {method}; known are 0, 8 and 93")
     from zstandard import ZstdDecompressor
 
-    content: bytes = ZstdDecompressor().stream_reader(packed, read_across_frames=True).read()
+    content: bytes = ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(most)
     return content

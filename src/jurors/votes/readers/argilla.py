@@ -11,16 +11,16 @@ leaves the status out, and then every response is one. Several labels given at o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.files.faults import damaged_parquet
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.node import Node
 from jurors.votes.readers.questions import chosen_question, joined_label
 
 TITLE = "Argilla export"
@@ -56,13 +56,15 @@ def read(files: Files, question: str | None = None) -> Records:
     """The answers to one question: the only one that takes labels, or the one named."""
     answers: list[_Answer] = []
     texts = LogTexts()
-    for place, record in enumerate(_records(files)):
-        where = f"record {place + 1}"
-        if record.get("id") is None:
-            raise VotesError(f"{where} has no 'id'; this is no {TITLE} of version 2")
+    for place, record in enumerate(_records(files), 1):
+        record = replace(record, where=f"record {place}: ", path="")
+        item = record["id"].single()
+        if item is None:
+            raise record["id"].wrong(f"the id of a record; this is no {TITLE} of version 2", "export it again")
         nested = "responses" in record or "suggestions" in record
-        answers += _nested(record, where) if nested else _flat(record, where)
-        texts.add(record["id"], _fields(record) if nested else {k: record[k] for k in record if not _OWN.search(k)})
+        answers += _nested(record, item) if nested else _flat(record, item)
+        own = {} if nested else {key: value for key, value in record.value.items() if not _OWN.search(key)}
+        texts.add(item, record["fields"].record_or_nothing() if nested else own)
     values: dict[str, list[Any]] = {}
     for answer in answers:
         values.setdefault(answer.question, []).append(answer.value)
@@ -77,23 +79,19 @@ def read(files: Files, question: str | None = None) -> Records:
     )
 
 
-def _fields(record: dict[str, Any]) -> dict[str, Any]:
-    return fields if isinstance(fields := record.get("fields"), dict) else {}
-
-
-def _records(files: Files) -> Iterator[dict[str, Any]]:
+def _records(files: Files) -> Iterator[Node]:
     for path in files.own(lambda path: _is_export(files, path) or _is_parquet(files, path), TITLE) or files.paths:
         head = files.head(path)
         if head.startswith(_PARQUET):
-            yield from _parquet_rows(str(path))
+            yield from files.parquet(path)
         elif head.lstrip().startswith(b"["):
-            yield from _dicts(files.document(path), files.name(path))
+            yield from files.document(path).records()
         elif head.strip() and not _begins_with_a_record(head):
             raise VotesError(
                 f"{files.name(path)}this is no {TITLE}: expected a JSON array of records, or one record per line"
             )
         else:
-            yield from (record for _, record in files.lines(path))
+            yield from files.lines(path)
 
 
 def _is_parquet(files: Files, path: Path) -> bool:
@@ -106,70 +104,63 @@ def _begins_with_a_record(head: bytes) -> bool:
     return line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))
 
 
-def _dicts(values: Iterable[Any], name: str) -> Iterator[dict[str, Any]]:
-    for place, value in enumerate(values):
-        if not isinstance(value, dict):
-            raise VotesError(f"{name}record {place + 1} is {str(value)[:30]!r}, not a JSON record")
-        yield value
+def _nested(record: Node, item: Any) -> Iterator[_Answer]:
+    for part in ("responses", "suggestions"):
+        if record[part].is_list:
+            message = f"{part!r} are not sorted by question, as Argilla 1 had it; export with Argilla 2"
+            raise VotesError(f"{record.where}{message}")
+    for question, given in record["responses"].entries():
+        for response in given.records() if given.is_list else [given]:
+            if _submitted(response["status"]):
+                yield _Answer(question, item, _user(response["user_id"]), _label(response["value"]))
+    for question, suggestion in record["suggestions"].entries():
+        if suggestion.is_null:
+            raise suggestion.wrong("a record")
+        yield _Answer(question, item, suggestion["agent"].text("suggestion"), _label(suggestion["value"]))
 
 
-def _parquet_rows(path: str) -> Iterator[dict[str, Any]]:
-    import duckdb
-
-    try:
-        with duckdb.connect() as con:
-            cursor = con.execute("SELECT * FROM read_parquet(?)", [path])
-            names = [column[0] for column in cursor.description]
-            while rows := cursor.fetchmany(1000):
-                yield from (dict(zip(names, row, strict=True)) for row in rows)
-    except duckdb.Error as error:
-        raise damaged_parquet(error) from None
-
-
-def _nested(record: dict[str, Any], where: str) -> Iterator[_Answer]:
-    responses, suggestions = record.get("responses") or {}, record.get("suggestions") or {}
-    if not isinstance(responses, dict) or not isinstance(suggestions, dict):
-        raise VotesError(f"{where}: 'responses' are not sorted by question, as Argilla 1 had it; export with Argilla 2")
-    for question, given in responses.items():
-        for response in _dicts(given if isinstance(given, list) else [given], f"{where}: "):
-            if _submitted(response.get("status", "submitted"), where, question):
-                yield _Answer(question, record["id"], _user(response.get("user_id"), where), response.get("value"))
-    for question, suggestion in suggestions.items():
-        if not isinstance(suggestion, dict):
-            raise VotesError(f"{where}: the suggestion for {question!r} is {str(suggestion)[:30]!r}, not a record")
-        yield _Answer(question, record["id"], str(suggestion.get("agent") or "suggestion"), suggestion.get("value"))
-
-
-def _flat(record: dict[str, Any], where: str) -> Iterator[_Answer]:
-    questions = dict.fromkeys(match[1] for key in record if (match := _FLAT.fullmatch(key)))
+def _flat(record: Node, item: Any) -> Iterator[_Answer]:
+    questions = dict.fromkeys(match[1] for key in record.value if (match := _FLAT.fullmatch(key)))
     if not questions:
-        raise VotesError(f"{where} has neither responses nor suggestions; this is no {TITLE} of version 2")
+        raise VotesError(f"{record.where}neither responses nor suggestions; this is no {TITLE} of version 2")
     for question in questions:
-        column = f"{question}.responses"
-        values, users = record.get(column) or [], record.get(f"{column}.users") or []
-        statuses = record.get(f"{column}.status", ["submitted"] * len(values)) or []
-        if not all(isinstance(cells, list) and len(cells) == len(values) for cells in (values, users, statuses)):
-            raise VotesError(f"{where}: '{column}', '{column}.users' and '{column}.status' must be lists of one length")
-        for value, user, status in zip(values, users, statuses, strict=True):
-            if _submitted(status, where, question):
-                yield _Answer(question, record["id"], _user(user, where), value)
-        if (value := record.get(f"{question}.suggestion")) is not None:
-            yield _Answer(
-                question, record["id"], str(record.get(f"{question}.suggestion.agent") or "suggestion"), value
-            )
+        yield from _responses(record, f"{question}.responses", question, item)
+        value = record[f"{question}.suggestion"]
+        if not value.is_null:
+            agent = record[f"{question}.suggestion.agent"].text("suggestion")
+            yield _Answer(question, item, agent, _label(value))
 
 
-def _submitted(status: Any, where: str, question: str) -> bool:
-    if status not in _STATUSES:
-        known = ", ".join(_STATUSES)
-        raise VotesError(f"{where}: a response to {question!r} has the status {status!r}; expected {known}")
-    return _STATUSES[status]
+def _responses(record: Node, column: str, question: str, item: Any) -> Iterator[_Answer]:
+    values, users = record[column].parts(), record[f"{column}.users"].parts()
+    told = f"{column}.status" in record
+    statuses = record[f"{column}.status"].parts() if told else [Node("submitted")] * len(values)
+    if not len(values) == len(users) == len(statuses):
+        message = f"{column!r}, '{column}.users' and '{column}.status' must be lists of one length; export it again"
+        raise VotesError(f"{record.where}{message}")
+    for value, user, status in zip(values, users, statuses, strict=True):
+        if _submitted(status):
+            yield _Answer(question, item, _user(user), _label(value))
 
 
-def _user(user: Any, where: str) -> str:
-    if not user:
-        raise VotesError(f"{where}: a response has no 'user_id': whose vote it is cannot be told")
-    return str(user)
+def _submitted(status: Node) -> bool:
+    name = status.text("submitted")
+    if name not in _STATUSES:
+        raise status.wrong(", ".join(_STATUSES))
+    return _STATUSES[name]
+
+
+def _user(user: Node) -> str:
+    if not user.text():
+        raise user.wrong("whose response it is")
+    return user.text()
+
+
+def _label(value: Node) -> Any:
+    """A label, or several; a ranking and spans of text, which are lists of records, are left as they are."""
+    if value.is_list and not any(part.is_record or part.is_list for part in value.parts()):
+        return [part.text() for part in value.parts() if not part.is_null]
+    return value.value if value.is_list or value.is_record else value.single()
 
 
 def _is_label(value: Any) -> bool:

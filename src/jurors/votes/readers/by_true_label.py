@@ -33,7 +33,7 @@ def recognises(files: Files) -> bool:
 
 def read(files: Files) -> Votes:
     """The counts, summed over the true labels (and over the experiments, where there are several)."""
-    return by_true_label(files.document())[0]
+    return by_true_label(files.document().value)[0]
 
 
 def by_true_label(document: Any) -> tuple[Votes, list[Label | None]]:

@@ -72,28 +72,22 @@ def _place(files: Files, path: Path) -> tuple[tuple[str, ...], str]:
 def _verdicts(files: Files, path: Path) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Each requirement of a task, what the judge says about it, and what it is."""
     task = files.document(path)
-    requirements = task.get("requirements") if isinstance(task, dict) else None
-    if not isinstance(requirements, list):
+    requirements = task["requirements"] if task.is_record else task
+    if not task.is_record or not requirements.is_list:
         raise VotesError(f"{files.name(path)}this is no {TITLE}: it has no list of 'requirements'; leave this file out")
-    stats = task.get("judge_stats") or []
-    for place, requirement in enumerate(requirements):
-        if not isinstance(requirement, dict) or "satisfied" not in requirement:
-            raise VotesError(f"{files.name(path)}requirement {place} has no 'satisfied'; expected true, false or null")
-        said = [requirement["satisfied"]]
-        said += [stat.get("satisfied") for stat in _records(stats) if stat.get("requirement_index") == place]
-        verdict = _verdict(said, f"{files.name(path)}requirement {place}")
-        shown = {"task": task.get("query"), "requirement": requirement.get("criteria")}
-        yield str(requirement.get("requirement_id", place)), verdict, shown
+    stats = list(task["judge_stats"].records())
+    for place, requirement in enumerate(requirements.records()):
+        if "satisfied" not in requirement:
+            raise requirement["satisfied"].wrong("true, false or null")
+        said = [requirement["satisfied"].truth()]
+        said += [stat["satisfied"].truth() for stat in stats if stat["requirement_index"].value == place]
+        name = requirement["requirement_id"].text(str(place))
+        shown = {"task": task["query"].value, "requirement": requirement["criteria"].value}
+        yield name, _verdict(said, f"{files.name(path)}requirement {place}"), shown
 
 
-def _records(values: Any) -> list[dict[str, Any]]:
-    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
-
-
-def _verdict(said: list[Any], where: str) -> str | None:
+def _verdict(said: list[bool | None], where: str) -> str | None:
     given = [verdict for verdict in said if verdict is not None]
-    if strange := [verdict for verdict in given if not isinstance(verdict, bool)]:
-        raise VotesError(f"{where}: 'satisfied' is {str(strange[0])[:40]!r}; expected true, false or null")
     if len(set(given)) > 1:
         raise VotesError(f"{where} is both satisfied and unsatisfied in 'requirements' and 'judge_stats'; keep one")
     return _LABELS[given[0]] if given else None

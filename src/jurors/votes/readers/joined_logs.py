@@ -10,6 +10,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.node import Node
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Log:
     task: str
     data: str  #: the data set's place or name
     model: str  #: whose answers were scored
-    scorers: Sequence[Mapping[str, Any]]
-    roles: Mapping[str, Any]  #: "grader" and the like -> the model or models bound to it
+    scorers: Sequence[Node]
+    roles: Mapping[str, Node]  #: "grader" and the like -> the model or models bound to it
     samples: list[tuple[Any, int]] = field(default_factory=list)  #: id and epoch
     inputs: list[int] = field(default_factory=list)  #: what was asked, hashed
     votes: list[dict[Column, Any]] = field(default_factory=list)

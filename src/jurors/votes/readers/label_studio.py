@@ -10,7 +10,7 @@ label "a+b". Tags that mark regions (boxes, spans) say nothing about the whole i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.node import Node
 from jurors.votes.readers.questions import chosen_question, joined_label
 
 TITLE = "Label Studio export"
@@ -69,88 +70,81 @@ def read(files: Files, question: str | None = None) -> Records:
     )
 
 
-def _answers(document: Any, name: str, texts: LogTexts) -> Iterator[_Answer]:
-    if not isinstance(document, list):
+def _answers(document: Node, name: str, texts: LogTexts) -> Iterator[_Answer]:
+    if not document.is_list:
         raise VotesError(f"{name}this is no {TITLE}: expected a list of tasks, as the JSON or JSON-MIN export has")
-    for place, task in enumerate(document):
-        if not isinstance(task, dict):
-            raise VotesError(f"{name}task {place + 1} is {str(task)[:30]!r}, not a JSON record")
-        item = task.get("id", task.get("inner_id"))
-        where = f"{name}task {place + 1 if item is None else item}"
-        item = place + 1 if item is None else item
+    for place, task in document.numbered():
+        given = task["inner_id" if task["id"].is_null else "id"].single()
+        item = place if given is None else given
+        task = replace(task, where=f"{name}task {item}: ", path="")
         if "annotations" in task or "predictions" in task:
-            texts.add(item, data if isinstance(data := task.get("data"), dict) else {})
-            yield from _of_task(task, item, where)
+            texts.add(item, task["data"].record_or_nothing())
+            yield from _of_task(task, item)
         elif "annotator" in task:
-            texts.add(item, {key: task[key] for key in list(task)[: list(task).index("id") if "id" in task else 0]})
-            yield from _of_minimal(task, item, where)
+            keys = list(task.value)
+            texts.add(item, {key: task[key].value for key in keys[: keys.index("id") if "id" in keys else 0]})
+            yield from _of_minimal(task, item)
         else:
-            raise VotesError(f"{where} has neither 'annotations' nor an 'annotator'; export as JSON or JSON-MIN")
+            raise VotesError(f"{task.where}there are no 'annotations' and no 'annotator'; export as JSON or JSON-MIN")
 
 
-def _of_task(task: dict[str, Any], item: Any, where: str) -> Iterator[_Answer]:
+def _of_task(task: Node, item: Any) -> Iterator[_Answer]:
     """What the annotators and the models say about one task."""
-    for annotation in _dicts(task.get("annotations"), where):
-        if not annotation.get("was_cancelled"):
-            juror = _annotator(annotation.get("completed_by"), where)
-            yield from _of_result(annotation.get("result"), item, juror, where)
-    for prediction in _dicts(task.get("predictions"), where):
-        juror = str(prediction.get("model_version") or "prediction")
-        yield from _of_result(prediction.get("result"), item, juror, where)
+    for annotation in _records(task["annotations"]):
+        if not annotation["was_cancelled"].truth():
+            yield from _of_result(annotation["result"], item, _annotator(annotation["completed_by"]))
+    for prediction in _records(task["predictions"]):
+        yield from _of_result(prediction["result"], item, prediction["model_version"].text("prediction"))
 
 
-def _dicts(values: Any, where: str) -> Iterator[dict[str, Any]]:
-    if not isinstance(values or [], list):
-        raise VotesError(f"{where}: expected lists of annotations and predictions, found {str(values)[:30]!r}")
-    yield from (value for value in values or () if isinstance(value, dict))  # some exports hold only their numbers
+def _records(values: Node) -> Iterator[Node]:
+    yield from (value for value in values.parts() if value.is_record)  # some exports hold only their numbers
 
 
-def _of_result(result: Any, item: Any, juror: str, where: str) -> Iterator[_Answer]:
+def _of_result(result: Node, item: Any, juror: str) -> Iterator[_Answer]:
     """Each control tag's value; a tag that appears twice labels parts of the item."""
-    if not isinstance(result or [], list):
-        raise VotesError(f"{where}: the 'result' of {juror} is {str(result)[:30]!r}, not a list")
-    parts = [part for part in result or () if isinstance(part, dict) and "from_name" in part]
-    tags = [part["from_name"] for part in parts]
-    for part in parts:
-        kind, value = str(part.get("type")), part.get("value")
-        if not isinstance(value, dict):
-            said = f"{part['from_name']!r} of {juror} has the value {str(value)[:30]!r}"
-            raise VotesError(f"{where}: {said}, not a record")
-        whole = tags.count(part["from_name"]) == 1 and not _REGION & value.keys()
-        yield _Answer(part["from_name"], kind if whole else "region", item, juror, _value(kind, value))
+    parts = [part for part in _records(result) if "from_name" in part]
+    tags = [part["from_name"].text() for part in parts]
+    for tag, part in zip(tags, parts, strict=True):
+        kind, value = part["type"].text(), part["value"]
+        if not value.is_record:
+            raise value.wrong("a record")
+        whole = tags.count(tag) == 1 and not _REGION & value.value.keys()
+        yield _Answer(tag, kind if whole else "region", item, juror, _value(kind, value) if whole else None)
 
 
-def _value(kind: str, value: dict[str, Any]) -> Any:
-    said = value.get(_VALUES.get(kind, kind))
-    if kind == "taxonomy" and isinstance(said, list):
-        return ["/".join(map(str, path)) if isinstance(path, list) else str(path) for path in said]
-    return said
+def _value(kind: str, value: Node) -> Any:
+    said = value[_VALUES.get(kind, kind)]
+    if kind == "taxonomy" and said.is_list:
+        return ["/".join(one.text() for one in path.parts()) if path.is_list else path.text() for path in said.parts()]
+    return [one.text() for one in said.parts()] if said.is_list else said.single() if kind in _VALUES else said.value
 
 
-def _annotator(who: Any, where: str) -> str:
+def _annotator(who: Node) -> str:
     """An address where the export has one, else "annotator 3"."""
-    if isinstance(who, dict):
-        who = who.get("email") or who.get("id")
-    if who is None or isinstance(who, (list, dict)):
-        raise VotesError(f"{where}: an annotation does not say who made it ('completed_by')")
-    return f"annotator {who}" if isinstance(who, int) else str(who)
+    if who.is_record:
+        who = who["email"] if who["email"].text() else who["id"]
+    name = who.single()
+    if name is None:
+        raise who.wrong("who made the annotation")
+    return f"annotator {name}" if isinstance(name, int) else str(name)
 
 
-def _of_minimal(record: dict[str, Any], item: Any, where: str) -> Iterator[_Answer]:
+def _of_minimal(record: Node, item: Any) -> Iterator[_Answer]:
     """The tags of a JSON-MIN record are the keys that Label Studio writes between "id" and "annotator"."""
-    keys = list(record)
+    keys = list(record.value)
     for tag in keys[keys.index("id") + 1 if "id" in keys else 0 : keys.index("annotator")]:
         kind, value = _of_cell(record[tag])
-        yield _Answer(tag, kind, item, _annotator(record["annotator"], where), value)
+        yield _Answer(tag, kind, item, _annotator(record["annotator"]), value)
 
 
-def _of_cell(cell: Any) -> tuple[str, Any]:
+def _of_cell(cell: Node) -> tuple[str, Any]:
     """The type and value of a JSON-MIN cell: a choice (or text) as it is, all else as records of the tag's value."""
-    if isinstance(cell, (str, int, float)):
-        return "choices", cell
-    only = cell[0] if isinstance(cell, list) and len(cell) == 1 else cell
-    if isinstance(only, dict) and not _REGION & only.keys():
+    if isinstance(cell.value, (str, int, float)):
+        return "choices", cell.single()
+    only = cell.parts()[0] if cell.is_list and len(cell.value) == 1 else cell
+    if only.is_record and not _REGION & only.value.keys():
         for kind, key in _VALUES.items():
             if key in only:
                 return kind, _value(kind, only)
-    return "region", cell
+    return "region", None

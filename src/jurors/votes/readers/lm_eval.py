@@ -18,6 +18,7 @@ from jurors.names import nearest
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.node import Node, shown
 from jurors.votes.readers.short_names import told_apart
 
 TITLE = "folder of lm-evaluation-harness samples"
@@ -66,14 +67,14 @@ def read(files: Files, question: str | None = None) -> Records:
     lists = {answer.choices for own in answers.values() for answer in own}
     texts = len(lists) == 1 and lists != {()}  # all documents have the same choices
     item, juror, label = [], [], []
-    shown = LogTexts()
+    questions = LogTexts()
     for (folder, task), own in answers.items():
         for answer in own:
             item.append(f"{task}/{answer.fingerprint if task in by_hash else answer.document}")
             juror.append(names[folder])
-            shown.add(item[-1], question=answer.question)
+            questions.add(item[-1], question=answer.question)
             label.append(answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer)
-    return Records(item, juror, label, shown.by_item)
+    return Records(item, juror, label, questions.by_item)
 
 
 def _shown(files: Files, folder: Path) -> str:
@@ -96,55 +97,52 @@ def _newest(files: Files) -> dict[tuple[Path, str], Path]:
 
 
 def _answers(files: Files, path: Path) -> Iterator[_Answer]:
-    first_filter: Any = None
-    for number, sample in files.lines(path):
-        where = f"{files.name(path)}line {number}"
-        if "doc_id" not in sample or not isinstance(sample.get("filtered_resps"), list):
-            raise VotesError(f"{where}: expected 'doc_id' and a list 'filtered_resps', as lm_eval --log_samples writes")
-        used = sample.get("filter")
-        first_filter = used if first_filter is None else first_filter
+    first_filter = ""
+    for sample in files.lines(path):
+        document = sample["doc_id"].text()
+        if not document or not sample["filtered_resps"].is_list:
+            missing = sample["doc_id" if not document else "filtered_resps"]
+            raise missing.wrong("'doc_id' and a list 'filtered_resps'", "write it again with lm_eval --log_samples")
+        used = sample["filter"].text()
+        first_filter = first_filter or used
         if used == first_filter:
-            choices, answer = _answer(sample, where)
-            asked = _arguments(sample.get("arguments"))
+            asked = _arguments(sample["arguments"])
+            choices, answer = _answer(sample, asked)
             question = str(asked[0][0]) if asked else ""
-            yield _Answer(str(sample["doc_id"]), str(sample.get("doc_hash", "")), choices, answer, question)
+            yield _Answer(document, sample["doc_hash"].text(), choices, answer, question)
 
 
-def _answer(sample: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], Any]:
+def _answer(sample: Node, asked: Sequence[tuple[Any, Any]]) -> tuple[tuple[str, ...], Any]:
     """The choices and the place of the likeliest one; or no choices and the text."""
-    asked = _arguments(sample.get("arguments"))
-    responses = sample["filtered_resps"]
     if len(asked) > 1 and all(isinstance(continuation, str) for _, continuation in asked):
-        return _likeliest(asked, responses, where)
-    answer = responses[0] if responses else None
-    while isinstance(answer, list) and len(answer) == 1:
-        answer = answer[0]
+        return _likeliest(asked, sample["filtered_resps"])
+    answer = next(iter(sample["filtered_resps"].parts()), Node(None))
+    while answer.is_list and len(answer.value) == 1:
+        (answer,) = answer.parts()
     scored = any(not isinstance(settings, dict) for _, settings in asked)  # a likelihood, not a text
-    if scored or isinstance(answer, (list, dict)):
+    if scored or answer.is_list or answer.is_record:
         raise VotesError(
-            f"{where}: the answer is {str(answer)[:40]!r}, neither one of several choices nor one text; for several "
-            "texts a document add take_first or majority_vote to the task's filters"
+            f"{sample.where}the answer is {shown(answer.value)}, neither one of several choices nor one text; for "
+            "several texts a document add take_first or majority_vote to the task's filters"
         )
-    return (), None if answer == _NO_ANSWER else answer
+    return (), None if answer.value == _NO_ANSWER else answer.single()
 
 
-def _arguments(arguments: Any) -> list[tuple[Any, Any]]:
+def _arguments(arguments: Node) -> list[tuple[Any, Any]]:
     """Context and continuation of each request; new files name them, old ones list them."""
-    several = list(arguments.values()) if isinstance(arguments, dict) else arguments or []
-    pairs = [list(one.values()) if isinstance(one, dict) else one for one in several]
+    several = [part for _, part in arguments.entries()] if arguments.is_record else arguments.parts()
+    pairs = [list(one.value.values()) if one.is_record else one.value for one in several]
     return [(pair[0], pair[1] if len(pair) > 1 else None) for pair in pairs if isinstance(pair, list) and pair]
 
 
-def _likeliest(asked: Sequence[tuple[Any, Any]], responses: Sequence[Any], where: str) -> tuple[tuple[str, ...], Any]:
+def _likeliest(asked: Sequence[tuple[Any, Any]], responses: Node) -> tuple[tuple[str, ...], Any]:
     """The first of the greatest log likelihoods, as the harness itself decides; requests without context only scale."""
     given = [k for k, (context, _) in enumerate(asked) if context != ""] or range(len(asked))
+    several = responses.parts()
     try:
-        likelihood = [float(responses[k][0] if isinstance(responses[k], list) else responses[k]) for k in given]
-    except (IndexError, TypeError, ValueError):
-        raise VotesError(
-            f"{where}: {len(asked)} choices need as many log likelihoods in 'filtered_resps', "
-            f"found {str(responses)[:40]!r}"
-        ) from None
+        likelihood = [float(several[k].parts()[0].value if several[k].is_list else several[k].value) for k in given]
+    except (IndexError, TypeError, ValueError, OverflowError):
+        raise responses.wrong(f"as many log likelihoods as there are choices ({len(asked)})") from None
     choices = [asked[k][1].strip() for k in given]
     if len(set(choices)) < len(choices):  # one continuation of several contexts: the contexts are the choices
         choices = [str(k) for k in range(len(choices))]

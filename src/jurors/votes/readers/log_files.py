@@ -5,17 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.files.fetch import damaged_gzip
+from jurors.votes.files.faults import damaged_parquet
+from jurors.votes.files.fetch import damaged_gzip, plainly_named
 from jurors.votes.files.formats import named_format
+from jurors.votes.files.sizes import PIECES, WHOLE, Room, unpacked
+from jurors.votes.readers.node import Node
 
+_ROWS = 1000  # of Parquet, fetched together
 HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
-_GZIP = b"\x1f\x8b"
+_GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 _LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
 
 
@@ -26,6 +31,7 @@ class Files:
     paths: tuple[Path, ...]
     root: Path
     named: frozenset[Path] = frozenset()  #: those the user named one by one: read or refused, never passed over
+    allowed: int | None = None  #: how much a packed file may hold, where the user says
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
     _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -38,13 +44,8 @@ class Files:
         """The first bytes of a file (default: of the first), unpacked and without a byte order mark."""
         path = self.paths[0] if path is None else path
         if path not in self._heads:
-            try:
-                with _opened(path) as file:
-                    self._heads[path] = file.read(HEAD).removeprefix(b"\xef\xbb\xbf")
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise damaged_gzip(error).after(self.name(path)) from None
-            except OSError as error:
-                raise VotesError(f"{self.name(path)}cannot be read: {error.strerror or error}") from None
+            with self.reading(path) as file:
+                self._heads[path] = file.read(HEAD).removeprefix(_BOM)
         return self._heads[path]
 
     @property
@@ -72,51 +73,62 @@ class Files:
                 raise VotesError(f"{self.name(path)}this is no {title}, but others are; {otherwise}")
         return ours
 
-    def document(self, path: Path | None = None) -> Any:
+    def document(self, path: Path | None = None) -> Node:
         """A whole file as JSON, parsed once; bare NaN and Infinity, which logs hold, are floats."""
         path = self.paths[0] if path is None else path
         if path not in self._documents:
-            try:
-                with _opened(path) as file:
-                    text = file.read().removeprefix(b"\xef\xbb\xbf")
-                self._documents[path] = json.loads(text)
-            except json.JSONDecodeError as error:
-                raise VotesError(
-                    f"{self.name(path)}the JSON is broken or cut short in line {error.lineno} ({error.msg}); "
-                    "write or fetch the file again",
-                    code="damaged",
-                ) from None
-            except UnicodeDecodeError:
-                raise VotesError(f"{self.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
-            except (OSError, EOFError, zlib.error) as error:
-                raise VotesError(f"{self.name(path)}cannot be read: {error}") from None
-            except RecursionError:
-                raise VotesError(f"{self.name(path)}the JSON is nested too deeply to be a log") from None
-        return self._documents[path]
+            with self.reading(path) as file:
+                self._documents[path] = parsed(file.read(), self.name(path))
+        return Node(self._documents[path], self.name(path))
 
-    def lines(self, path: Path | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Each line of a JSON lines file as its number and its record."""
+    def lines(self, path: Path | None = None) -> Iterator[Node]:
+        """Each record of a JSON lines file."""
         path = self.paths[0] if path is None else path
-        try:
-            with _opened(path) as file:
-                for number, line in enumerate(file, 1):
-                    if line.strip():
-                        yield number, self._record(path, number, line)
-        except (OSError, EOFError, zlib.error) as error:
-            raise VotesError(f"{self.name(path)}cannot be read: {error}") from None
+        size = path.stat().st_size
+        longest = WHOLE.of(size, self.allowed)
+        with self.reading(path, PIECES) as file:
+            for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
+                WHOLE.check(len(line), size, self.allowed)
+                if line.strip():
+                    record = Node(parsed(line, self.name(path), number), f"{self.name(path)}line {number}: ")
+                    if not record.is_record:
+                        raise record.wrong("a JSON record")
+                    yield record
 
-    def _record(self, path: Path, number: int, line: bytes) -> dict[str, Any]:
+    def parquet(self, path: Path, columns: Sequence[str] = ()) -> Iterator[Node]:
+        """Each row of a Parquet file, of all columns or of those that are there of some."""
+        import duckdb
+
+        chosen = f"COLUMNS('^({'|'.join(columns)})$')" if columns else "*"
         try:
-            record = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error))
-            raise VotesError(
-                f"{self.name(path)}line {number} is broken or cut short ({reason}); write or fetch the file again",
-                code="damaged",
-            ) from None
-        if not isinstance(record, dict):
-            raise VotesError(f"{self.name(path)}line {number} is {str(record)[:30]!r}, not a JSON record")
-        return record
+            with plainly_named(path) as plain, duckdb.connect() as con:
+                cursor = con.execute(f"SELECT {chosen} FROM read_parquet(?)", [str(plain)])
+                names = [column[0] for column in cursor.description]
+                first = 1
+                while rows := cursor.fetchmany(_ROWS):
+                    for number, row in enumerate(rows, first):
+                        yield Node(dict(zip(names, row, strict=True)), f"{self.name(path)}row {number}: ")
+                    first += len(rows)
+        except duckdb.Error as error:
+            raise damaged_parquet(error).after(self.name(path)) from None
+
+    @contextmanager
+    def reading(self, path: Path, room: Room = WHOLE) -> Iterator[Any]:
+        """A file's content, unpacked if it is gzipped; faults are one line."""
+        try:
+            with self._opened(path, room) as file:
+                yield file
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise damaged_gzip(error).after(self.name(path)) from None
+        except OSError as error:
+            raise VotesError(f"{self.name(path)}cannot be read: {error.strerror or error}") from None
+        except VotesError as error:
+            raise error.after(self.name(path)) if error.code == "too_large" else error from None
+
+    def _opened(self, path: Path, room: Room) -> Any:
+        with path.open("rb") as file:
+            packed = file.read(2) == _GZIP
+        return unpacked(path, room, self.allowed) if packed else path.open("rb")
 
     def name(self, path: Path) -> str:
         """What to put before a message: the file's name, where there are several."""
@@ -127,7 +139,24 @@ class Files:
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
 
 
-def _opened(path: Path) -> Any:
-    with path.open("rb") as file:
-        packed = file.read(2) == _GZIP
-    return gzip.open(path) if packed else path.open("rb")
+def parsed(text: bytes, where: str = "", line: int | None = None) -> Any:
+    """A text, or one line of it, as JSON; a VotesError says what is wrong with it.
+
+    >>> parsed(b'{"a": [1, 2', "x.jsonl: ", 3)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    jurors.errors.VotesError: x.jsonl: line 3 is broken or cut short (Expecting ',' delimiter); write or fetch ...
+    """
+    what, at = "the JSON" if line is None else f"line {line}", ""
+    try:
+        return json.loads(text.removeprefix(_BOM))
+    except json.JSONDecodeError as error:
+        reason, at = error.msg, f" in line {error.lineno}" if line is None else ""
+    except UnicodeDecodeError:
+        raise VotesError(f"{where}{what} is not valid UTF-8; save the file as UTF-8") from None
+    except RecursionError:
+        raise VotesError(f"{where}{what} is nested too deeply to be a log") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        reason = "a number has too many digits"
+    message = f"{where}{what} is broken or cut short{at} ({reason}); write or fetch the file again"
+    raise VotesError(message, code="damaged")

@@ -6,7 +6,6 @@ then a position. Nothing pickled is ever loaded.
 
 from __future__ import annotations
 
-import gzip
 import io
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.votes.files.faults import first_line, matrix_holds
+from jurors.votes.files.sizes import PIECES
 from jurors.votes.readers.log_files import Files
 from jurors.votes.table import Votes
 
@@ -45,7 +45,7 @@ def read(files: Files) -> Votes:
     if len(paths) > 1:
         names = ", ".join(path.name for path in paths[:3])
         raise VotesError(f"{len(paths)} files ({names} …); a matrix is read from one: name it")
-    arrays = _load(paths[0])
+    arrays = _load(files, paths[0])
     cells = _matrix(arrays)
     named = {key: _named(arrays, names) for key, names in _NAMES.items()} if len(arrays) > 1 else {}
     votes = Votes.from_matrix(_checked(cells), **named)
@@ -54,19 +54,31 @@ def read(files: Files) -> Votes:
     return votes
 
 
-def _load(path: Path) -> dict[str, NDArray[Any]]:
+def _load(files: Files, path: Path) -> dict[str, NDArray[Any]]:
     """Every array of the file by its name; the only one of an `.npy` is called votes."""
     try:
         with path.open("rb") as file:
             start = file.read(2)
-            file.seek(0)
-            if start == _NUMPY[:2]:
-                return {"votes": np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))}
-            stream = io.BytesIO(gzip.decompress(file.read())) if start == _GZIP else file
-            loaded = np.load(stream, allow_pickle=False)
-            return {"votes": loaded} if isinstance(loaded, np.ndarray) else {k: loaded[k] for k in loaded.files}
+        if start == _NUMPY[:2]:
+            return {"votes": np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))}
+        stream: Any = path
+        if start == _GZIP:
+            with files.reading(path, PIECES) as file:
+                stream = io.BytesIO(file.read())
+        return _arrays(stream, path.stat().st_size, files.allowed)
+    except VotesError:
+        raise
     except Exception as error:  # a damaged header fails in numpy's, zip's or even Python's own parser, each in its way
         raise _fault(path, error) from None
+
+
+def _arrays(stream: Any, packed: int, allowed: int | None) -> dict[str, NDArray[Any]]:
+    loaded = np.load(stream, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return {"votes": loaded}
+    with loaded:
+        PIECES.check(sum(member.file_size for member in loaded.zip.infolist()), packed, allowed)
+        return {name: loaded[name] for name in loaded.files}
 
 
 def _fault(path: Path, error: Exception) -> VotesError:

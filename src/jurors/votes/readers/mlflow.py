@@ -7,20 +7,19 @@ feedback that failed, or was overridden, is none.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
 from jurors.names import nearest
-from jurors.votes.files.faults import damaged_parquet
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_files import HEAD, Files
+from jurors.votes.readers.log_files import HEAD, Files, parsed
 from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.node import Node
 from jurors.votes.readers.short_names import told_apart
 
 TITLE = "table of MLflow traces"
@@ -54,9 +53,8 @@ def read(files: Files, question: str | None = None) -> Records:
     paths = files.own(lambda path: _is_traces(files, path), TITLE)
     if not paths:
         raise VotesError(f"this is no {TITLE}: expected the columns trace_id and assessments")
-    texts = LogTexts()
-    traces = (trace for path in paths for trace in _traces(files, path, texts))
-    return replace(_records(traces, question, "--from mlflow:"), texts=texts.by_item)
+    traces = (trace for path in paths for trace in _traces(files, path))
+    return _records(traces, question, "--from mlflow:")
 
 
 def records_from_frame(frame: Any, question: str | None = None) -> Records:
@@ -71,55 +69,40 @@ def records_from_frame(frame: Any, question: str | None = None) -> Records:
 
     table = nw.from_native(frame).lazy().select(*COLUMNS).collect()
     pairs = zip(table["trace_id"].to_list(), table["assessments"].to_list(), strict=True)
-    return _records(((f"row {k}", *pair) for k, pair in enumerate(pairs, 1)), question, "label=")
+    traces = (Node(dict(zip(COLUMNS, pair, strict=True)), f"row {k}: ") for k, pair in enumerate(pairs, 1))
+    return _records(traces, question, "label=")
 
 
-def _traces(files: Files, path: Path, texts: LogTexts) -> Iterator[tuple[str, Any, Any]]:
-    """Where it stands, the trace's id, its assessments; what was asked and answered goes into the texts."""
-    for where, record in _rows(files, path):
-        if not isinstance(record, dict) or "trace_id" not in record:
-            raise VotesError(f"{where} has no 'trace_id'; expected what mlflow.search_traces() returns")
-        texts.add(record["trace_id"], {name: record.get(column) for column, name in _SHOWN.items()})
-        yield where, record["trace_id"], record.get("assessments")
-
-
-def _rows(files: Files, path: Path) -> Iterator[tuple[str, Any]]:
-    where, head = files.name(path), files.head(path).lstrip()
+def _traces(files: Files, path: Path) -> Iterable[Node]:
+    """The traces of a file, each with its id and its assessments."""
+    head = files.head(path).lstrip()
     if head.startswith(b"PAR1"):
-        yield from ((f"{where}row {k}", row) for k, row in enumerate(_parquet(path, where), 1))
-    elif _LINE.match(head):
-        yield from ((f"{where}line {k}", record) for k, record in files.lines(path))
-    else:
-        document = files.document(path)
-        if isinstance(document, dict):  # pandas' to_json() unless told otherwise: column by column
-            columns = {n: column for n in (*COLUMNS, *_SHOWN) if isinstance(column := document.get(n), dict)}
-            if not columns.keys() >= set(COLUMNS):
-                raise VotesError(f"{where}this is no {TITLE}: expected the columns trace_id and assessments")
-            cells = zip(*(column.values() for column in columns.values()), strict=False)
-            document = [dict(zip(columns, row, strict=True)) for row in cells]
-        yield from ((f"{where}record {k}", record) for k, record in enumerate(document, 1))
+        return files.parquet(path, (*COLUMNS, *_SHOWN))
+    if _LINE.match(head):
+        return files.lines(path)
+    document = files.document(path)
+    if document.is_record:  # pandas' to_json() unless told otherwise: column by column
+        return _by_column(document, files.name(path))
+    return [replace(trace, where=f"{files.name(path)}record {k}: ", path="") for k, trace in document.numbered()]
 
 
-def _parquet(path: Path, where: str) -> list[dict[str, Any]]:
-    import duckdb
-
-    try:
-        with duckdb.connect() as con:
-            table = con.execute("SELECT COLUMNS('^(trace_id|assessments|request|response)$') FROM read_parquet(?)",
-                                [str(path)])  # fmt: skip
-            names = [column[0] for column in table.description]
-            return [dict(zip(names, row, strict=True)) for row in table.fetchall()]
-    except duckdb.Error as error:
-        raise damaged_parquet(error).after(where) from None
+def _by_column(document: Node, where: str) -> Iterator[Node]:
+    """The rows of a frame of which each column is a record."""
+    for name in COLUMNS:
+        if not document[name].is_record:
+            raise VotesError(f"{where}this is no {TITLE}: expected the columns trace_id and assessments")
+    columns = {name: document[name].value.values() for name in (*COLUMNS, *_SHOWN) if document[name].is_record}
+    for k, cells in enumerate(zip(*columns.values(), strict=False), 1):
+        yield Node(dict(zip(columns, cells, strict=True)), f"{where}record {k}: ")
 
 
-def _records(traces: Iterable[tuple[str, Any, Any]], question: str | None, how: str) -> Records:
-    feedback = [
-        (trace, *vote)
-        for where, trace, assessments in traces
-        for assessment in _listed(assessments, where)
-        if (vote := _vote(assessment, where)) is not None
-    ]
+def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
+    texts, feedback = LogTexts(), []
+    for trace in traces:
+        name = _trace_id(trace)
+        texts.add(name, {shown: trace[column].value for column, shown in _SHOWN.items()})
+        votes = (_vote(assessment) for assessment in _listed(trace))
+        feedback += [(name, *vote) for vote in votes if vote is not None]
     voices = list(dict.fromkeys(voice for _, voice, _ in feedback))
     questions = list(dict.fromkeys(voice[0] for _, voice, value in feedback if value is not None))
     if question is None and 1 < len(questions) < len(voices):
@@ -131,36 +114,39 @@ def _records(traces: Iterable[tuple[str, Any, Any]], question: str | None, how: 
         voices = [voice for voice in voices if voice[0] == chosen]
     names = dict(zip(voices, told_apart(*zip(*voices, strict=True)), strict=True)) if voices else {}
     kept = [(trace, names[voice], value) for trace, voice, value in feedback if voice in names]
-    return Records([trace for trace, _, _ in kept], [name for _, name, _ in kept], [value for _, _, value in kept])
+    items, jurors, labels = ([row[k] for row in kept] for k in range(3))
+    return Records(items, jurors, labels, texts.by_item)
 
 
-def _listed(assessments: Any, where: str) -> list[Mapping[str, Any]]:
+def _trace_id(trace: Node) -> Any:
+    name = trace["trace_id"].single()
+    if name is None:
+        raise trace["trace_id"].wrong("what mlflow.search_traces() returns")
+    return name
+
+
+def _listed(trace: Node) -> list[Node]:
     """The assessments of one trace, which may be text, or MLflow's own objects."""
-    if isinstance(assessments, str):
-        try:
-            assessments = json.loads(assessments)
-        except ValueError:
-            raise VotesError(f"{where}: 'assessments' is {assessments[:30]!r}, which is no JSON") from None
-    entries = [] if assessments is None or assessments != assessments else assessments
-    try:
-        several = [one.to_dictionary() if hasattr(one, "to_dictionary") else one for one in entries]
-    except TypeError:
-        raise VotesError(f"{where}: 'assessments' is {str(assessments)[:30]!r}, not a list") from None
-    if strange := [one for one in several if not isinstance(one, dict)]:
-        raise VotesError(f"{where}: an assessment is {str(strange[0])[:30]!r}, not an object")
-    return several
+    assessments = trace["assessments"]
+    given = assessments.value
+    if isinstance(given, str):
+        given = parsed(given.encode("utf-8", "replace"), f"{trace.where}'assessments': ")
+    elif hasattr(given, "tolist"):  # an array, as pandas reads Parquet
+        given = given.tolist()
+    if isinstance(given, float):  # NaN: an empty cell
+        given = None
+    if isinstance(given, (list, tuple)):
+        given = [one.to_dictionary() if hasattr(one, "to_dictionary") else one for one in given]
+    return list(replace(assessments, value=given).records())
 
 
-def _vote(assessment: Mapping[str, Any], where: str) -> tuple[tuple[str, str, str], Any] | None:
+def _vote(assessment: Node) -> tuple[tuple[str, str, str], Any] | None:
     """Who (name, source, kind of source) said what; None where it is an expectation or was overridden."""
-    feedback = assessment.get("feedback")
-    if not isinstance(feedback, dict) or assessment.get("valid") is False:
+    feedback = assessment["feedback"]
+    if feedback.is_null or assessment["valid"].truth() is False:
         return None
-    name = assessment.get("assessment_name") or assessment.get("name")
+    name = assessment["assessment_name"].text(assessment["name"].text())
     if not name:
-        raise VotesError(f"{where}: a feedback has no name; is this what mlflow.search_traces() of MLflow 3 returned?")
-    source = assessment.get("source") or {}
-    value = feedback.get("value")
-    if isinstance(value, (list, dict)):
-        raise VotesError(f"{where}: the feedback {name!r} is {str(value)[:30]!r}; a vote is a single value")
-    return (str(name), str(source.get("source_id") or ""), str(source.get("source_type") or "")), value
+        raise assessment["name"].wrong("the name of a feedback", "is this what mlflow.search_traces() returned?")
+    source = assessment["source"]
+    return (name, source["source_id"].text(), source["source_type"].text()), feedback["value"].single()

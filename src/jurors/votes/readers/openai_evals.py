@@ -15,6 +15,7 @@ from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.node import Node
 from jurors.votes.readers.short_names import told_apart
 
 TITLE = "OpenAI evals log"
@@ -66,31 +67,31 @@ def read(files: Files) -> Records:
 
 
 def _run(files: Files, path: Path) -> _Run:
-    where, spec = files.name(path), None
+    where, spec = files.name(path), Node(None)
     votes: dict[str, list[tuple[str, Any]]] = {}  # by the rule that gave the vote
     asked: dict[str, Any] = {}
-    for number, line in files.lines(path):
+    for line in files.lines(path):
         if "spec" in line:
             spec = line["spec"]
-        elif line.get("type") == "sampling" and isinstance(line.get("data"), dict):
-            asked[str(line.get("sample_id"))] = line["data"].get("prompt")
-        elif line.get("type") in ("match", "metrics"):
-            sample, data = line.get("sample_id"), line.get("data")
-            if not isinstance(sample, str) or not isinstance(data, dict):
-                raise VotesError(f"{where}line {number}: an event needs 'sample_id' (text) and 'data' (an object)")
-            rule, vote = _vote(line["type"], data)
-            if isinstance(vote, (list, dict)):
-                raise VotesError(f"{where}line {number}: {rule!r} is {str(vote)[:30]!r}, which is not a single value")
-            votes.setdefault(rule, []).append((sample, vote))
-    if not isinstance(spec, dict):
+        elif line["type"].value == "sampling":
+            asked[line["sample_id"].text()] = line["data"]["prompt"].value
+        elif line["type"].value in ("match", "metrics"):
+            sample, data = line["sample_id"], line["data"]
+            if not isinstance(sample.value, str):
+                raise sample.wrong("the sample's id (text)")
+            if data.is_null:
+                raise data.wrong("a record")
+            rule, vote = _vote(line["type"].text(), data)
+            votes.setdefault(rule, []).append((sample.text(), vote))
+    if not spec.is_record:
         raise VotesError(f'{where}the first line is not {{"spec": {{…}}}}, so nobody can tell whose run this is')
     rule = next((rule for rule in ("picked", *_METRICS) if rule in votes), "")
     chosen = votes.get(rule, [])
     return _Run(
-        completion_fns=tuple(map(str, spec.get("completion_fns") or [path.stem])),
-        eval_name=str(spec.get("eval_name") or ""),
+        completion_fns=tuple(one.text() for one in spec["completion_fns"].parts()) or (path.stem,),
+        eval_name=spec["eval_name"].text(),
         samples_file=_samples_file(spec),
-        run_id=str(spec.get("run_id") or path.stem),
+        run_id=spec["run_id"].text(path.stem),
         rule=rule,
         items=[sample for sample, _ in chosen],
         votes=[None if vote == _INVALID else vote for _, vote in chosen],
@@ -98,21 +99,18 @@ def _run(files: Files, path: Path) -> _Run:
     )
 
 
-def _vote(kind: str, data: Mapping[str, Any]) -> tuple[str, Any]:
+def _vote(kind: str, data: Node) -> tuple[str, Any]:
     """By which rule an event is a vote, and the vote; ("", None) where it is none."""
-    if kind == "match" and isinstance(data.get("options"), list):
-        expected = data.get("expected")
-        right = expected if isinstance(expected, list) else [expected]
-        if any(option not in right for option in data["options"]):
-            return "picked", data.get("picked")
-    return next(((rule, data[rule]) for rule in _METRICS if rule in data), ("", None))
+    options, expected = data["options"], data["expected"]
+    if kind == "match" and options.is_list:
+        right = expected.value if expected.is_list else [expected.value]
+        if any(option not in right for option in options.value):
+            return "picked", data["picked"].single()
+    return next(((rule, data[rule].single()) for rule in _METRICS if rule in data), ("", None))
 
 
-def _samples_file(spec: Mapping[str, Any]) -> str:
-    where: Any = spec.get("run_config")
-    for key in ("eval_spec", "args", "samples_jsonl"):
-        where = where.get(key) if isinstance(where, dict) else None
-    return str(where or "")
+def _samples_file(spec: Node) -> str:
+    return spec["run_config"]["eval_spec"]["args"]["samples_jsonl"].text()
 
 
 def _refuse_other_questions(runs: Sequence[_Run]) -> None:

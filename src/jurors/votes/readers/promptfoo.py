@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.node import Node, shown
 
 TITLE = "promptfoo results file"
 _RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')
@@ -77,65 +78,59 @@ def read(files: Files) -> Records:
     return Records([verdict.item for verdict in verdicts], names, votes, texts.by_item)
 
 
-def _results(files: Files, path: Path) -> Iterator[Mapping[str, Any]]:
+def _results(files: Files, path: Path) -> Iterable[Node]:
     if _is_lines(files.head(path)):
-        yield from (result for _, result in files.lines(path))
-        return
+        return files.lines(path)
     document = files.document(path)
-    outer = document.get("results") if isinstance(document, dict) else None
-    version = outer.get("version") if isinstance(outer, dict) else None
+    outer = document["results"] if document.is_record else document
+    version = outer["version"].value if outer.is_record else None
     if version is not None and version != _VERSION:
         raise VotesError(
-            f"{files.name(path)}these results are of version {version!r:.30}, known is {_VERSION}: write older ones "
+            f"{files.name(path)}these results are of version {shown(version)}, known is {_VERSION}: write older ones "
             "again with `promptfoo export eval` of today's promptfoo; for newer ones update jurors"
         )
-    results = outer.get("results") if isinstance(outer, dict) else [] if outer == [] else None
-    if not isinstance(results, list):
+    if outer.value != [] and not (outer.is_record and outer["results"].is_list):
         raise VotesError(f"{files.name(path)}this is no {TITLE}: it has no list 'results' in 'results'")
+    results = list(outer["results"].records()) if outer.is_record else []
     if not results:
         raise VotesError(f"{files.name(path)}this {TITLE} holds no results; was the eval stopped early?")
-    yield from results
+    return results
 
 
-def _verdicts(result: Any, prefix: str, where: str) -> Iterator[_Verdict]:
-    if not isinstance(result, dict) or "testIdx" not in result or "promptIdx" not in result:
-        raise VotesError(f"{where}a result lacks 'testIdx' or 'promptIdx' (found {str(result)[:40]!r})")
-    item = f"{prefix}test {result['testIdx']}, prompt {result['promptIdx']}, {_provider(result.get('provider'))}"
-    graded = _expected(result.get("gradingResult"), dict, f"{where}{item}: 'gradingResult'")
-    parts = _expected(graded.get("componentResults"), list, f"{where}{item}: 'componentResults'")
+def _verdicts(result: Node, prefix: str, where: str) -> Iterator[_Verdict]:
+    test, prompt = (_present(result[key]) for key in ("testIdx", "promptIdx"))
+    item = f"{prefix}test {test}, prompt {prompt}, {_provider(result['provider'])}"
     seen: Counter[tuple[str, str]] = Counter()
-    for part in parts:
-        assertion = _expected(part, dict, f"{where}{item}: a component result").get("assertion")
-        if not _expected(assertion, dict, f"{where}{item}: an 'assertion'"):
+    for part in replace(result, where=f"{where}{item}: ", path="")["gradingResult"]["componentResults"].records():
+        assertion = part["assertion"]
+        if not assertion.entries():
             continue  # the sum of an assert-set; its parts follow
-        if not isinstance(passed := part.get("pass"), bool):
-            raise VotesError(f"{where}{item}: 'pass' of an assertion is {str(passed)[:30]!r}; expected true or false")
-        kind = str(assertion.get("metric") or assertion.get("type")), _provider(assertion.get("provider"))
-        failed = (part.get("metadata") or {}).get("graderError") is True
-        yield _Verdict(item, kind, _text(assertion.get("value")), seen[kind], None if failed else _LABELS[passed])
+        passed = part["pass"].truth()
+        if passed is None:
+            raise part["pass"].wrong("true or false")
+        kind = assertion["metric"].text(assertion["type"].text()), _provider(assertion["provider"])
+        failed = part["metadata"]["graderError"].value is True
+        yield _Verdict(item, kind, _text(assertion["value"].value), seen[kind], None if failed else _LABELS[passed])
         seen[kind] += 1
 
 
-def _texts(result: Mapping[str, Any]) -> dict[str, Any]:
+def _texts(result: Node) -> dict[str, Any]:
     """The prompt as it was sent, and the output that was checked."""
-    prompt, response = result.get("prompt"), result.get("response")
+    prompt, response = result["prompt"], result["response"]
     return {
-        "question": prompt.get("raw") if isinstance(prompt, dict) else prompt,
-        "answer": response.get("output") if isinstance(response, dict) else response,
+        "question": (prompt["raw"] if prompt.is_record else prompt).value,
+        "answer": (response["output"] if response.is_record else response).value,
     }
 
 
-def _expected(value: Any, kind: type[dict[Any, Any]] | type[list[Any]], what: str) -> Any:
-    """A record or a list; an empty one for null, as where nothing was asserted or the output failed."""
-    if value is not None and not isinstance(value, kind):
-        raise VotesError(f"{what} is {str(value)[:30]!r}; expected {'a record' if kind is dict else 'a list'}")
-    return kind() if value is None else value
+def _present(place: Node) -> str:
+    if not place.text():
+        raise place.wrong("a number", "write the results again with promptfoo")
+    return place.text()
 
 
-def _provider(provider: Any) -> str:
-    if isinstance(provider, dict):
-        provider = provider.get("label") or provider.get("id")
-    return str(provider or "")
+def _provider(provider: Node) -> str:
+    return provider["label"].text(provider["id"].text()) if provider.is_record else provider.text()
 
 
 def _text(value: Any) -> str:
