@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from jurors.errors import VotesError
 from jurors.sketch.merge import merge_votes
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.node import shown
 from jurors.votes.table import NO_VOTE, Votes, plain
 from jurors.votes.write import grouped
 
@@ -204,7 +205,7 @@ def from_document(document: Any) -> Votes:
     counts = _numbers(document, "counts", "a count")
     items = sum(counts.tolist())
     if type(document["items"]) is not int or document["items"] != items:
-        raise VotesError(f'"items" is {document["items"]!r}, but the counts add up to {items:,}; {_AGAIN}')
+        raise VotesError(f'"items" is {shown(document["items"])}, but the counts add up to {items:,}; {_AGAIN}')
     bare = Votes(jurors=jurors, labels=labels, rows=len(counts), counts=counts)
     votes = _sparse_votes(document, bare) if "voters" in document else _dense_votes(document, bare)
     if _checksum(document) != document["checksum"]:
@@ -220,9 +221,9 @@ def _check_version(document: Any) -> None:
         )
     version = document.get("version")
     if type(version) is not int or version < 1:
-        raise VotesError(f'"version" must be a whole number from 1, found {version!r}; {_AGAIN}')
+        raise VotesError(f'"version" must be a whole number from 1, found {shown(version)}; {_AGAIN}')
     if version > VERSION:
-        raise VotesError(f"written by a newer jurors (version {version}); update jurors (pip install -U jurors)")
+        raise VotesError(f"written by a newer jurors (version {shown(version)}); update jurors (pip install -U jurors)")
     if missing := [part for part in _PARTS if part not in document]:
         raise VotesError(f'there is no "{missing[0]}" in this sketch file; {_AGAIN}')
 
@@ -230,21 +231,21 @@ def _check_version(document: Any) -> None:
 def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -> tuple[Any, ...]:
     values = document[part]
     if not isinstance(values, list):
-        raise VotesError(f'"{part}" must be a list, found {str(values)[:30]!r}; {_AGAIN}')
+        raise VotesError(f'"{part}" must be a list, found {shown(values)}; {_AGAIN}')
     for value in values:
         if type(value) not in kinds:
-            raise VotesError(f'"{part}" holds {str(value)[:30]!r}, which is no {part[:-1]}; {_AGAIN}')
+            raise VotesError(f'"{part}" holds {shown(value)}, which is no {part[:-1]}; {_AGAIN}')
         _check_label(value)
     if len({(isinstance(value, bool), value) for value in values}) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
-        raise VotesError(f'"{part}" names {twice!r} twice; {_AGAIN}')
+        raise VotesError(f'"{part}" names {shown(twice)} twice; {_AGAIN}')
     return tuple(values)
 
 
 def _check_label(label: Any) -> None:
     if type(label) not in (str, int, float, bool) or (isinstance(label, float) and not math.isfinite(label)):
         raise VotesError(
-            f"label {label!r} cannot stand in a sketch file; labels are text, finite numbers, true and false"
+            f"label {shown(label)} cannot stand in a sketch file; labels are text, finite numbers, true and false"
         )
 
 
@@ -252,15 +253,15 @@ def _numbers(document: Mapping[str, Any], part: str, what: str) -> Whole:
     """A list of whole numbers, none of them negative, whose sum is still a number to compute with."""
     values = document.get(part)
     if not isinstance(values, list):
-        raise VotesError(f'"{part}" must be a list, found {str(values)[:30]!r}; {_AGAIN}')
+        raise VotesError(f'"{part}" must be a list, found {shown(values)}; {_AGAIN}')
     if set(map(type, values)) - {int}:
         at, value = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int)
-        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {value!r}; {_AGAIN}')
+        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {shown(value)}; {_AGAIN}')
     if values and min(values) < 0:
         at, value = next((k, v) for k, v in enumerate(values, 1) if v < 0)
-        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {value}; {_AGAIN}')
+        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {shown(value)}; {_AGAIN}')
     if sum(values) >= 1 << 63:
-        raise VotesError(f'"{part}" adds up to {sum(values):,}, more than 2^63; {_AGAIN}')
+        raise VotesError(f'"{part}" adds up to {shown(sum(values))}, more than 2^63; {_AGAIN}')
     return np.array(values, dtype=np.int64)
 
 
@@ -290,7 +291,7 @@ def _codes(text: Any, votes: int, labels: int) -> Whole:
     """The inverse of `_digits`."""
     digits = _width(labels)
     if not isinstance(text, str) or not text.isascii():
-        raise VotesError(f'"decisions" must be texts of digits and points, found {str(text)[:30]!r}; {_AGAIN}')
+        raise VotesError(f'"decisions" must be texts of digits and points, found {shown(text)}; {_AGAIN}')
     if len(text) != votes * digits:
         raise VotesError(f'a text of "decisions" has {len(text):,} characters instead of {votes * digits:,}; {_AGAIN}')
     cells = np.frombuffer(text.encode("ascii"), dtype=np.uint8).reshape(votes, digits).astype(np.int64) - _ZERO

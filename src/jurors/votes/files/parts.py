@@ -16,6 +16,7 @@ from jurors.quoting import with_formula
 from jurors.votes.files.faults import first_byte
 from jurors.votes.files.fetch import BOM, HEAD
 from jurors.votes.files.formats import CELLS
+from jurors.votes.files.sizes import REPEATED
 from jurors.votes.layout import shown
 
 if TYPE_CHECKING:
@@ -58,6 +59,13 @@ def open_part(con: duckdb.DuckDBPyConnection, part: Part, *, sample: int = 20480
     described = con.execute(f"DESCRIBE SELECT * FROM {_filled(call, [part])}").fetchall()
     names, types = tuple(str(row[0]) for row in described), tuple(str(row[1]) for row in described)
     return replace(part, call=call, names=names, types=types)
+
+
+def check_cells(con: duckdb.DuckDBPyConnection, part: Part, allowed: int | None) -> None:
+    """VotesError where a Parquet file of a few bytes has more cells than anybody casts votes."""
+    if part.format == "parquet":
+        (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
+        REPEATED.check(rows * len(part.names), part.path.stat().st_size, allowed)
 
 
 def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], str]:

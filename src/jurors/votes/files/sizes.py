@@ -15,7 +15,7 @@ from typing import Any
 
 from jurors.errors import OptionError, VotesError
 
-_UNITS = {"": 1, "K": 3, "M": 6, "G": 9, "T": 12}
+_UNITS = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12}
 _LARGEST = (1 << 63) - 1
 _MEGABYTE = 10**6
 
@@ -60,6 +60,9 @@ class Room:
 
 PIECES = Room(100, 256 * _MEGABYTE)  #: tables, matrices, all members of an archive
 WHOLE = Room(30, 32 * _MEGABYTE)  #: a JSON document, which is held as a whole
+REPEATED = Room(
+    100, 32 * _MEGABYTE
+)  #: the cells of a Parquet file, which can say one value a billion times in a few bytes
 
 
 def _too_much(packed: int, most: int) -> VotesError:

@@ -21,7 +21,7 @@ from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
 from jurors.votes.files.faults import file_fault, first_line, row_fault
 from jurors.votes.files.fetch import local_copy
 from jurors.votes.files.locate import Found, Source, locate, no_tables, shown_source
-from jurors.votes.files.parts import INTEGERS, Part, check_same_columns, family, open_part, relation
+from jurors.votes.files.parts import INTEGERS, Part, check_cells, check_same_columns, family, open_part, relation
 from jurors.votes.files.sizes import in_bytes
 from jurors.votes.findings.repeats import same_files
 from jurors.votes.layout import Layout
@@ -168,7 +168,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             raise no_tables().in_file(name)
         parts = _local_parts(located, folder, options.format, allowed)
         with _engine(folder, limit, watched=progress is not None) as con:
-            table = _opened(con, parts, progress)
+            table = _opened(con, parts, progress, allowed)
             _refuse_same(con, table.parts)
             with _naming(name if len(parts) > 1 else parts[0].name, table):
                 yield table
@@ -226,12 +226,15 @@ def _connect(folder: Path, limit: int | None) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def _opened(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None = None) -> Table:
+def _opened(
+    con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None, allowed: int | None
+) -> Table:
     """The files as one table; a file of several may have no rows, but not all."""
     opened = []
     for part in parts:
         with _naming(part.name, part):
             opened.append(open_part(con, part))
+            check_cells(con, opened[-1], allowed)
     if len(opened) > 1 and any(set(part.names) != set(opened[0].names) for part in opened[1:]):
         opened = [_with_every_column(con, part) for part in opened]
     table = _joined(con, opened, progress)

@@ -18,6 +18,7 @@ import numpy as np
 from jurors.errors import VotesError
 from jurors.options import Label
 from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.node import Node, shown
 from jurors.votes.table import Votes, ordered_labels
 
 TITLE = "file of decision counts (by true label, where it is known)"
@@ -50,7 +51,9 @@ def by_true_label(document: Any) -> tuple[Votes, list[Label | None]]:
     for part in ("jurors", "labels"):
         names = named.get(part, [])
         if not isinstance(names, list) or not all(isinstance(name, (str, int)) for name in names):
-            raise VotesError(f'"{part}" must be a list of names, found {str(names)[:30]!r}')
+            raise VotesError(f'"{part}" must be a list of names, found {shown(names)}')
+        for name in names:
+            Node(name, path=part).single()
     rows = [tuple(key.split(",")) if "," in key else tuple(key) for _, key, _ in parts]
     jurors = _jurors(named.get("jurors"), rows)
     said = {value for row in rows for value in row} | {label for label, _, _ in parts if label is not None}
@@ -70,7 +73,7 @@ def experiments(document: Any) -> list[Any]:
     if isinstance(document, list):
         return document
     if not isinstance(document, Mapping):
-        raise VotesError(f"counts by true label are a JSON object, not {str(document)[:30]!r}")
+        raise VotesError(f"counts by true label are a JSON object, not {shown(document)}")
     part = document.get("by_true_label", document.get("observed", document))
     if isinstance(part, list):
         return part
@@ -79,14 +82,15 @@ def experiments(document: Any) -> list[Any]:
 
 def _entries(experiment: Any) -> Iterator[tuple[Label | None, str, int]]:
     if not isinstance(experiment, Mapping):
-        raise VotesError(f"an experiment maps each true label to counts, found {str(experiment)[:30]!r}")
+        raise VotesError(f"an experiment maps each true label to counts, found {shown(experiment)}")
     for label, counts in experiment.items():
+        Node(label, path="the true label").single()
         if not isinstance(counts, Mapping):
-            raise VotesError(f"the counts of true label {label!r} must be an object, found {str(counts)[:30]!r}")
-        for key, count in counts.items():
-            if type(count) is not int or count < 0:
-                raise VotesError(f"the count of {key!r} must be a whole number, 0 or more; found {count!r}")
-            yield label, key, count
+            raise VotesError(f"the counts of true label {label!r} must be an object, found {shown(counts)}")
+        for key, count in Node(counts).entries():
+            if type(count.value) is not int or count.value < 0:
+                raise VotesError(f"the count of {key!r} must be a whole number, 0 or more; found {shown(count.value)}")
+            yield label, key, count.value
 
 
 def _jurors(names: Any, rows: list[tuple[str, ...]]) -> list[str] | None:

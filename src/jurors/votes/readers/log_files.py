@@ -102,13 +102,15 @@ class Files:
         chosen = f"COLUMNS('^({'|'.join(columns)})$')" if columns else "*"
         try:
             with plainly_named(path) as plain, duckdb.connect() as con:
+                (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(plain)]).fetchall()[0]
+                WHOLE.check(rows, path.stat().st_size, self.allowed)
                 cursor = con.execute(f"SELECT {chosen} FROM read_parquet(?)", [str(plain)])
                 names = [column[0] for column in cursor.description]
                 first = 1
-                while rows := cursor.fetchmany(_ROWS):
-                    for number, row in enumerate(rows, first):
+                while block := cursor.fetchmany(_ROWS):
+                    for number, row in enumerate(block, first):
                         yield Node(dict(zip(names, row, strict=True)), f"{self.name(path)}row {number}: ")
-                    first += len(rows)
+                    first += len(block)
         except duckdb.Error as error:
             raise damaged_parquet(error).after(self.name(path)) from None
 

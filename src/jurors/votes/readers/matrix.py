@@ -59,13 +59,13 @@ def _load(files: Files, path: Path) -> dict[str, NDArray[Any]]:
     try:
         with path.open("rb") as file:
             start = file.read(2)
-        if start == _NUMPY[:2]:
-            return {"votes": np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))}
-        stream: Any = path
-        if start == _GZIP:
-            with files.reading(path, PIECES) as file:
-                stream = io.BytesIO(file.read())
-        return _arrays(stream, path.stat().st_size, files.allowed)
+            if start == _NUMPY[:2]:
+                return {"votes": np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))}
+            if start == _GZIP:
+                with files.reading(path, PIECES) as packed:
+                    return _arrays(io.BytesIO(packed.read()), path.stat().st_size, files.allowed)
+            file.seek(0)
+            return _arrays(file, path.stat().st_size, files.allowed)
     except VotesError:
         raise
     except Exception as error:  # a damaged header fails in numpy's, zip's or even Python's own parser, each in its way
