@@ -54,6 +54,9 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
         Which tool wrote the files ("inspect", "label_studio" …), where their content does not show it.
     memory
         How much memory DuckDB may use before it spills to disk, such as "2GB".
+    unpack
+        How much a packed file may hold, such as "10GB", where you trust it: else a table 100 times its packed size (or
+        256 MB), a JSON document 30 times (or 32 MB).
     progress
         Called with the share that is read, from 0 to 1, while a large file is read.
 
