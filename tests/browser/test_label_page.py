@@ -186,6 +186,7 @@ def test_hostile_names_and_texts_are_text(tmp_path: Path, visit: Any) -> None:
     assert ",=" not in (tmp_path / "a.csv").read_text()  # nothing that a spreadsheet would compute
     page.click("#over")
     page.set_input_files("#load", tmp_path / "a.csv")
+    page.wait_for_selector("#end")
     assert _count(page) == "6 of 6 labelled"
     assert found.js("typeof window.__pwned") == "undefined"
     assert page.query_selector("img") is None
