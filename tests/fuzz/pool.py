@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from fuzz.cases import Case, make_case
 from fuzz.contract import Outcome, faults
+from fuzz.one_database import share_one_database
 from fuzz.worker import prepare, run
 
 Numbered: TypeAlias = Sequence[int] | Mapping[str, Case]
@@ -65,6 +66,7 @@ def _forked(numbered: Numbered, chunk: Sequence[Any], seed: int, folder: Path) -
         return pid
     try:
         prepare(folder)
+        share_one_database()
         with (folder / "results.jsonl").open("w", buffering=1) as sink:
             for number in chunk:
                 sink.write(json.dumps({"begun": number}) + "\n")

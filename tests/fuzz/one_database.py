@@ -1,0 +1,34 @@
+"""One DuckDB for all cases of a worker: starting it takes longer than most commands. A case shown alone has its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+
+_connect = duckdb.connect
+_ANEW = "DROP TYPE IF EXISTS known; RESET memory_limit; RESET preserve_insertion_order"
+
+
+def share_one_database() -> None:
+    """From now on `duckdb.connect` gives another connection to the same database, as it was in the beginning."""
+    setattr(duckdb, "connect", _Shared())  # noqa: B010
+
+
+class _Shared:
+    def __init__(self) -> None:
+        self._base = self._started()
+
+    def _started(self) -> Any:
+        base = _connect()
+        base.execute("SET enable_external_file_cache = false")  # the next case's file has the same name
+        return base
+
+    def __call__(self, *, config: dict[str, str] | None = None) -> Any:
+        try:
+            self._base.execute(_ANEW)
+        except duckdb.Error:  # an error so grave that the database is closed
+            self._base = self._started()
+        for name, value in (config or {}).items():
+            self._base.execute(f"SET {name} = '{value}'")
+        return self._base.cursor()
