@@ -12,6 +12,7 @@ from fuzz.words import HOSTILE, LABELS, PLAIN
 from jurors.cli import main
 from jurors.jury import METHODS
 from jurors.options import TOOLS
+from jurors.plot import KINDS
 
 _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
@@ -95,6 +96,8 @@ def _argument(rng: random.Random, param: click.Argument, world: World) -> list[s
         return (
             world.votes if rng.random() < _NEEDED else [*world.votes, *rng.choice(([], world.votes, ["missing.csv"]))]
         )
+    if param.name == "kind" and rng.random() < _NEEDED:
+        return [rng.choice(KINDS)]
     return [_text(rng, world)]
 
 
@@ -192,7 +195,7 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--abstain": lambda rng, world: rng.choice((_of(rng, world.labels), "unsure")),
     "--errors": _pick("real", "independent", "0", "0.3", "5", "-1", "nan"),
     "--level": _pick("0.5", "0.9", "0.99", "0.999999", "1", "0"),
-    "--memory": _pick("1GB", "200MB", "1", "99999999TB", "-1GB", "2 GB", "50%", "0B", "x"),
+    "--memory": _pick("1GB", "200MB", "500MB", "2GB", "1", "99999999TB", "-1GB", "2 GB", "50%", "0B", "x"),
     "--from": lambda rng, _: rng.choice((rng.choice(TOOLS), f"{rng.choice(TOOLS)}:q", "excel")),
     "--min-score": _limit, "--min-accuracy": _limit, "--min-prevalence": _limit, "--max-prevalence": _limit,
     "--spec": _spec,
