@@ -70,9 +70,9 @@ def make_case(seed: int, number: int) -> Case:
     kind = rng.choice(_kinds())
     if words == "merge" and rng.random() < 0.5:
         kind = "sketch"
-    mishaps = rng.choice((0, 0, 1, 1, 1, 2))
+    mishaps = rng.choice((0, 0, 0, 1, 1, 2))
     files = _votes_files(rng, kind, jury, mishaps)
-    if rng.random() < 0.2:
+    if rng.random() < 0.15:
         name = rng.choice(list(files))
         files[name] = raw.mutated(rng, files[name])
     case = Case(kind, [], files, encoding=rng.choice(_ENCODINGS))
@@ -103,7 +103,7 @@ def _kinds() -> list[str]:
     often = [
         f"{layout}.{form}"
         for layout in LAYOUTS
-        for form in ("csv", "csv", "csv", "jsonl", "json", "tsv", "parquet") * 2
+        for form in ("csv", "csv", "csv", "jsonl", "json", "tsv", "parquet") * 3
     ]
     own = ["sketch"] * 4 + ["by_true_label"] * 3 + ["matrix.npy", "matrix.npz", "many.csv", "many.jsonl", "noise"]
     tools = [tool for tool in logs.samples() for _ in range(2)]
@@ -168,7 +168,7 @@ def _key(rng: random.Random, jury: Jury) -> tuple[str, bytes]:
     table = tables.key_of(rng, jury)
     if rng.random() < 0.4:
         table = tables.mutated(rng, table)
-    form = rng.choice(("csv", "csv", "csv", *FORMATS))
+    form = rng.choice(("csv", "csv", "csv", "csv", "jsonl", "json", "tsv", "parquet", "xlsx"))
     return form, FORMATS[form](rng, table)
 
 

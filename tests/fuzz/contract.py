@@ -17,7 +17,7 @@ MOST_MEMORY = 1 << 30  #: bytes
 _SMALL_FILE = 1 << 20
 _DATA_COMMANDS = ("convert", "sketch", "merge", "simulate")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]")
-_USAGE = re.compile(r"Usage: |Try '|Options:|\s*$")
+_USAGE = re.compile(r"Usage: |Try '|\s*$|(?:ALARM|warning|note) ")
 _PYTHON_WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: |^  warnings\.warn", re.MULTILINE)
 _SHARES = ("accuracy", "prevalence", "score")
 
@@ -54,7 +54,7 @@ def faults(case: Case, outcome: Outcome) -> list[str]:
 
 
 def _one_line(stderr: str) -> list[str]:
-    """One line that says what is wrong; click may show how the command is used above it."""
+    """One line that says what is wrong; above it may stand how the command is used, and alarms of votes that were read."""
     lines = [line for line in stderr.split("\n") if not _USAGE.match(line)]
     if len(lines) != 1:
         return [f"{len(lines)} lines for an error"]

@@ -97,7 +97,7 @@ def _argument(rng: random.Random, param: click.Argument, world: World) -> list[s
             world.votes if rng.random() < _NEEDED else [*world.votes, *rng.choice(([], world.votes, ["missing.csv"]))]
         )
     if param.name == "kind" and rng.random() < _NEEDED:
-        return [rng.choice(KINDS)]
+        return [rng.choice(list(KINDS))]
     return [_text(rng, world)]
 
 
