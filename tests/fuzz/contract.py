@@ -54,7 +54,7 @@ def faults(case: Case, outcome: Outcome) -> list[str]:
 
 
 def _one_line(stderr: str) -> list[str]:
-    """One line that says what is wrong; above it may stand how the command is used, and alarms of votes that were read."""
+    """One line that says what is wrong; above it may stand how the command is used, and alarms of the votes."""
     lines = [line for line in stderr.split("\n") if not _USAGE.match(line)]
     if len(lines) != 1:
         return [f"{len(lines)} lines for an error"]

@@ -140,9 +140,8 @@ def by_true_label(rng: random.Random, jury: Jury, mishaps: int) -> bytes:
 def matrix(rng: random.Random, jury: Jury, *, named: bool) -> bytes:
     """A numpy matrix of positions of labels, -1 where there is no vote, of some type."""
     place = {str(label): k for k, label in enumerate(jury.labels)}
-    cells = np.array(
-        [[place.get(str(vote), -1) for vote in row] for row in jury.votes], dtype=rng.choice(("i8", "i1", "f8", "f4"))
-    )
+    cells = np.array([[place.get(str(vote), -1) for vote in row] for row in jury.votes])
+    cells = cells.astype(rng.choice(("i8", "i1", "f8", "f4")))
     cells = rng.choice(
         (cells, cells, cells, cells.astype("U4"), cells[None], cells.ravel(), cells.astype("c16"), cells > 0)
     )

@@ -95,10 +95,10 @@ def _collected(
     done = [one for one in told if "number" in one]
     if status == 0:
         return done, []
-    if os.waitstatus_to_exitcode(status) == 70:
-        sys.exit(f"the fuzzer itself failed at case {told[-1]}")
     last = told[-1]["begun"]
     signal = os.waitstatus_to_exitcode(status)
+    if signal == 70:
+        sys.exit(f"the fuzzer itself failed at case {last}")
     stack = (folder / "stack.txt").read_text(errors="replace")
     trace = f"{'SIGPROF' if signal == -27 else 'Timeout' if signal == 1 else f'signal {-signal}'}\n{stack}"
     case = _case(numbered, last, seed)

@@ -15,6 +15,7 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate.trio.float_decode import decode_floats, vote_start
+from jurors.evaluate.trio.multilabel import check_few_labels
 from jurors.numbers.arrays import Floats
 from jurors.numbers.squarem import long_step
 from jurors.sketch import Sketch
@@ -53,7 +54,8 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
     Raises
     ------
     SketchError
-        Not three jurors, no items, missing votes, or fewer than three labels in use (two leave nothing to test).
+        Not three jurors, no items, missing votes, more than 50 labels, or fewer than three in use (two leave nothing to
+        test).
 
     Examples
     --------
@@ -88,6 +90,7 @@ def _used(sketch: Sketch) -> Floats:
         )
     if not sketch.items:
         raise SketchError("no item was answered by all three jurors, so there is nothing to test")
+    check_few_labels(sketch)
     table = sketch.table()
     used = np.flatnonzero([table[k].sum() + table[:, k].sum() + table[:, :, k].sum() for k in range(len(table))])
     if len(used) < 3:

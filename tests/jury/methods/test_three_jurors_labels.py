@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -134,3 +135,16 @@ def test_irrational_exact_answers_encode_their_own_counts() -> None:
     assert found.solution is not None
     assert jurors.encode(found.relabelled([2, 0, 1]), items=20_000) == sketch
     assert Sketch.from_json(sketch.to_json()) == sketch
+
+
+def test_a_trio_with_very_many_labels_is_estimated_and_says_what_was_not_tested() -> None:
+    """The table of all decision tuples has R³ cells, and working through it took R⁴ steps."""
+    said = Counter(f"{k % 60},{k % 60},{(k + (k % 7 == 0)) % 60}" for k in range(600))
+    sketch = Sketch.from_counts({tuple(key.split(",")): count for key, count in said.items()}, jurors="ijk")
+    evaluation = jurors.grade(sketch)
+    assert evaluation.method == "latent"
+    assert any("60 labels, where at most 50 can be tested" in note for note in evaluation.notes)
+    with pytest.raises(SketchError, match=r"60 labels have 216,000 decision tuples, too many .* \(at most 50 labels\)"):
+        jurors.grade(sketch, method="algebraic")
+    with pytest.raises(SketchError, match="at most 50 labels"):
+        jurors.goodness_of_fit(sketch)

@@ -78,13 +78,12 @@ def _as_shares(decode: tuple[Floats, list[Floats]]) -> tuple[Floats, Floats]:
 
 def vote_start(counts: Floats) -> tuple[Floats, Floats]:
     """One step of expectation-maximisation from the share of votes that each label got."""
-    size = len(counts)
-    same = np.eye(size)
-    said = same[:, :, None, None] + same[:, None, :, None] + same[:, None, None, :]  # label, a, b, c
-    mass = counts * said / 3
-    rows = [mass.sum(axis=axes) for axes in ((2, 3), (1, 3), (1, 2))]
-    safe = [np.maximum(row, _LEAST * counts.sum() / size) for row in rows]
-    return _as_shares((mass.sum(axis=(1, 2, 3)) / counts.sum(), [row / row.sum(axis=1, keepdims=True) for row in safe]))
+    ab, ac, bc = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=0)
+    alone = [ab.sum(axis=1), ab.sum(axis=0), ac.sum(axis=0)]  # how often each juror says each label
+    mass = [np.diag(alone[0]) + ab.T + ac.T, ab + np.diag(alone[1]) + bc.T, ac + bc + np.diag(alone[2])]  # thrice it
+    safe = [np.maximum(rows / 3, _LEAST * counts.sum() / len(counts)) for rows in mass]
+    share = sum(alone) / 3 / counts.sum()
+    return _as_shares((share, [rows / rows.sum(axis=1, keepdims=True) for rows in safe]))
 
 
 def _named(prevalence: Floats, confusions: Floats) -> tuple[Floats, Floats]:

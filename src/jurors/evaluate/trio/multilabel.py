@@ -23,7 +23,9 @@ from jurors.numbers import Algebraic, Surd
 from jurors.sketch import Sketch
 from jurors.votes import Label
 
-__all__ = ["MultilabelDecode", "Outcome", "decode_floats", "evaluate_trio_labels"]
+__all__ = ["MOST_LABELS", "MultilabelDecode", "Outcome", "check_few_labels", "decode_floats", "evaluate_trio_labels"]
+
+MOST_LABELS = 50  #: of a trio whose R³ counts are worked through; the time grows as R⁴
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,8 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice()) -> Multilabe
     Raises
     ------
     SketchError
-        Not three jurors, fewer than two labels, missing votes (`sketch.complete()` leaves those items out), no items.
+        Not three jurors, fewer than two labels or more than 50, missing votes (`sketch.complete()` leaves those items
+        out), no items.
 
     Examples
     --------
@@ -132,9 +135,21 @@ def _check(sketch: Sketch) -> None:
         )
     if len(sketch.labels) < 2:
         raise SketchError(f"nothing to tell apart: there are {len(sketch.labels)} labels; name all of them (labels=…)")
+    check_few_labels(sketch)
     if not sketch.items:
         message = "no item was answered by all three jurors, so there is nothing to grade"
         raise DegenerateSketchError(message, outcome="no_items")
+
+
+def check_few_labels(sketch: Sketch) -> None:
+    """SketchError where the table of all decision tuples of three jurors would be too large to work through."""
+    given = len(sketch.labels)
+    if given > MOST_LABELS:
+        message = (
+            f"three jurors with {given:,} labels have {given**3:,} decision tuples, too many for the exact theorem (at "
+            f"most {MOST_LABELS} labels); the default method estimates the grades all the same"
+        )
+        raise SketchError(message, code="many_labels", needed=MOST_LABELS, given=given)
 
 
 # -- counts without a solution ------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from jurors.evaluate.together.dependence import Dependence, dependence_of
 from jurors.evaluate.together.thresholds import FEWEST_JURORS
 from jurors.jury.methods.islands_apart import grade_groups
 from jurors.jury.methods.request import FIT_RULE, Request, named_statistics, oriented
-from jurors.jury.methods.three_jurors_labels import estimate_alarms
+from jurors.jury.methods.three_jurors_labels import estimate_alarms, untried
 from jurors.sketch import Sketch
 from jurors.sketch.panel_moments import MOST_FOR_PAIRS
 
@@ -35,7 +35,8 @@ def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
 
 def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
-    result = replace(oriented("latent", sketch, panel.fit, request), voices=tuple(panel.hearing.tolist()))
+    result = oriented("latent", sketch, panel.fit, request)
+    result = replace(result, voices=tuple(panel.hearing.tolist()), notes=(*result.notes, *untried(sketch)))
     alarms = list(result.alarms)
     if panel.fit.posterior is not None:
         alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)

@@ -12,7 +12,7 @@ from jurors.doubt import goodness_alarms, interval_around, outcome_alarms, panel
 from jurors.doubt.multilabel_alarms import tested
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Choice, Solution, evaluate_panel
-from jurors.evaluate.trio.multilabel import MultilabelDecode, evaluate_trio_labels
+from jurors.evaluate.trio.multilabel import MOST_LABELS, MultilabelDecode, evaluate_trio_labels
 from jurors.options import Target
 from jurors.sketch import Sketch
 
@@ -31,10 +31,23 @@ class ExactTrio:
 
 def is_exact(sketch: Sketch) -> bool:
     """Whether three jurors' counts obey the theorem for three labels or more: almost only made-up counts do."""
-    if len(sketch.jurors) != 3 or len(sketch.labels) < 3 or not sketch.complete().items:
+    if not _has_theorem(sketch):
         return False
     solution = evaluate_trio_labels(sketch.complete()).solution
     return solution is not None and solution.is_real
+
+
+def _has_theorem(sketch: Sketch) -> bool:
+    """Whether the theorem for three labels or more can be tried at all."""
+    return len(sketch.jurors) == 3 and 3 <= len(sketch.labels) <= MOST_LABELS and bool(sketch.complete().items)
+
+
+def untried(sketch: Sketch) -> tuple[str, ...]:
+    """That a trio has too many labels for the theorem, as a note: silence about them would say that all is well."""
+    if len(sketch.jurors) != 3 or len(sketch.labels) <= MOST_LABELS:
+        return ()
+    how_many = f"{len(sketch.labels):,} labels, where at most {MOST_LABELS} can be tested"
+    return (f"Whether independent jurors would give these counts was not tested: {how_many}.",)
 
 
 def exact_trio(sketch: Sketch, choice: Choice) -> ExactTrio:
@@ -49,7 +62,7 @@ def exact_trio(sketch: Sketch, choice: Choice) -> ExactTrio:
 
 def estimate_alarms(sketch: Sketch) -> list[Alarm]:
     """What the exact theorem and the goodness of fit say of three jurors who were graded by estimation."""
-    if len(sketch.jurors) != 3 or len(sketch.labels) < 3 or not sketch.complete().items:
+    if not _has_theorem(sketch):
         return []
     whole = sketch.complete()
     fit = tested(whole)
