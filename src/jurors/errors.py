@@ -40,7 +40,7 @@ Code: TypeAlias = Literal[
     "no_file", "empty", "damaged", "too_large", "several_questions", "bad_row",
     # the columns and cells of a table
     "key_column", "two_items", "no_label_column", "two_readings", "no_votes_table", "repeated_votes", "same_files",
-    "different_columns",
+    "different_columns", "many_columns",
     # what can be graded
     "no_items", "few_jurors", "few_labels", "many_labels", "degenerate",
 ]  # fmt: skip

@@ -190,3 +190,10 @@ def test_jury_keeps_string_and_odd_integer_labels() -> None:
     assert set(jury.predict(odd)) <= {5, 9}
     with pytest.raises(SketchError, match="was not there"):
         jury.predict(np.full((2, 4), 7))
+
+
+def test_free_text_is_not_scored() -> None:
+    """Each juror's answer has labels² numbers: three thousand texts took gigabytes."""
+    votes = [[f"text {k}", f"text {k + 1}"] for k in range(1_200)]
+    with pytest.raises(SketchError, match=r"1,201 labels are more than can be scored \(at most 1,000\)"):
+        jurors.score(votes, [row[0] for row in votes], jurors=("ann", "bob"))

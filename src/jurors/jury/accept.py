@@ -23,6 +23,7 @@ from jurors.votes.frame import eager, is_frame, open_frame
 from jurors.votes.layout import find_column
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
+_MOST_LABELS = 300  # an answer has jurors x labels² numbers, and takes time and memory by them
 MATRIX_OPTIONS = ("items", "jurors", "labels", "counts")
 
 
@@ -113,13 +114,13 @@ def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchErr
         shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
         message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
         yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
-    most = max(2, votes.total // 2)
+    most = min(max(2, votes.total // 2), _MOST_LABELS)
     if len(votes.labels) > most:
         similar = "".join(f" ({finding.message})" for finding in similar_names("label", votes.labels))
+        whose = "can be graded" if most == _MOST_LABELS else f"{votes.total:,} items can support"
         yield SketchError(
-            f"{len(votes.labels):,} labels are more than {votes.total:,} items can support (at most {most:,}): are "
-            "these scores or free text? Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)"
-            f"{similar}",
+            f"{len(votes.labels):,} labels are more than {whose} (at most {most:,}): are these scores or free text? "
+            f"Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN){similar}",
             code="many_labels",
             needed=most,
             given=len(votes.labels),

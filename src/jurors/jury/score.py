@@ -13,6 +13,8 @@ from jurors.jury.accept import accept, vote_alarms
 from jurors.jury.counted import Counted, count_rows
 from jurors.options import SourceOptions
 
+_MOST_LABELS = 1_000  # the answer has jurors x labels² numbers
+
 
 def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
     """Grade any number of jurors against the true labels.
@@ -40,5 +42,13 @@ def score_counted(counted: Counted, key: Any) -> KeyedEvaluation:
     aligned, truth = counted.align(key)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
+    if (given := len(aligned.sketch.labels)) > _MOST_LABELS:
+        raise SketchError(
+            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}): are these scores or free text? "
+            "Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)",
+            code="many_labels",
+            needed=_MOST_LABELS,
+            given=given,
+        )
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
     return replace(keyed, alarms=tuple(standing_alarms(keyed)))

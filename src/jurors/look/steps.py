@@ -79,7 +79,7 @@ def _shortly(refusal: SketchError) -> str:
         case "few_labels":
             return "grading needs at least two labels, and only one was ever said"
         case "many_labels":
-            return f"{given:,} labels are more than {refusal.about['items']:,} items can support: scores or free text?"
+            return f"{refusal.fault.partition(' (at most')[0]}: scores or free text?"
     return refusal.fault
 
 

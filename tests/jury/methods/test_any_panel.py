@@ -11,7 +11,7 @@ from panels import simulate
 from strategies import examples
 
 import jurors
-from jurors import Sketch, Votes, VotesError
+from jurors import Sketch, SketchError, Votes, VotesError
 from jurors.errors import OptionError
 
 
@@ -352,3 +352,14 @@ def test_the_intervals_of_a_large_panel_hold_the_truth_of_the_test() -> None:
         for low, high in [result.interval_of("accuracy", j, a)]
     ]
     assert np.mean(held) > 0.9
+
+
+def test_hundreds_of_labels_are_graded_by_the_simplest_model_and_a_thousand_are_refused() -> None:
+    """A panel of 1,000 labels took six minutes and gigabytes; the answer alone has jurors x labels² numbers."""
+    said = np.arange(2_400)[:, None] % np.array([1_000, 1_000, 1_000])
+    with pytest.raises(SketchError, match=r"1,000 labels are more than can be graded \(at most 300\)") as refused:
+        jurors.grade(said)
+    assert (refused.value.code, refused.value.about["given"]) == ("many_labels", 1_000)
+    few = said[:600] % 120
+    few[::9, 0] += 1
+    assert list(jurors.grade(few % 120).measured["choice"]) == ["one_coin"]

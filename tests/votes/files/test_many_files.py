@@ -2,7 +2,10 @@
 
 import gzip
 import io
+import json
+import os
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +20,7 @@ from jurors.cli.main import main
 from jurors.errors import JurorsError, VotesError
 from jurors.sketch import Sketch, read_sketch
 from jurors.votes import Votes, read_votes, read_votes_with_key, readers
+from jurors.votes.files import locate
 from jurors.votes.readers import Records
 
 
@@ -242,3 +246,34 @@ def test_a_table_of_text_asks_no_reader(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "a.csv").write_text("a,b\nx,y\n")
     for source in (tmp_path / "a.csv", tmp_path):
         assert read_votes(source).jurors == ("a", "b")
+
+
+def test_a_named_pipe_is_read_once_and_an_empty_one_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "votes.csv"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("item,ann,bob\nq1,yes,no\nq2,no,no\n",))
+    writer.start()
+    assert read_votes(pipe).rows == 2
+    writer.join()
+    monkeypatch.setattr(locate, "_PATIENCE", 0)
+    with pytest.raises(VotesError, match=r"votes.csv: nothing was written into this pipe"):
+        read_votes(pipe)
+
+
+def test_a_device_is_refused() -> None:
+    with pytest.raises(VotesError, match="/dev/zero: this is a device, not a file"):
+        read_votes("/dev/zero")
+
+
+@pytest.mark.parametrize(("ending", "columns"), [("csv", 10_001), ("json", 2_001)])
+def test_more_columns_than_can_be_read_are_told(ending: str, columns: int, tmp_path: Path) -> None:
+    """A table of 16,384 columns ended the process; a record of 10,000 keys took minutes."""
+    names = ["item", *(f"j{k}" for k in range(columns - 1))]
+    path = tmp_path / f"votes.{ending}"
+    table = f"{','.join(names)}\n{','.join('a' for _ in names)}\n"
+    path.write_text(table if ending == "csv" else json.dumps([dict.fromkeys(names, "a")]))
+    with pytest.raises(VotesError, match=rf"{columns:,} columns, and at most {columns - 1:,} .* one vote per row") as e:
+        read_votes(path)
+    assert (e.value.code, e.value.about["given"]) == ("many_columns", columns)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _BROAD = 3.0  # normal deviates by which strata must gain over jurors
 _ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
 _HASTE = 24  # EM steps that the comparison of models on a large panel may take
+_MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has at most so many parameters per vote
 _WORTH = 1e-3  # log-chance per hidden vote for which a richer model is worth its time on a large panel
 
 
@@ -170,7 +171,7 @@ def choose_latent(
     """
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
     fitter = _Fitter(key, strength, tolerance, max_iterations)
-    models = _identifiable(models, data.jurors, data.labels)
+    models = _identifiable(models, data.jurors, data.labels, data.votes)
     if len(models) == 1 or not data.votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
@@ -221,12 +222,15 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     return contest.settle(data, lambda chosen: {chosen: fitter.finish(data, chosen, ends[chosen][1])}, worth)
 
 
-def _identifiable(models: Sequence[str], jurors: int, labels: int) -> list[str]:
+def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float = np.inf) -> list[str]:
     """Keep the models with no more free parameters than the R^N - 1 free cells of a full sketch; at least the first.
 
+    With hundreds of labels, nor do those of ten times as many parameters as votes: they took minutes to lose.
     Free parameters: classes - 1, and for each juror 1, R(R-1), or R(R-1) + (R-1) + 1 with strata.
     """
     cells = float(labels) ** min(jurors, 40) - 1.0
+    if labels > _MANY_LABELS:
+        cells = min(cells, _MOST_PARAMETERS * votes)
     rows = labels * (labels - 1)
     free = {
         "one_coin": labels - 1 + jurors,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import select
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ Source: TypeAlias = OneSource | Sequence[OneSource]
 
 _UNFINISHED = ("~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".swp")
 _BLOCK = 1 << 20
+_PATIENCE = 10  # seconds until a named pipe must say something
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,10 @@ def _located(source: Any, spool: Path) -> Found:
     if not path.exists() and glob.has_magic(str(path)):
         return _matching(os.fspath(source))
     _check_exists(path)
+    if path.is_fifo():
+        path = _from_pipe(path, spool)
+    elif not path.is_file():
+        raise VotesError("this is a device, not a file; name a file, or pipe the votes into -")
     return Found((path,), path.parent, ((path, name),), frozenset((path,)))
 
 
@@ -162,6 +168,15 @@ def _spooled(stream: Any, target: Path) -> Path:
         while block := stream.read(_BLOCK):
             file.write(block.encode("utf-8", "surrogateescape") if isinstance(block, str) else block)
     return target
+
+
+def _from_pipe(path: Path, target: Path) -> Path:
+    """What is written into a named pipe, such as `<(zcat votes.csv.gz)`: it can be read only once, so into a file."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+        if not select.select([pipe], [], [], _PATIENCE)[0]:
+            raise VotesError(f"nothing was written into this pipe for {_PATIENCE} seconds; name a file, or pipe into -")
+        os.set_blocking(pipe.fileno(), True)
+        return _spooled(pipe, target)
 
 
 def _refuse_repeats(tables: Sequence[tuple[Path, str]]) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import duckdb
 
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_MOST_COLUMNS = {"json": 2_000, "jsonl": 2_000}  # a record's keys take time by their square
+_MOST = 10_000  # from some 16,000 columns on, DuckDB ends the process (SIGFPE)
 _FILES = "\0"  # where the names of the files go in a call: no path and no column holds it
 
 
@@ -50,6 +52,20 @@ class Part:
 
 def open_part(con: duckdb.DuckDBPyConnection, part: Part, *, sample: int = 20480) -> Part:
     """The file with its columns; those of JSON are the ones of the first `sample` records (-1: all)."""
+    opened = _with_columns(con, part, sample)
+    most = _MOST_COLUMNS.get(part.format, _MOST)
+    if len(opened.names) > most:
+        raise VotesError(
+            f"there are {len(opened.names):,} columns, and at most {most:,} can be read; write one vote per row "
+            "(item, juror, label), which any number of jurors can have",
+            code="many_columns",
+            needed=most,
+            given=len(opened.names),
+        )
+    return opened
+
+
+def _with_columns(con: duckdb.DuckDBPyConnection, part: Part, sample: int) -> Part:
     if part.format in CELLS:
         call, names, delimiter = _csv_call(part.path, "\t" if part.format == "tsv" else None)
         return replace(part, call=call, names=names, types=("CSV",) * len(names), delimiter=delimiter)
