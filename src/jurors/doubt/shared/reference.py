@@ -161,7 +161,7 @@ def _jury(row: dict[str, str], number: int) -> ReferenceJury:
             fits = field.type == "str" or (
                 np.isfinite(values[field.name]) and values[field.name] >= _LEAST.get(field.name, 0)
             )
-        except (TypeError, ValueError):
+        except (AttributeError, ValueError):  # a row that ends too early has None
             fits = False
         if not fits:
             message = f"row {number}: {field.name} is {text!r}, which it cannot be"
