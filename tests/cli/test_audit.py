@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -70,3 +71,39 @@ def test_a_sheet_of_other_votes_is_one_line_and_nothing_is_written(tmp_path: Pat
     assert (status, said.count("\n")) == (2, 1)
     assert "drawn from other votes" in said
     assert not (tmp_path / "next.csv").exists()
+
+
+def _answered(tmp_path: Path, n: int) -> Path:
+    (tmp_path / "votes.csv").write_text(VOTES)
+    sheet = tmp_path / "sheet.csv"
+    _run("plan", str(tmp_path / "votes.csv"), "-n", str(n), "-o", str(sheet))
+    rows = list(csv.DictReader(sheet.read_text().splitlines()))
+    for row in rows:
+        row["label"] = "yes" if int(row["item"]) % 2 else "no"
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return sheet
+
+
+def test_result_exits_by_its_goals_and_says_why(tmp_path: Path) -> None:
+    sheet = _answered(tmp_path, 40)
+    arguments = ["result", str(tmp_path / "votes.csv"), "--answers", str(sheet), "--format", "json"]
+    status, said = _run(*arguments, "--until", "score:ann >= 0.8", "--until", "score:ann ± 20%")
+    document = json.loads(said)
+    assert (status, document["passed"], [one["verdict"] for one in document["until"]]) == (0, True, ["pass", "pass"])
+    status, said = _run(*arguments, "--until", "score:bob >= 0.9")
+    assert (status, json.loads(said)["until"][0]["verdict"]) == (3, "fail")
+    status, said = _run(*arguments, "--until", "score:bob ± 0.01")
+    (goal,) = json.loads(said)["until"]
+    assert (status, goal["verdict"]) == (3, "not known")
+    assert 1 <= goal["labels_more"] <= 20
+    assert "labels more" in goal["reason"]
+
+
+def test_a_goal_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    sheet = _answered(tmp_path, 5)
+    for goal in ("score:ann about 5", "score:an ± 0.1", "scores:ann ± 0.1", "wrong <= 12"):
+        status, said = _run("result", str(tmp_path / "votes.csv"), "--answers", str(sheet), "--until", goal)
+        assert (status, said.count("\n")) == (2, 1), said

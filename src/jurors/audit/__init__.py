@@ -1,11 +1,13 @@
 """Which items a person should label, and what the labels prove: votes come in, a sheet goes out and comes back.
 
-`draw.py` draws (by the chances of `design.py`), `sheet.py` is what a person fills in, `result.py` says what follows.
-Further shapes of the sheet are plugged in at `jurors audit plan --format`, made from `Sheet.records`.
+`draw.py` draws (by the chances of `design.py`), `sheet.py` is what a person fills in, `result.py` says what follows,
+from what `proof/` makes of the draw. Further shapes of the sheet (`desk/`) are made from `Sheet.records`.
 """
 
+from jurors.audit.case import Share
 from jurors.audit.draw import plan
+from jurors.audit.result import Audit, result
 from jurors.audit.sheet import Sheet, read_sheet
 from jurors.votes.item_texts import read_item_texts
 
-__all__ = ["Sheet", "plan", "read_item_texts", "read_sheet"]
+__all__ = ["Audit", "Share", "Sheet", "plan", "read_item_texts", "read_sheet", "result"]

@@ -35,3 +35,20 @@ def replay(sheet: Sheet, votes: Votes, walk: Walk) -> Integers:
             )
         walk.take(which)
     return rows
+
+
+def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
+    """Each label of the sheet as a position in the votes' labels, -1 where there is none yet."""
+    place = {str(label): code for code, label in enumerate(votes.labels)}
+    for item, label in zip(sheet.items, sheet.labels, strict=True):
+        if label is not None and str(label) not in place:
+            known = ",".join(map(str, votes.labels))
+            raise VotesError(
+                f"item {item!r} is labelled {str(label)!r}, which nobody voted; if it can be true, name every label: "
+                f"--labels {known},{label}",
+                code="unknown_name", name=label, what="label", known=votes.labels,
+            )  # fmt: skip
+    codes = np.array([-1 if label is None else place[str(label)] for label in sheet.labels], dtype=np.int64)
+    if (codes < 0).all():
+        raise VotesError("the sheet has no label yet: fill in its column 'label'", code="empty")
+    return codes

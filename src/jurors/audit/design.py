@@ -1,9 +1,10 @@
 """The design of an audit: with what chance each item is drawn next, by the votes alone.
 
 Nine tenths of every draw are uniform over the items left, one tenth goes where jurors disagree; a large decision tuple
-that is overdue gets four tenths to itself. (More focus would pay where jurors err alone; where they err together,
-on items on which all agree, it makes every guarantee wider: `benchmarks/audit.py`.) No label enters, and neither does the size of the batch: so the chances of a
-finished sheet can be worked out again from the votes, one draw after the other, and two batches are one long draw.
+that is overdue gets four tenths to itself. (More focus would pay where jurors err alone; where they err together, on
+items on which all agree, it makes every guarantee wider.) No label enters, and neither does the size of the batch: so
+the chances of a finished sheet can be worked out again from the votes, one draw after the other, and two batches are
+one long draw.
 """
 
 from __future__ import annotations

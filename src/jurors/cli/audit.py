@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from jurors.cli.options import Source, texts_options, votes_options
-from jurors.cli.output import Output, output_options
+from jurors.cli.output import ALARM_STATUS, Output, output_options
 from jurors.cli.paths import READS, also_writes
 from jurors.errors import OptionError
 from jurors.tables import FORMS
@@ -52,6 +53,28 @@ def plan(
         for ending, path in beside.items():
             write_whole(path, _shaped(sheet, ending, output, title))
         output.write(_shaped(sheet, output.format, output, title))
+
+
+@audit.command()
+@votes_options
+@click.option("--answers", multiple=True, required=True, metavar="SHEET", type=READS,
+              help="The sheet with its labels filled in; repeatable, one per round.")  # fmt: skip
+@click.option("--until", multiple=True, metavar="GOAL",
+              help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
+@output_options("text", "json", "csv", "md", alarms=False)
+def result(source: Source, answers: tuple[str, ...], until: tuple[str, ...], level: float, output: Output) -> None:
+    """What the labels of a person prove of the jurors of FILE.
+
+    With --until, exit status 3 unless every goal is reached.
+    """
+    import jurors
+
+    with output.working("auditing") as bar:
+        audited = jurors.audit.result(source.read(bar), answers, level=level, until=until)
+    output.show(audited)
+    if not audited.passed:
+        sys.exit(ALARM_STATUS)
 
 
 def _beside(output: Output, *, blind: bool) -> dict[str, Path]:

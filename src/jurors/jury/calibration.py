@@ -176,7 +176,7 @@ def _noise(evaluation: Evaluation) -> FitNoise:
 
 def _variances(errors: Any) -> Floats:
     """Squared standard errors; one that does not exist adds nothing."""
-    return np.nan_to_num(np.array(errors, dtype=np.float64)) ** 2
+    return np.nan_to_num(np.array(errors, dtype=np.float64), posinf=0.0) ** 2
 
 
 def _filled(posterior: Floats, sketch: Sketch, voices: tuple[int, ...]) -> Floats:

@@ -1,7 +1,7 @@
 """Betting against a value: how sure a draw makes us that a share is not theta, however often one looks.
 
-Whoever bets on every draw at fair odds, were theta the truth, becomes rich by luck seldom: with capital 1, the chance of
-ever holding 1/alpha is at most alpha (Ville's inequality). So every theta against which a bettor has won 2/alpha, on
+Whoever bets on every draw at fair odds, were theta the truth, seldom becomes rich by luck: with capital 1, the chance
+of ever holding 1/alpha is at most alpha (Ville's inequality). So every theta against which a bettor has won 2/alpha, on
 either side, is refuted; the rest is a confidence set that holds at every draw at once (Waudby-Smith and Ramdas, 2024).
 
 A step pays 1 + lam (y - mu), where y estimates without bias the mean of what is left and mu is that mean under theta.
@@ -46,12 +46,11 @@ class Steps:
     unexplained: Floats  #: the part of the variance that the control leaves, about
     ratio: Flags  #: figures: whether it is an accuracy
     size: Floats  #: figures: items
+    size_right: Floats  #: figures: items where right is 1
 
-    def upto(self, draws: int) -> Steps:
-        """The first draws only."""
-        per_draw = [k for k, v in vars(self).items() if k not in ("ratio", "size")]
-        cut = {k: v[:, :draws] if k in ("extremes", "noise") else v[:draws] for k, v in vars(self).items() if k in per_draw}
-        return Steps(**cut, ratio=self.ratio, size=self.size)
+    def repeated(self, times: int) -> Steps:
+        """The figures again and again, to try several shares of each at once."""
+        return Steps(**{name: np.concatenate([part] * times, axis=-1) for name, part in vars(self).items()})
 
 
 def refuted(steps: Steps, theta: Floats, side: int, alpha: float) -> Flags:

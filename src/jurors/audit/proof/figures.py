@@ -37,12 +37,13 @@ class Figure:
         happens = (self.target[:, None] == every).astype(np.float64)
         if self.against is not None:
             return np.asarray((1 + happens - (self.against[:, None] == every)) / 2)
-        return 1 - happens if self.negated else happens
+        return np.asarray(1 - happens if self.negated else happens)
 
     def at(self, tuples: Integers) -> Figure:
         """The same of some tuples only, in this order."""
-        parts = {name: getattr(self, name) for name in ("member", "target", "against", "right")}
-        return replace(self, **{name: None if part is None else part[tuples] for name, part in parts.items()})
+        against = None if self.against is None else self.against[tuples]
+        right = None if self.right is None else self.right[tuples]
+        return replace(self, member=self.member[tuples], target=self.target[tuples], against=against, right=right)
 
 
 def score_of(juror: str, said: Integers) -> Figure:

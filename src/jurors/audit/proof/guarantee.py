@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jurors.audit.betting import Steps, refuted
+from jurors.audit.proof.betting import Steps, refuted
 from jurors.numbers.arrays import Floats
 
-_HALVINGS = 10
+_GRID = 8  # shares to begin with
+_HALVINGS = 7
 
 
 def intervals(steps: Steps, level: float) -> tuple[Floats, Floats]:
@@ -20,23 +21,28 @@ def possible(steps: Steps) -> tuple[Floats, Floats]:
     """Figures: the least and the greatest share that the labels leave possible, whatever the other items are."""
     known = steps.counts & ~np.isnan(steps.event)
     event = np.where(known, steps.event, 0.0)
-    unknown = steps.size - known.sum(axis=0)
     events, right = event.sum(axis=0), (event * steps.right).sum(axis=0)
+    open_right = steps.size_right - (known * steps.right).sum(axis=0)
+    open_wrong = steps.size - steps.size_right - (known * (1 - steps.right)).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        least = np.where(steps.ratio, right / (events + unknown), events / steps.size)
-        most = np.where(steps.ratio, (right + unknown) / (events + unknown), (events + unknown) / steps.size)
+        least = np.where(steps.ratio, right / (events + open_wrong), events / steps.size)
+        most = np.where(steps.ratio, (right + open_right) / (events + open_right), (events + open_right) / steps.size)
     return np.nan_to_num(least, nan=0.0), np.nan_to_num(most, nan=1.0)
 
 
 def _end(steps: Steps, level: float, side: int) -> Floats:
-    """The outermost share that is refuted on this side: 0 (or 1) where none is."""
+    """How far shares are refuted on this side without a gap: 0 (or 1) where none is."""
+    grid = np.linspace(0, 1, _GRID + 1)[:-1] if side > 0 else np.linspace(1, 0, _GRID + 1)[:-1]
     size = len(steps.size)
-    refused, open_ = np.full(size, 0.0 if side > 0 else 1.0), np.full(size, 1.0 if side > 0 else 0.0)
+    gone = refuted(steps.repeated(_GRID), np.repeat(grid, size), side, 1 - level).reshape(_GRID, size)
+    reach = np.where(gone.all(axis=0), _GRID, (~gone).argmax(axis=0))  # the first that stands
+    refused = np.where(reach > 0, grid[reach - 1], grid[0])
+    open_ = np.where(reach == 0, grid[0], refused + side / _GRID)
     for _ in range(_HALVINGS):
         middle = (refused + open_) / 2
-        gone = refuted(steps, middle, side, 1 - level)
-        refused, open_ = np.where(gone, middle, refused), np.where(gone, open_, middle)
-    return refused
+        lost = refuted(steps, middle, side, 1 - level)
+        refused, open_ = np.where(lost, middle, refused), np.where(lost, open_, middle)
+    return np.asarray(refused)
 
 
 def estimates(steps: Steps) -> Floats:
@@ -50,4 +56,4 @@ def estimates(steps: Steps) -> Floats:
     top = np.where(used, surprise * steps.right + steps.control_right + before_right / left, 0.0).sum(axis=0)
     below = np.where(steps.ratio, surprise + steps.control_all + before / left, steps.size / left)
     bottom = np.where(used, below, 0.0).sum(axis=0)
-    return np.divide(top, bottom, out=np.full(len(bottom), np.nan), where=bottom > 0)
+    return np.asarray(np.divide(top, bottom, out=np.full(len(bottom), np.nan), where=bottom > 0))

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jurors.audit.betting import Steps
 from jurors.audit.design import Walk
-from jurors.audit.figures import Figure
-from jurors.audit.foretell import Foretellers
+from jurors.audit.proof.betting import Steps
+from jurors.audit.proof.figures import Figure
+from jurors.audit.proof.foretell import Foretellers
 from jurors.numbers.arrays import Flags, Floats, Integers
 
 _PRIOR = 8.0  # how many labels the expected noise and share count as
@@ -49,6 +49,7 @@ class Sums:
     figures: tuple[Figure, ...]
     cells: Cells
     items: Floats  #: figures: their items
+    items_right: Floats  #: figures: those where right is 1
     focus: Floats  #: figures: the focus of their items, summed
     control_right: Floats  #: foretellers x figures: right * control, summed over the items
     control_all: Floats
@@ -60,9 +61,11 @@ class Sums:
     def of(cls, figures: Sequence[Figure], cells: Cells, focus: Floats) -> Sums:
         """The sums of some figures over all items; `focus` is that of the decision tuples."""
         rows = [_figure_sums(one, cells, focus[cells.tuple_of]) for one in figures]
-        items, drawn, right, every, extremes, noise, promise = (np.array(part) for part in zip(*rows, strict=True))
+        items, sure, drawn, right, every, extremes, noise, promise = (
+            np.array(part) for part in zip(*rows, strict=True)
+        )
         return cls(
-            tuple(figures), cells, items, drawn, right.T, every.T, extremes.transpose(1, 2, 0), noise.T, promise
+            tuple(figures), cells, items, sure, drawn, right.T, every.T, extremes.transpose(1, 2, 0), noise.T, promise
         )  # fmt: skip
 
 
@@ -78,7 +81,8 @@ def _figure_sums(figure: Figure, cells: Cells, focus: Floats) -> tuple[object, .
     noise = [(weights * spread)[right].sum() / total, (weights * spread)[~right].sum() / total]
     promise = weights @ (mixed - weights @ mixed / total) ** 2 / total
     ends = [end for side in (right, ~right) for end in _ends(control, figure.member & side)]
-    return weights.sum(), weights @ focus, control @ (weights * right), control @ weights, ends, noise, promise
+    known = weights.sum(), (weights * right).sum(), weights @ focus
+    return *known, control @ (weights * right), control @ weights, ends, noise, promise
 
 
 def _ends(control: Floats, among: Flags) -> tuple[Floats, Floats]:
@@ -124,6 +128,7 @@ def trace(sums: Sums, walk: Walk, drawn: Drawn) -> Steps:
     return Steps(
         **out, **by_line, counts=drawn.member > 0, event=drawn.event, right=drawn.right, fresh=fresh,
         ratio=np.array([one.is_ratio for one in sums.figures]), size=sums.items,
+        size_right=sums.items_right,
     )  # fmt: skip
 
 

@@ -1,0 +1,248 @@
+"""What audits promise and keep, on the vote sets with keys: coverage, looked at after every label, and widths.
+
+    python benchmarks/audit.py [--draws 40] [SET …]
+
+Every set's items with a known label are the population; items are drawn as `jurors.audit.plan` draws them, and every
+interval is the one that `jurors.audit.result` gives. "kept": the share of true figures that no look at any of the n
+labels refuted. "width": mean width over that of Wilson's interval from n (uniform, with replacement) labels alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from judged_sets import Bench, judge, percent, rivals_of_keyed, table
+from reference_sets import CACHE, VoteSet, data_folder, family_of, folders, load_set
+
+from jurors.audit.design import AGREED, Design, Walk
+from jurors.audit.proof.betting import Steps, refuted
+from jurors.audit.proof.figures import Figure, accuracy_of, prevalence_of, score_of, wrong_of
+from jurors.audit.proof.foretell import foretellers, votes_given
+from jurors.audit.proof.guarantee import intervals
+from jurors.audit.proof.trace import Cells, Drawn, Sums, trace
+from jurors.numbers.arrays import Floats, Integers
+
+SIZES = (20, 50, 100, 200)
+MOST_JURORS = 6
+LEVEL = 0.95
+CALIBRATED_AT = 30
+GOAL = 0.05
+Z = 1.959964
+
+
+@dataclass(frozen=True)
+class Population:
+    """The items of a key, by decision tuple and true label."""
+
+    counts: Integers  #: tuples x labels
+    design: Design
+    sums: Sums
+    truth: Floats  #: figures
+
+    @classmethod
+    def of(cls, vote_set: VoteSet, rng: np.random.Generator) -> Population:
+        """The items of a set's key, and some figures of them."""
+        jury, counts = vote_set.keyed, vote_set.counts.astype(np.int64)
+        said = np.full((jury.jurors, len(counts)), -1)
+        said[jury.juror, jury.row] = jury.label
+        given = np.zeros(counts.shape)
+        np.add.at(given, (jury.row, jury.label), 1.0)
+        labels = counts.shape[1]
+        open_ = (1 - given.max(axis=1) / np.maximum(given.sum(axis=1), 1)) * labels / (labels - 1)
+        nobody = np.zeros(0, dtype=np.int64)
+        design = Design(nobody, nobody, counts.sum(axis=1), AGREED + (1 - AGREED) * open_)
+        foretold = foretellers(jury.posterior, votes_given(given), jury.voices.astype(float), jury.weights)
+        figures = chosen_figures(said, jury.posterior.argmax(axis=1), counts, rng)
+        sums = Sums.of(figures, Cells.of_tuples(design.sizes, foretold), design.focus)
+        return cls(counts, design, sums, np.array([true_share(one, counts) for one in figures]))
+
+    @property
+    def items(self) -> int:
+        """How many there are."""
+        return int(self.counts.sum())
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+        """The decision tuples and the labels of a draw."""
+        walk, left = Walk(self.design), self.counts.astype(float)
+        tuples, labels = [], []
+        for _ in range(min(n, self.items)):
+            shares = np.cumsum(walk.chances() * walk.left)
+            which = int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
+            label = int(np.searchsorted(np.cumsum(left[which]), rng.random() * left[which].sum(), side="right"))
+            left[which, label] -= 1
+            walk.take(which)
+            tuples.append(which)
+            labels.append(label)
+        return np.array(tuples), np.array(labels)
+
+    def steps(self, drawn: tuple[Integers, Integers], n: int) -> Steps:
+        """A draw that was planned for n labels."""
+        tuples, labels = (part[:n] for part in drawn)
+        return trace(self.sums, Walk(self.design), Drawn.of(self.sums, tuples, labels, np.full(len(tuples), n)))
+
+
+def chosen_figures(said: Integers, chosen: Integers, counts: Integers, rng: np.random.Generator) -> list[Figure]:
+    """Scores of jurors with many votes, wrong labels, the commonest label's prevalence and the accuracies on it."""
+    votes = (said >= 0) @ counts.sum(axis=1)
+    jurors = rng.permutation(np.flatnonzero(votes >= min(votes.max(), 0.5 * counts.sum())))[:MOST_JURORS]
+    if len(jurors) < MOST_JURORS:
+        jurors = np.argsort(-votes)[:MOST_JURORS]
+    common = int(counts.sum(axis=0).argmax())
+    return [
+        *(score_of(str(j), said[j]) for j in jurors),
+        wrong_of("labels", chosen),
+        prevalence_of(common, common, len(counts)),
+        *(accuracy_of(str(j), common, common, said[j]) for j in jurors[:2]),
+    ]
+
+
+def true_share(figure: Figure, counts: Integers) -> float:
+    events = (figure.values(counts.shape[1]) * counts)[figure.member]
+    if figure.right is not None:
+        return float(events[figure.right[figure.member]].sum() / max(events.sum(), 1))
+    return float(events.sum() / max(counts[figure.member].sum(), 1))
+
+
+def wilson_width(share: float, n: float) -> float:
+    """The mean width over samples of n labels."""
+    size = max(round(n), 1)
+    right = np.random.default_rng(0).binomial(size, share, 400) / size
+    return float(np.mean(2 * Z * np.sqrt(right * (1 - right) / size + (Z / (2 * size)) ** 2) / (1 + Z * Z / size)))
+
+
+def gold_only(population: Population, n: int) -> Floats:
+    """Figures: Wilson's width by the labels among n that concern the figure."""
+    widths = []
+    for one, share in zip(population.sums.figures, population.truth, strict=True):
+        inside = population.counts[one.member]
+        concerned = (one.values(inside.shape[1])[one.member] * inside).sum() if one.is_ratio else inside.sum()
+        widths.append(wilson_width(share, n * concerned / population.items))
+    return np.array(widths)
+
+
+def side_by_side(parts: list[Steps]) -> Steps:
+    return Steps(**{f.name: np.concatenate([getattr(p, f.name) for p in parts], axis=-1) for f in fields(Steps)})
+
+
+@dataclass
+class Outcome:
+    """How a set did at a size."""
+
+    kept: float
+    inside: float
+    widths: Floats  #: figures: over gold-only's
+    half: float  #: mean half width of scores
+    half_gold: float
+
+
+def audit_set(population: Population, draws: int, rng: np.random.Generator) -> dict[int, Outcome]:
+    """Each size, planned for itself."""
+    drawn = [population.draw(max(SIZES), rng) for _ in range(draws)]
+    outcomes = {}
+    for n in SIZES:
+        if n > population.items:
+            continue
+        steps = side_by_side([population.steps(one, n) for one in drawn])
+        truth = np.tile(population.truth, draws)
+        lost = refuted(steps, truth, 1, 1 - LEVEL) | refuted(steps, truth, -1, 1 - LEVEL)
+        low, high = intervals(steps, LEVEL)
+        inside = (truth >= low - 1e-9) & (truth <= high + 1e-9)
+        wide, gold = (high - low).reshape(draws, -1).mean(axis=0), gold_only(population, n)
+        scores = [k for k, one in enumerate(population.sums.figures) if one.name[0] == "score"]
+        outcomes[n] = Outcome(
+            1 - lost.mean(), inside.mean(), wide / gold, wide[scores].mean() / 2, gold[scores].mean() / 2
+        )
+    return outcomes
+
+
+def labels_needed(half: dict[int, float]) -> float:
+    """Until scores are known to ± GOAL, along the last sizes' slope."""
+    sizes, widths = np.log(list(half)), np.log(list(half.values()))
+    if len(half) < 2:
+        return float("nan")
+    if widths[-1] > np.log(GOAL):
+        slope = min((widths[-1] - widths[-2]) / (sizes[-1] - sizes[-2]), -0.4)
+        return float(np.exp(sizes[-1] + (np.log(GOAL) - widths[-1]) / slope))
+    return float(np.exp(np.interp(-np.log(GOAL), -widths, sizes)))
+
+
+def calibrated(bench: Bench, vote_set: VoteSet, population: Population, draws: int, rng: np.random.Generator) -> Floats:
+    """Coverage and width of calibrated scores with the same labels as gold, and gold-only's width."""
+    rows = []
+    for _ in range(draws):
+        gold = np.zeros_like(vote_set.counts)
+        np.add.at(gold, population.draw(CALIBRATED_AT, rng), 1.0)
+        outcome = judge(vote_set, bench.grade(vote_set, gold=gold, rivals=rivals_of_keyed(vote_set)), gold)
+        rows.append((outcome["score", LEVEL], outcome["score", LEVEL, "width"]))
+    scores = [k for k, one in enumerate(population.sums.figures) if one.name[0] == "score"]
+    return np.array([*np.mean(rows, axis=0), gold_only(population, CALIBRATED_AT)[scores].mean()])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--calibrated-draws", type=int, default=4)
+    parser.add_argument("--cache", type=Path, default=CACHE)
+    options = parser.parse_args()
+    base = data_folder()
+    if base is None:
+        raise SystemExit("set JURORS_DATA to the folder of the vote sets")
+    sets = [load_set(f, options.cache) for f in folders(base)]
+    bench = Bench(sets)
+    families: dict[str, list[tuple[str, dict[int, Outcome]]]] = defaultdict(list)
+    real = {}
+    for vote_set in sets:
+        if options.sets and vote_set.name not in options.sets:
+            continue
+        rng = np.random.default_rng(len(families))
+        population = Population.of(vote_set, rng)
+        outcomes = audit_set(population, options.draws, rng)
+        families[family_of(vote_set.name)].append((vote_set.name, outcomes))
+        for n, one in outcomes.items():
+            *scores, wrong, prevalence, first, second = one.widths
+            print(
+                f"{vote_set.name:20} {population.items:6} {n:4} kept {one.kept:.3f} inside {one.inside:.3f} "
+                f"score {np.mean(scores):.2f} wrong {wrong:.2f} prevalence {prevalence:.2f} "
+                f"accuracy {(first + second) / 2:.2f}",
+                flush=True,
+            )
+        if options.calibrated_draws:
+            real[vote_set.name] = calibrated(bench, vote_set, population, options.calibrated_draws, rng)
+            print(f"{vote_set.name:20} calibrated {real[vote_set.name].round(3).tolist()}", flush=True)
+    print(summary(families, real))
+
+
+def summary(families: dict[str, list[tuple[str, dict[int, Outcome]]]], real: dict[str, Floats]) -> str:
+    """Coverage by family, widths over all sets, labels needed, calibrated beside."""
+    rows = []
+    for family, members in families.items():
+        kept = {n: [o[n].kept for _, o in members if n in o] for n in SIZES}
+        rows.append((family, *(percent(np.mean(k)) if k else "–" for k in kept.values())))
+    coverage = table(("family, kept at", *(str(n) for n in SIZES)), rows)
+    every = [o for members in families.values() for _, o in members]
+    lines = []
+    for n in SIZES:
+        widths = np.array([(o[n].widths[:-4].mean(), o[n].widths[-4], o[n].widths[-3]) for o in every if n in o])
+        lines.append((n, *(f"{m:.2f}" for m in np.median(widths, axis=0)), *(f"{m:.2f}" for m in widths.max(axis=0)),
+                      percent(np.mean(widths[:, 0] <= 1.05))))  # fmt: skip
+    heads = ("n", "score", "wrong", "prevalence", "worst score", "worst wrong", "worst prevalence", "score ≤ 1.05")
+    needed = [(labels_needed({n: x.half for n, x in o.items()}), labels_needed({n: x.half_gold for n, x in o.items()}))
+              for o in every]  # fmt: skip
+    ratio = [a / b for a, b in needed if a == a and b == b]
+    text = [coverage, table(heads, lines), f"labels for ± {GOAL}: {np.median(ratio):.2f} of gold-only's (median)"]
+    if real:
+        kept_real, width, gold = np.array(list(real.values())).T
+        text.append(
+            f"calibrated, {CALIBRATED_AT} labels: scores inside {percent(kept_real.mean())}, width {width.mean():.3f}, "
+            f"gold-only {gold.mean():.3f}, ratio {np.mean(width / gold):.2f}"
+        )
+    return "\n\n".join(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""What answers prove: bets are fair, losses are bounded, intervals hold, and what is wrong is said in a line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from jurors.audit import Audit, Sheet, plan, result
+from jurors.audit.case import Case
+from jurors.audit.design import Walk
+from jurors.audit.proof.betting import Steps, _Past, refuted
+from jurors.audit.proof.figures import Figure, lead_of
+from jurors.audit.proof.guarantee import estimates
+from jurors.audit.proof.trace import Cells, Drawn, Sums, trace
+from jurors.audit.result import figures_of
+from jurors.errors import OptionError, VotesError
+from jurors.votes import Votes
+
+LABELS = ("a", "b", "c")
+
+
+def _jury(items: int, seed: int, missing: float = 0.2) -> tuple[Votes, np.ndarray]:
+    """Votes of jurors who share their errors, and the truth."""
+    random = np.random.default_rng(seed)
+    truth = random.choice(3, items, p=(0.6, 0.3, 0.1))
+    misled = np.where(random.random(items) < 0.2, (truth + 1) % 3, truth)
+    codes = np.where(
+        random.random((items, 4)) < (0.9, 0.8, 0.7, 0.5), misled[:, None], random.integers(0, 3, (items, 4))
+    )
+    codes = np.where(random.random((items, 4)) < missing, -1, codes)
+    return Votes.from_matrix(codes, items=[f"q{k}" for k in range(items)], jurors=list("wxyz"), labels=LABELS), truth
+
+
+def _answered(votes: Votes, truth: np.ndarray, n: int, seed: int = 0) -> Sheet:
+    sheet = plan(votes, n, seed=seed)
+    return replace(sheet, labels=tuple(LABELS[truth[int(item[1:])]] for item in sheet.items))
+
+
+def _true_share(figure: Figure, case: Case, truth: np.ndarray) -> float:
+    at = case.design.tuple_of_row
+    events = figure.values(3)[at, truth] * figure.member[at]
+    if figure.right is not None:
+        return float((events * figure.right[at]).sum() / events.sum()) if events.any() else float("nan")
+    return float(events.sum() / figure.member[at].sum())
+
+
+def _steps(case: Case, figures: list[Figure], rows: list[int], truth: np.ndarray, end: int) -> tuple[Steps, Walk]:
+    walk = Walk(case.design)
+    sums = Sums.of(figures, Cells.of_tuples(case.design.sizes, case.foretold), case.design.focus)
+    drawn = Drawn.of(sums, case.design.tuple_of_row[rows], truth[rows], np.full(len(rows), end))
+    return trace(sums, walk, drawn), walk
+
+
+@pytest.mark.parametrize(("seed", "before"), [(1, 0), (2, 6), (3, 12)], ids=["first", "later", "last"])
+def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int, before: int) -> None:
+    votes, truth = _jury(30, seed)
+    case = Case.of(votes, _answered(votes, truth, 14, seed))
+    figures = [*figures_of(case), lead_of("w", "x", case.said[0], case.said[1])]
+    shares = np.array([_true_share(one, case, truth) for one in figures])
+    past, left = case.rows[:before].tolist(), [r for r in range(30) if r not in set(case.rows[:before].tolist())]
+    walk = Walk(case.design)
+    for row in past:
+        walk.take(int(case.design.tuple_of_row[row]))
+    chance = walk.chances()[case.design.tuple_of_row[left]]
+    gains, counts = [], []
+    for row in left:
+        steps, _ = _steps(case, figures, [*past, row], truth, 14)
+        bettor = _Past.start(steps, shares)
+        for t in range(before):
+            bettor.take(t)
+        for side in (1, -1):
+            gain, loss, _ = bettor.payoff(before, bettor.mean(before), side)
+            assert (np.where(steps.counts[before], gain, 0.0) >= -loss - 1e-9).all()
+        gains.append(-gain)
+        counts.append(steps.counts[before])
+    share = (chance[:, None] * np.array(counts)).sum(axis=0)
+    known = ~np.isnan(shares) & (share > 0)
+    expected = (chance[:, None] * np.array(gains) * np.array(counts)).sum(axis=0)
+    np.testing.assert_allclose(expected[known], 0, atol=1e-9)
+
+
+def test_the_truth_is_seldom_refuted_however_often_one_looks() -> None:
+    lost, tries = 0, 0
+    for seed in range(8):
+        votes, truth = _jury(80, seed, missing=0.1)
+        case = Case.of(votes, _answered(votes, truth, 40, seed))
+        figures = [one for one in figures_of(case) if one.name[0] != "accuracy"]
+        shares = np.array([_true_share(one, case, truth) for one in figures])
+        steps, _ = _steps(case, figures, case.rows.tolist(), truth, 40)
+        gone = refuted(steps, shares, 1, 0.2) | refuted(steps, shares, -1, 0.2)
+        lost, tries = lost + int(gone.sum()), tries + len(gone)
+    assert lost / tries < 0.2
+
+
+def test_intervals_hold_the_truth_and_narrow_with_labels() -> None:
+    votes, truth = _jury(200, 3)
+    few, many = (result(votes, _answered(votes, truth, n)) for n in (20, 120))
+    names = [name for name in few.guaranteed if name[0] != "accuracy"]
+    widths = [[np.diff(audit.guaranteed[name].interval)[0] for name in names] for audit in (few, many)]
+    assert np.mean(widths[1]) < 0.6 * np.mean(widths[0])
+    case = Case.of(votes, _answered(votes, truth, 120))
+    for one in figures_of(case):
+        low, high = many.guaranteed[one.name].interval
+        assert low - 0.02 <= _true_share(one, case, truth) <= high + 0.02
+        assert low <= many.guaranteed[one.name].estimate <= high
+
+
+def test_with_every_item_labelled_nothing_is_left_to_doubt() -> None:
+    votes, truth = _jury(40, 5)
+    audit = result(votes, _answered(votes, truth, 40))
+    case = Case.of(votes, _answered(votes, truth, 40))
+    for one in figures_of(case):
+        low, high = audit.guaranteed[one.name].interval
+        assert low == pytest.approx(high) == pytest.approx(_true_share(one, case, truth))
+
+
+def test_the_document_has_the_keys_of_both_columns() -> None:
+    votes, truth = _jury(120, 1, missing=0.0)
+    document = json.loads(result(votes, _answered(votes, truth, 30)).to_json())
+    assert (document["labelled"], document["drawn"], document["level"]) == (30, 30, 0.95)
+    for column in ("guaranteed", "calibrated"):
+        assert list(document[column]) == ["score", "accuracy", "prevalence", "wrong_labels"]
+        assert set(document[column]["score"]["w"]) == {"estimate", "interval"}
+        assert set(document[column]["accuracy"]["w"]) == set(LABELS)
+        assert set(document[column]["prevalence"]) == set(LABELS)
+    assert "majority" in document["guaranteed"]["wrong_labels"]
+
+
+def test_neither_the_order_of_rows_nor_names_of_jurors_change_what_is_proved() -> None:
+    votes, truth = _jury(60, 2, missing=0.0)
+    order = np.random.default_rng(0).permutation(60)
+    other = Votes.from_matrix(
+        votes.codes[order][:, ::-1], items=votes.item_names()[order], jurors=list("4321"), labels=LABELS
+    )
+    one, again = result(votes, _answered(votes, truth, 20)), None
+    sheet = plan(other, 20)
+    again = result(other, replace(sheet, labels=tuple(LABELS[truth[int(i[1:])]] for i in sheet.items)))
+    assert again.of("score", "1").interval == pytest.approx(one.of("score", "w").interval)
+    assert again.of("wrong_labels", "majority").interval == pytest.approx(one.of("wrong_labels", "majority").interval)
+
+
+def test_rounds_are_read_as_one_and_labels_not_given_yet_change_nothing() -> None:
+    votes, truth = _jury(90, 4)
+    first = _answered(votes, truth, 15)
+    second = plan(votes, 10, after=first)
+    second = replace(second, labels=tuple(LABELS[truth[int(i[1:])]] for i in second.items))
+    both = result(votes, [second, first])
+    assert (both.labelled, both.drawn) == (25, 25)
+    waiting = result(votes, [replace(second, labels=(None,) * 10), first])
+    assert (waiting.labelled, waiting.drawn) == (15, 25)
+    assert waiting.guaranteed == result(votes, first).guaranteed
+
+
+def test_a_label_passed_over_only_widens() -> None:
+    votes, truth = _jury(90, 4, missing=0.0)
+    sheet = _answered(votes, truth, 30)
+    gap = result(votes, replace(sheet, labels=(*sheet.labels[:4], None, *sheet.labels[5:])))
+    assert gap.gaps == 1
+    assert "have none" in gap.to_text()
+    whole = result(votes, sheet)
+    wider = [np.diff(gap.of("score", j).interval)[0] - np.diff(whole.of("score", j).interval)[0] for j in "wxyz"]
+    assert min(wider) > 0
+
+
+def test_one_juror_can_be_audited_where_grading_needs_three() -> None:
+    votes = Votes.from_matrix([[0]] * 40 + [[1]] * 40, labels=("no", "yes"))
+    sheet = plan(votes, 30)
+    audit = result(votes, replace(sheet, labels=tuple("no" if i < 50 else "yes" for i in sheet.items)))
+    assert isinstance(audit, Audit)
+    assert audit.calibrated is None
+    low, high = audit.of("score", "1").interval
+    assert low < 70 / 80 < high
+
+
+def test_what_is_wrong_with_answers_is_said_in_a_line() -> None:
+    votes, truth = _jury(60, 6)
+    sheet = _answered(votes, truth, 10)
+    with pytest.raises(VotesError, match=r"labelled 'maybe', which nobody voted.*--labels a,b,c,maybe"):
+        result(votes, replace(sheet, labels=("maybe", *sheet.labels[1:])))
+    with pytest.raises(VotesError, match="the sheet has no label yet"):
+        result(votes, plan(votes, 10))
+    with pytest.raises(OptionError, match="level must lie between 0 and 1"):
+        result(votes, sheet, level=95)
+    with pytest.raises(VotesError, match="drawn from other votes"):
+        result(_jury(60, 7)[0], sheet)
+    with pytest.raises(VotesError, match="has two labels, 'a' and 'b'"):
+        result(votes, [replace(sheet, labels=("a",) * 10), replace(sheet, labels=("b",) * 10)])
+
+
+def test_a_true_label_that_nobody_voted_is_possible_where_it_is_named() -> None:
+    votes = Votes.from_matrix([[0, 0, 1], [1, 1, 1], [0, 1, 0]] * 20, labels=("a", "b", "c"))
+    sheet = plan(votes, 20)
+    audit = result(votes, replace(sheet, labels=("c",) * 20))
+    assert audit.of("prevalence", "c").estimate == pytest.approx(1, abs=0.05)
+    assert audit.of("score", "1").interval[1] < 0.3
+
+
+def test_estimates_are_near_the_truth() -> None:
+    off = []
+    votes, truth = _jury(150, 9)
+    for seed in range(8):
+        case = Case.of(votes, _answered(votes, truth, 60, seed))
+        figures = [one for one in figures_of(case) if one.name[0] != "accuracy"]
+        steps, _ = _steps(case, figures, case.rows.tolist(), truth, 60)
+        off.append(estimates(steps) - [_true_share(one, case, truth) for one in figures])
+    assert np.abs(np.mean(off, axis=0)).max() < 0.04
