@@ -57,8 +57,8 @@ def parse_goal(text: str, known: Mapping[tuple[Any, ...], Any]) -> Goal:
     parts = _GOAL.fullmatch(text)
     if parts is None:
         raise OptionError(
-            f"cannot read the goal {text!r}; write score:JUROR ± 0.05, accuracy:JUROR:LABEL ± 0.1, prevalence:LABEL ± 5% "
-            "or wrong <= 0.1",
+            f"cannot read the goal {text!r}: write score:JUROR ± 0.05, accuracy:JUROR:LABEL ± 0.1, "
+            "prevalence:LABEL ± 0.05 or wrong <= 0.1",
             code="out_of_range", name="until", value=text,
         )  # fmt: skip
     what, of, sign, number, hundredth = parts.groups()
