@@ -222,14 +222,14 @@ def summary(families: dict[str, list[tuple[str, dict[int, Outcome]]]], real: dic
     rows = []
     for family, members in families.items():
         kept = {n: [o[n].kept for _, o in members if n in o] for n in SIZES}
-        rows.append((family, *(percent(np.mean(k)) if k else "–" for k in kept.values())))
+        rows.append((family, *(percent(float(np.mean(k))) if k else "–" for k in kept.values())))
     coverage = table(("family, kept at", *(str(n) for n in SIZES)), rows)
     every = [o for members in families.values() for _, o in members]
     lines = []
     for n in SIZES:
         widths = np.array([(o[n].widths[:-4].mean(), o[n].widths[-4], o[n].widths[-3]) for o in every if n in o])
         lines.append((n, *(f"{m:.2f}" for m in np.median(widths, axis=0)), *(f"{m:.2f}" for m in widths.max(axis=0)),
-                      percent(np.mean(widths[:, 0] <= 1.05))))  # fmt: skip
+                      percent(float(np.mean(widths[:, 0] <= 1.05)))))  # fmt: skip
     heads = ("n", "score", "wrong", "prevalence", "worst score", "worst wrong", "worst prevalence", "score ≤ 1.05")
     needed = [(labels_needed({n: x.half for n, x in o.items()}), labels_needed({n: x.half_gold for n, x in o.items()}))
               for o in every]  # fmt: skip

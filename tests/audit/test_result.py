@@ -105,7 +105,9 @@ def test_intervals_hold_the_truth_and_narrow_with_labels() -> None:
     for one in figures_of(case):
         low, high = many.guaranteed[one.name].interval
         assert low - 0.02 <= _true_share(one, case, truth) <= high + 0.02
-        assert low <= many.guaranteed[one.name].estimate <= high
+        estimate = many.guaranteed[one.name].estimate
+        assert estimate is not None
+        assert low <= estimate <= high
 
 
 def test_with_every_item_labelled_nothing_is_left_to_doubt() -> None:
