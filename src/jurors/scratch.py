@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import secrets
 import shutil
 import tempfile
 import zlib
@@ -37,28 +38,28 @@ def scratch(home: Path | None = None) -> Iterator[Path]:
     parent = Path(tempfile.gettempdir()) if home is None else home
     prefix = _PREFIX if home is None else f".{_PREFIX}"
     _sweep(parent, prefix)
-    folder, lock = _locked(parent, prefix)
-    try:
+    folder, locks = parent / f"{prefix}{secrets.token_hex(8)}", list[int]()
+    try:  # before the folder is made: a signal may come at any moment
+        folder.mkdir(mode=0o700)
+        _hold(folder, locks)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
+        for lock in locks:
             os.close(lock)
 
 
-def _locked(parent: Path, prefix: str) -> tuple[Path, int | None]:
-    """A new folder and the handle that holds its lock, where there are locks."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        if fcntl is None:
-            return folder, None
-        with suppress(FileNotFoundError):  # another process swept it away before it was held
+def _hold(folder: Path, locks: list[int]) -> None:
+    """Hold the folder, where there are locks; another process may have swept it away before: then make it again."""
+    while fcntl is not None:
+        with suppress(FileNotFoundError):
             lock = os.open(folder, os.O_RDONLY)
+            locks.append(lock)
             with suppress(OSError):  # not every file system has locks
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if folder.exists():
-                return folder, lock
-            os.close(lock)
+                return
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _sweep(parent: Path, prefix: str) -> None:

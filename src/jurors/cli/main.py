@@ -76,6 +76,8 @@ class LazyGroup(click.Group):
                 return super().main(*args, **extra)
             except OSError:  # not even what is wrong with the command line can be told
                 sys.exit(2)
+            except KeyboardInterrupt:  # before or after the command
+                sys.exit(stopped_status())
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Parse; `--help` is printed here."""

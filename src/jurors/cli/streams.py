@@ -76,6 +76,7 @@ def heeding_signals() -> Iterator[None]:
         yield
         return
     heeded = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]  # `nohup` ignores one
+    hook, sys.unraisablehook = sys.unraisablehook, _stop_again
     for number in heeded:
         signal.signal(number, _stop)
     try:
@@ -83,12 +84,21 @@ def heeding_signals() -> Iterator[None]:
     finally:
         for number in heeded:
             signal.signal(number, signal.SIG_DFL)
+        sys.unraisablehook = hook
 
 
 def _stop(number: int, frame: Any) -> NoReturn:
     global _stopped_by
     _stopped_by = number
     raise Stopped
+
+
+def _stop_again(fault: Any) -> None:
+    """A signal that came while Python tidied up, where nothing can be raised, comes again a moment later."""
+    if isinstance(fault.exc_value, Stopped):
+        threading.Timer(0.05, os.kill, (os.getpid(), _stopped_by)).start()
+    else:
+        sys.__unraisablehook__(fault)
 
 
 _stopped_by: int = signal.SIGINT
