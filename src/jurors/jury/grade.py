@@ -6,24 +6,26 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Unpack
 
+import numpy as np
+
 from jurors.doubt import check_gold
 from jurors.doubt.standing import standing_alarms
 from jurors.doubt.voice_alarms import same_voice_alarms
-from jurors.evaluate import Choice, Evaluation
+from jurors.evaluate import Alarm, Choice, Evaluation
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.panel.same_voice import joined, same_voices
-from jurors.jury.accept import accept
+from jurors.jury.accept import accept, refusals, without_silent
 from jurors.jury.calibration import Calibration
-from jurors.jury.counted import Counted, count_gradable
+from jurors.jury.counted import Counted, count_gradable, count_rows
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.jury.methods.request import Request
-from jurors.jury.methods.single_label import grade_single_label
 from jurors.names import choice
 from jurors.numbers.arrays import Integers
 from jurors.numbers.threads import one_thread
 from jurors.options import GradeOptions, Grading, GradingOptions, apart
 from jurors.sketch import Sketch
-from jurors.votes import Votes
+from jurors.votes import Label, Votes
+from jurors.votes.table import NO_VOTE
 
 
 def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
@@ -61,7 +63,7 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     grading, reading = apart(options)
     asked = Grading.of(grading)
     votes = accept(source, by_item=asked.gold is not None, **reading)
-    return grade_single_label(votes, asked.level) or grade_counted(*_known(votes, asked), asked)
+    return _single_label(votes, asked.level) or grade_counted(*_known(votes, asked), asked)
 
 
 def grade_rows(
@@ -119,3 +121,43 @@ def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Ev
     tested, surprise = check_gold(partition, gold)
     calibration = Calibration(asked.errors, asked.reference, gold, blind)
     return replace(result, gold=tested, alarms=ranked([*surprise, *result.alarms]), calibration=calibration)
+
+
+# -- all say the same of everything ------------------------------------------------------------------------------------
+
+
+def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
+    """What is known where only one label was ever said; None where more were.
+
+    A panel that passes everything because everything is right, and one whose default answer is to pass, cast the same
+    votes. So no share is known, not even the prevalence: an error would hide what the votes do say.
+    """
+    votes = source.tuples if isinstance(source, Sketch) else source
+    label = _only_label(votes)
+    if label is None:
+        return None
+    votes, silent = without_silent(votes)
+    for refusal in refusals(votes):
+        if refusal.code != "few_labels":
+            raise refusal
+    sketch = count_rows(votes).sketch
+    message = (
+        f"all {len(votes.jurors)} jurors only ever said {label!r}, on {sketch.items:,} items: whether that is the "
+        "truth or a default answer they share, votes do not tell"
+    )
+    alarm = Alarm("single_label", "warning", message, labels=(label,))
+    return Evaluation(
+        items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method="none", solution=None,
+        alarms=(alarm, *silent), sketch=sketch, level=level,
+    )  # fmt: skip
+
+
+def _only_label(votes: Votes) -> Label | None:
+    """The one label that was said; None where several were, or none."""
+    if len(votes.labels) > 2:  # declared, and hardly all but one unsaid: not worth a look at every vote
+        return None
+    codes = votes.codes if votes.is_dense else votes.triples()[2]
+    if len({*codes[:1].ravel().tolist(), *codes[-1:].ravel().tolist()} - {NO_VOTE}) > 1:  # nearly always
+        return None
+    said = [k for k in range(len(votes.labels)) if np.any(codes == k)]
+    return votes.labels[said[0]] if len(said) == 1 else None

@@ -13,9 +13,8 @@ from strategies import examples
 
 from jurors import Sketch, SketchError
 from jurors.doubt.bounds.answer_keys import AnswerKeys
-from jurors.doubt.bounds.closed_bounds import pair_bound
 from jurors.doubt.bounds.guaranteed import Bounds
-from jurors.doubt.bounds.logical import highest_floor, logical_bounds
+from jurors.doubt.bounds.logical import highest_floor, logical_bounds, pair_bound
 from jurors.doubt.bounds.specification import Specification
 from jurors.errors import OptionError, VotesError
 

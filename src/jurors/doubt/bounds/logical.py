@@ -6,7 +6,7 @@ The answer key is unknown, but it is one of finitely many. Over all those that m
                              λ <- R_il / M_il at the minimiser reaches it in two or three steps (Dinkelbach).
 M_il, the items of true label l that juror i voted on, is a whole number: the accuracy exists if M_il >= 1. An item
 without i's vote counts neither in R_il nor in M_il, but in Q_l it does, whatever its label.
-What needs no program is in closed_bounds.py.
+What needs no program stands at the end.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.bounds.answer_keys import AnswerKeys
-from jurors.doubt.bounds.closed_bounds import Interval, free_accuracies, pair_bound
+from jurors.doubt.bounds.answer_keys import AnswerKeys, distinct
 from jurors.doubt.bounds.contradiction import Contradiction, find_contradiction
 from jurors.doubt.bounds.guaranteed import Bounds
 from jurors.doubt.bounds.specification import Share, Specification
@@ -27,6 +26,7 @@ from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.votes import Label
 
+Interval = tuple[float, float]
 _CLOSE = 1e-9
 _WHOLE = 1e-6  # an integer program's rounding; whole items differ by far more
 _STEPS = 80
@@ -76,7 +76,7 @@ def logical_bounds(
     asked = Specification.of(specification)
     keys = AnswerKeys.from_sketch(sketch, asked)
     if not keys.demands:
-        return _bounds(sketch, asked, [(0.0, 1.0)] * keys.labels, free_accuracies(keys), {"method": "closed form"})
+        return _bounds(sketch, asked, [(0.0, 1.0)] * keys.labels, _free_accuracies(keys), {"method": "closed form"})
     against = find_contradiction(keys, sketch.jurors, sketch.labels)
     if against is None and exact:
         against = find_contradiction(keys, sketch.jurors, sketch.labels, whole=True)
@@ -245,3 +245,26 @@ def _impossible(sketch: Sketch, asked: Specification, against: Contradiction) ->
         alarms=(against.to_alarm(highest),),
         details={"method": "linear programs", "certificate": against.to_dict()},
     )
+
+
+# -- without a program: no specification at all, and a pair that bounds everybody's floor ------------------------------
+
+
+def _free_accuracies(keys: AnswerKeys) -> list[list[Interval]]:
+    """Any key is possible: 0 to 1 for a juror who says the label and others too."""
+    rows = []
+    for i in range(keys.codes.shape[1]):
+        said = [bool((keys.codes[:, i] == a).any()) for a in range(keys.labels)]
+        rows.append([(float(sum(said) == yes), float(yes)) if any(said) else (math.nan,) * 2 for yes in said])
+    return rows
+
+
+def pair_bound(sketch: Sketch) -> float:
+    """No floor for everybody is higher: a disagreement is an error, d_ij <= (1 - x)(votes of i + votes of j)."""
+    codes, counts = distinct(sketch.tuples.codes, sketch.counts)
+    voted = (codes >= 0).astype(np.int64)
+    votes = counts @ voted
+    both = voted.T @ (counts[:, None] * voted)
+    said = [(codes == a).astype(np.int64) for a in range(len(sketch.labels))]
+    apart = both - sum(s.T @ (counts[:, None] * s) for s in said)
+    return float(1 - (apart / np.maximum(1, votes[:, None] + votes[None, :])).max(initial=0.0))

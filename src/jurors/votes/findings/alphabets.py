@@ -1,4 +1,4 @@
-"""Jurors who speak otherwise than the rest, and labels that are no words of theirs."""
+"""Jurors who speak otherwise than the rest, and labels that are hardly labels: numbers, free text, slips."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.names import and_more
 from jurors.options import Label
 from jurors.votes.findings.finding import Finding, listed
 from jurors.votes.findings.tuples import Said, components, sampled
@@ -16,6 +17,8 @@ from jurors.votes.table import Votes
 
 _MOST_LABELS = 1_000
 _MANY_NUMBERS = 12
+_RARE = 0.001
+_LONG_TEXT = 60
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 
 
@@ -86,6 +89,23 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
             f"{len(votes.labels):,} different numbers from {low:g} to {high:g} are scores, not labels: group them first"
         )
         yield Finding("scores", message, level="warning", value=float(len(votes.labels)))
+
+
+def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
+    """Very many or very long labels; otherwise those that hardly anybody says. `counts` are votes by label."""
+    labels, total = votes.labels, int(counts.sum())
+    if not labels or all(map(is_number, labels)):
+        return
+    if len(labels) > max(20, total // 10) or any(len(str(label)) > _LONG_TEXT for label in labels):
+        longest = max(map(str, labels), key=len)
+        message = f"{len(labels):,} different labels, such as {longest[:40]!r}, look like free text"
+        yield Finding("free_text", message, level="warning", value=float(len(labels)))
+        return
+    rare = [k for k, n in enumerate(counts.tolist()) if 0 < n < _RARE * total]
+    if rare:
+        shown = and_more((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
+        message = f"fewer than one vote in a thousand says {shown}: a slip?"
+        yield Finding("rare_labels", message, tuple(labels[k] for k in rare), value=float(len(rare)))
 
 
 def is_number(label: Label) -> bool:

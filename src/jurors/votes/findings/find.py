@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from jurors.votes.findings.about_words import ambiguous_words, similar_names
-from jurors.votes.findings.alphabets import alphabets, strange_numbers
+from jurors.votes.findings.alphabets import alphabets, odd_labels, strange_numbers
 from jurors.votes.findings.finding import Finding
-from jurors.votes.findings.odd_labels import odd_labels
 from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.findings.side_by_side import side_by_side
 from jurors.votes.findings.tuples import counts_said
