@@ -19,9 +19,10 @@ quick: $(READY)
 	$(BIN)/ruff check .
 	$(PYTEST) --dist worksteal --ignore-glob='*/__init__.py' -m 'not (engine or browser or notebook or slow)' --hypothesis-profile quick
 
-# `make test COVERAGE=--cov`, as CI does, also says how much of the code the tests run.
+# `make test COVERAGE=--cov`, as CI does, also says how much of the code the tests run. A file's tests run on one worker,
+# which starts its engine or browser once; in their order, so that the many small examples of src are left for the end.
 test: check
-	$(PYTEST) --dist loadfile $(COVERAGE)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder $(COVERAGE)
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -172,10 +172,10 @@ def accuracy_at(size: Fraction, votes: int, others: int, unseen: int) -> tuple[f
 
 
 @pytest.mark.slow
-def test_the_single_juror_alarm_is_its_closed_form_on_1000_random_cases() -> None:
+def test_the_single_juror_alarm_is_its_closed_form_on_300_random_cases() -> None:
     rng = np.random.default_rng(0)
     alarms = 0
-    for _ in range(1000):
+    for _ in range(300):
         x = Fraction(int(rng.integers(50, 100)), 100)
         items = int(rng.integers(5, 200))
         said = sorted(rng.integers(0, items + 1, size=2).tolist())  # how often each juror says A, on any items
@@ -190,7 +190,7 @@ def test_the_single_juror_alarm_is_its_closed_form_on_1000_random_cases() -> Non
         if low > high:
             alarms += 1
             assert keys.contradiction() is not None
-    assert alarms > 300
+    assert alarms > 90
 
 
 def least_of_label_a(keys: AnswerKeys, sign: int) -> float:
