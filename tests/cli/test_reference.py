@@ -79,13 +79,15 @@ def test_what_is_no_reference_is_told_in_a_line_by_every_command(command: str, t
         (["--key", "votes.truth.csv"], "--key goes with --fit"),
         (["--fit", "votes.csv", "--key", "votes.truth.csv", "--reference", "x.csv"], "do not go together"),
         (["--fit", "votes.csv", "--key", "votes.truth.csv", "-o", "nowhere/own.csv"], "there is no folder nowhere"),
-        (["--fit", "votes.csv", "--key", "votes.truth.csv", "-o", "votes.csv"], "has no column 'name'"),
+        (["--fit", "votes.csv", "--key", "votes.truth.csv", "-o", "votes.csv"], "would write over votes.csv"),
+        (["--fit", "votes.csv", "--key", "votes.truth.csv", "-o", "other.csv"], "has no column 'name'"),
     ],
 )
 def test_what_does_not_go_together_is_refused_and_no_file_is_touched(
     flags: list[str], message: str, measured: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(measured)
+    (measured / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     before = {path.name: path.read_bytes() for path in measured.iterdir()}
     done = run("reference", *flags)
     assert done.exit_code == 2
