@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -26,6 +26,16 @@ if TYPE_CHECKING:
     from jurors.evaluate.together.dependence import Dependence
 
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
+
+
+class Calibrates(Protocol):
+    """What knows how real juries go."""
+
+    def __call__(self, evaluation: Evaluation, /) -> Calibrated | None:
+        """The calibrated grades; None where there is nothing to calibrate."""
+
+    def partition(self, evaluation: Evaluation, /) -> Partition | None:
+        """What items are labelled by; it grades nobody, so it is quick."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,7 +72,7 @@ class Evaluation(Drawable):
     converged: bool | None = None  #: None for a method that does not iterate
     measured: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures: no code reads it
     sketch: Sketch | None = None  #: what was graded
-    calibration: Callable[[Evaluation], Calibrated | None] | None = field(default=None, repr=False)
+    calibration: Calibrates | None = field(default=None, repr=False)
     exam: bool = False  #: labels mean nothing across items: only the scores do
 
     def __post_init__(self) -> None:
@@ -89,6 +99,8 @@ class Evaluation(Drawable):
     @property
     def labelling_partition(self) -> Partition | None:
         """What items are labelled by: the calibrated partition where there is one."""
+        if self.calibration is not None and "calibrated" not in self.__dict__:
+            return self.calibration.partition(self)
         return self.partition if self.calibrated is None else self.calibrated.partition
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,7 @@ class Fit:
     posterior: Floats | None  #: tuples x labels; None where the method grades but does not label
     iterations: int | None = None
     converged: bool = True
-    details: dict[str, Any] = field(default_factory=dict)  #: what only this method measures
+    details: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures
     notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
     model: str | None = None  #: the model chosen, where there is a choice
     alarms: tuple[Alarm, ...] = ()
@@ -36,16 +36,34 @@ def float_solution(
 ) -> Solution:
     """A `Solution` from arrays (R), (N, R, R) and perhaps (N); NaN becomes None: the statistic does not exist."""
 
-    def plain(values: Floats) -> tuple[float | None, ...]:
-        return tuple(None if x != x else x for x in values.tolist())
+    def plain(values: Any) -> Any:
+        known = np.asarray(values, dtype=float).astype(object)
+        known[np.isnan(np.asarray(values, dtype=float))] = None
+        return known.tolist()
 
     return Solution(
         sketch.jurors,
         sketch.labels,
-        plain(np.asarray(prevalence, dtype=float)),
-        tuple(tuple(plain(row) for row in table) for table in np.asarray(confusion, dtype=float)),
-        None if score is None else plain(np.asarray(score, dtype=float)),
+        tuple(plain(prevalence)),
+        tuple(tuple(map(tuple, table)) for table in plain(confusion)),
+        None if score is None else tuple(plain(score)),
     )
+
+
+@dataclass(frozen=True)
+class Later(Mapping[str, Any]):
+    """Measured things by name, worked out when somebody looks: naming every number of a large jury takes time."""
+
+    parts: Mapping[str, Callable[[], Any]]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.parts[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
 
 
 def convergence_alarm(name: str, iterations: int) -> Alarm:

@@ -106,7 +106,8 @@ class Solution(Result):
     @cached_property
     def accuracy(self) -> Named:
         """Juror -> true label -> how often the juror is right about it."""
-        return Named((j, Named((a, rows[a][a]) for a in self.labels)) for j, rows in self.confusion.items())
+        pairs = zip(self.jurors, self.confusions, strict=True)
+        return Named((j, Named((a, table[k][k]) for k, a in enumerate(self.labels))) for j, table in pairs)
 
     @cached_property
     def score(self) -> Named:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jurors.doubt import panel_intervals
-from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate
+from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
 from jurors.doubt.shared.foretold import Foretold
 from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
 from jurors.doubt.shared.reference import Population, own_population, read_reference, shipped_population
@@ -57,13 +57,29 @@ class Calibration:
                 return _as_if_independent(evaluation)
             return self._as_real(evaluation, evaluation.sketch)
 
+    def partition(self, evaluation: Evaluation) -> Partition | None:
+        """What items are labelled by, without grading anybody; the evaluation's own where nothing is calibrated."""
+        sketch = evaluation.sketch
+        if sketch is None or has_too_few_voices(evaluation) or self.errors == "independent":
+            return evaluation.partition
+        if self.gold is not None:
+            return evaluation.partition if evaluation.calibrated is None else evaluation.calibrated.partition
+        with one_thread():
+            _, posterior, _ = basis_of(evaluation, self.blind or evaluation, sketch)
+            jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
+            shares = expected_labels(jury, self._population, rho=self._rho)
+        return _partition(sketch, *shares, (jury.weights == 0) & (sketch.counts > 0))
+
+    @property
+    def _rho(self) -> float | None:
+        return None if isinstance(self.errors, str) else float(self.errors)
+
     def _as_real(self, evaluation: Evaluation, sketch: Sketch) -> Calibrated:
         basis, posterior, noise = basis_of(evaluation, self.blind or evaluation, sketch)
         jury = jury_of(sketch, posterior, evaluation.voices)
         gold = None if self.gold is None else self.gold.astype(np.float64)
         rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
-        rho = None if isinstance(self.errors, str) else float(self.errors)
-        jury = without_silent_tuples(evaluation, jury)
+        rho, jury = self._rho, without_silent_tuples(evaluation, jury)
         shares = calibrate(jury, self._population, rho=rho, gold=gold, rivals=rivals, noise=noise)
         silent = (jury.weights == 0) & (sketch.counts > 0)
         named = _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
@@ -203,14 +219,18 @@ def _named(
     ends = shares.interval(evaluation.level)
     interval = named_statistics(sketch, {name: _with_none(ends[name]) for name in arrays})
     low, high = ends["wrong_labels"].tolist()
-    by_true_label = np.where(silent[:, None], np.nan, shares.posterior * sketch.counts[:, None])
-    chosen = shares.labels if not silent.any() else np.where(silent, majority_partition(sketch).chosen, shares.labels)
     return Calibrated(
         prevalence=by_name["prevalence"], accuracy=by_name["accuracy"], score=by_name["score"],
         interval=Named(**interval, wrong_labels=(low, high)), wrong_labels=shares.wrong_labels, shared_error=shared,
         basis=basis, level=evaluation.level, score_draws=shares.score_draws, score_doubt=shares.score_doubt,
-        partition=Partition(sketch, by_true_label, chosen),
+        partition=_partition(sketch, shares.posterior, shares.labels, silent),
     )  # fmt: skip
+
+
+def _partition(sketch: Sketch, posterior: Floats, labels: Integers, silent: Flags) -> Partition:
+    by_true_label = np.where(silent[:, None], np.nan, posterior * sketch.counts[:, None])
+    chosen = labels if not silent.any() else np.where(silent, majority_partition(sketch).chosen, labels)
+    return Partition(sketch, by_true_label, chosen)
 
 
 def _with_none(values: Floats) -> Any:

@@ -48,7 +48,7 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     if partition is None:
         return _by_majority(counted, evaluation)
     about: dict[str, Any] = {"method": evaluation.method, "alarms": evaluation.alarms}
-    if evaluation.as_real is not None:
+    if partition is not evaluation.partition:
         about["basis"] = REAL
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     return labelled if known is None else _with_key(labelled, known)

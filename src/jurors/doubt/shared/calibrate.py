@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.shared.expected import Sums, expect
+from jurors.doubt.shared.expected import Sums, expect, mean_posterior
 from jurors.doubt.shared.jury_votes import Jury, answer_spread, log_odds
 from jurors.doubt.shared.reference import Population
 from jurors.doubt.shared.scenarios import DRAWS, GoldTuples, Scenarios, gold_scenarios, heavy_quantile, prior_scenarios
@@ -142,10 +142,7 @@ def calibrate(
     spread
         `answer_spread` of all votes, where `jury` is about some of the items only.
     """
-    if rho is None:
-        center, sd = population.shared_error(answer_spread(jury) if spread is None else spread)
-    else:
-        center, sd = float(np.log(max(rho, LEAST_RHO))), 0.0
+    center, sd = _believed(jury, population, rho, spread)
     odds = [log_odds(jury.posterior, jury.voices)]
     if gold is None:
         drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
@@ -158,6 +155,21 @@ def calibrate(
         drawn = gold_scenarios(seen, trust, center, sd, population.slant)
     sums = expect(jury, odds, drawn, gold)
     return _graded(jury, population, drawn, sums, noise or FitNoise())
+
+
+def expected_labels(jury: Jury, population: Population, *, rho: float | None = None) -> tuple[Floats, Integers]:
+    """Posterior (T, R) and best label (T,) as `calibrate` has them without gold: all that labelling needs."""
+    center, sd = _believed(jury, population, rho, None)
+    odds = log_odds(jury.posterior, jury.voices)
+    drawn = prior_scenarios(center, sd, population.slant, jury.labels, population.independent)
+    return mean_posterior(jury, odds, drawn), np.asarray(odds.argmax(axis=1))
+
+
+def _believed(jury: Jury, population: Population, rho: float | None, spread: float | None) -> tuple[float, float]:
+    """The middle of log rho and its standard deviation."""
+    if rho is not None:
+        return float(np.log(max(rho, LEAST_RHO))), 0.0
+    return population.shared_error(answer_spread(jury) if spread is None else spread)
 
 
 def _graded(jury: Jury, population: Population, drawn: Scenarios, sums: Sums, noise: FitNoise) -> CalibratedShares:

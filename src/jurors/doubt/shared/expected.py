@@ -110,6 +110,15 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
     )  # fmt: skip
 
 
+def mean_posterior(jury: Jury, odds: Floats, drawn: Scenarios) -> Floats:
+    """(T, R) the posterior of every tuple on the average of the draws, as `expect` has it, and nothing else."""
+    mean = np.zeros(jury.posterior.shape)
+    for at in _blocks(drawn, odds.size):
+        q = temper(odds, jury.voices, drawn.log_rho[at], drawn.slant[at])
+        mean += q[:, :, at < DRAWS].sum(axis=2)
+    return mean / DRAWS
+
+
 def _with_labels(jury: Jury, best: Integers) -> Jury:
     """One more juror, who says the best labels: the jury's own answers are graded as everybody's are."""
     last = np.full(len(best), jury.jurors)

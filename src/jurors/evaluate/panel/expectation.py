@@ -21,7 +21,9 @@ from jurors.sketch.incidence import Incidence
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+_LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
+_ROUGH = 100.0  # times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 
@@ -61,6 +63,14 @@ class Parameters:
         """Logit h_j, (stack, jurors); only with strata."""
         return self.flat[:, -self.jurors :]
 
+    @property
+    def is_tied(self) -> bool:
+        """Whether a label is as frequent among hard items as among easy ones, in every fit."""
+        if not self.has_strata:
+            return False
+        mix = self.prior.reshape(len(self.flat), 2, -1)
+        return bool(np.ptp(mix[:, 1] - mix[:, 0], axis=1).max() < 1e-9)
+
     def panel(self, index: int) -> Parameters:
         """Pick one fit of the stack."""
         return Parameters(self.flat[index][None], self.jurors, self.labels)
@@ -75,7 +85,8 @@ class Problem:
     pseudo: Floats  # pseudo-votes in the cells of Parameters.table, (stack or 1, labels or labels + 1, jurors*labels)
     known: Floats | None  # (classes, T) log of the answer key, 0 where unknown
     blocks: tuple[tuple[Incidence, slice], ...]  # the data again, in pieces with the rows they hold
-    tied: bool  # whether a label is as frequent among hard items as among easy ones
+    tied: bool = False  # whether a label is as frequent among hard items as among easy ones
+    items: float = 1.0  # pseudo-items per class
 
 
 def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> Problem:
@@ -121,40 +132,48 @@ def _away_cells(at: Parameters) -> Floats:
 
 def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
     """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T)."""
-    return _posteriors(problem.data, class_table(at), at.prior[:, :, None], problem.known)
+    chance, total, top = _chances(problem.data, class_table(at), at.prior[:, :, None], problem.known)
+    chance /= total
+    return chance, (top + np.log(total))[:, 0]
 
 
-def _posteriors(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats]:
+def _chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """What each class makes of each tuple, relative to the likeliest; their sum; and the likeliest's logarithm.
+
+    A sparse panel has little else to do per tuple, so its exponentials are taken in single precision, three times as
+    fast: a posterior is off by 1e-7, whatever the order of jurors and tuples.
+    """
     score = data.scores(table)
     score += prior
     if known is not None:
         score += known
     top = score.max(axis=1, keepdims=True)
     score -= top
-    np.exp(score, out=score)
-    total = score.sum(axis=1, keepdims=True)
-    score /= total
-    return score, (top + np.log(total))[:, 0]
+    if data.is_dense:
+        np.exp(score, out=score)
+    else:
+        np.exp(score, out=score, dtype=np.float32, casting="unsafe")
+    return score, score.sum(axis=1, keepdims=True), top
 
 
 def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
     table, prior = class_table(at), at.prior[:, :, None]
-    share, height = np.ones(at.prior.shape), _log_prior(problem, at)
+    share, height = np.full(at.prior.shape, problem.items), _log_prior(problem, at)
     counts = np.zeros(table.shape)
     for block, rows in problem.blocks:
         known = None if problem.known is None else problem.known[:, rows]
-        posterior, likelihood = _posteriors(block, table, prior, known)
-        mass = posterior * block.weights[:, None, :]
+        mass, total, top = _chances(block, table, prior, known)
+        mass *= block.weights[:, None, :] / total
         share += mass.sum(axis=2)
         counts += block.counts(mass)
-        height += np.einsum("bt,bt->b", block.weights, likelihood)
+        height += np.einsum("bt,bt->b", block.weights, (top + np.log(total))[:, 0])
     return _maximise(problem, share, counts, at), height
 
 
 def _log_prior(problem: Problem, at: Parameters) -> Floats:
     """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
-    value = at.prior.sum(axis=1)
+    value = problem.items * at.prior.sum(axis=1)
     value += np.einsum("bkc,bkc->b", at.table, np.broadcast_to(problem.pseudo, at.table.shape))
     if at.has_strata:
         value += (at.away - 2.0 * np.logaddexp(0.0, at.away)).sum(axis=1)  # log h + log(1 - h)
@@ -213,10 +232,13 @@ def _normalise(at: Parameters) -> Parameters:
     return out
 
 
-def _ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
-    """Run accelerated EM until a plain EM step gains less than ``tolerance`` in every panel."""
+def ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
+    """Run accelerated EM until neither a plain EM step nor the last long one gains much in any panel.
+
+    On a plateau plain steps gain next to nothing for long; long ones show that it goes on.
+    """
     twice, floor = at, np.full(problem.data.stack, -np.inf)
-    steps = 0
+    before, steps = floor, 0
     while steps < limit:
         once, start = _improve(problem, at)
         steps += 2
@@ -226,27 +248,33 @@ def _ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> t
             once, start = _improve(problem, at)
             steps += 1
         twice, floor = _improve(problem, once)
-        if (floor - start <= tolerance).all():
+        if (floor - start <= tolerance).all() and (start - before <= _LONG_GAIN * tolerance).all():
             return twice, steps, True
+        before = start
         at = _normalise(replace(at, flat=long_step(at.flat, once.flat, twice.flat, _LONGEST)))
     return twice, steps, False
 
 
 def climb(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
-    """Fit: with strata first tied, then with a label mix of their own in the panels that insist on it."""
-    at, steps, converged = _ascend(problem, at, tolerance, limit)
-    if not problem.tied or steps >= limit:
-        return at, steps, converged
+    """Fit: with strata first tied and roughly, then with a label mix of their own in the panels that insist on it."""
+    if not problem.tied:
+        return ascend(problem, at, tolerance, limit)
+    at, steps, _ = ascend(problem, at, _ROUGH * tolerance, limit)
+    if steps >= limit:
+        return at, steps, False
     loose = replace(problem, tied=False)
     _, floor = _improve(problem, at)
-    trial, more, _ = _ascend(loose, at, 0.0, _TRIAL)
+    trial, more, _ = ascend(loose, at, 0.0, _TRIAL)
     _, height = _improve(loose, trial)
     steps += more + 2
     insist = height - floor > 0.5 * _chi_square(problem.data.labels - 1)
-    if not insist.any():
-        return at, steps, converged
-    trial, more, converged = _ascend(loose, trial, tolerance, limit - steps)
-    return replace(at, flat=np.where(insist[:, None], trial.flat, at.flat)), steps + more, converged
+    ends, converged = at.flat, True
+    for which, start, kind in ((~insist, at, problem), (insist, trial, loose)):
+        if which.any():
+            end, more, settled = ascend(kind, start, tolerance, max(limit - steps, 2))
+            ends = np.where(which[:, None], end.flat, ends)
+            steps, converged = steps + more, converged and settled
+    return replace(at, flat=ends), steps, converged
 
 
 def _chi_square(freedom: int) -> float:
@@ -258,19 +286,23 @@ def _chi_square(freedom: int) -> float:
     return float(freedom * (1.0 - spread + 3.09 * spread**0.5) ** 3)
 
 
-def first_parameters(problem: Problem) -> Parameters:
-    """Begin from smoothed vote shares; with strata, the items without a clear majority are the harder ones."""
+def first_parameters(problem: Problem, labels: Floats | None = None) -> Parameters:
+    """Begin from smoothed vote shares, or from the chances of labels that an earlier fit gave (stack, R, T).
+
+    With strata, the items without a clear majority are the harder ones.
+    """
     data = problem.data
     cell = np.tile(np.eye(data.labels), data.jurors)[None]
     shares = data.scores(np.broadcast_to(cell, (data.stack, *cell.shape[1:]))) + 1.0 / data.labels
     shares = shares / shares.sum(axis=1, keepdims=True)
+    top = shares.max(axis=1, keepdims=True)
+    shares = shares if labels is None else labels
     if problem.model == "strata":
-        top = shares.max(axis=1, keepdims=True)
         middle = (top * data.weights[:, None]).sum(axis=2, keepdims=True) / data.weights.sum(axis=1)[:, None, None]
         easy = 1.0 / (1.0 + np.exp(-np.clip(8.0 * (top - middle), -3.0, 3.0)))
         shares = np.concatenate([shares * easy, shares * (1.0 - easy)], axis=1)
     if problem.known is not None:
         shares = shares * np.exp(problem.known)
         shares = shares / shares.sum(axis=1, keepdims=True)
-    shares *= data.weights[:, None, :]
-    return _maximise(problem, shares.sum(axis=2) + 1.0, data.counts(shares), None)
+    shares = shares * data.weights[:, None, :]
+    return _maximise(problem, shares.sum(axis=2) + problem.items, data.counts(shares), None)

@@ -36,8 +36,11 @@ class Hidden:
         """Log-chance of each hidden vote given its item's visible votes."""
         posterior, _ = expect(problem, at)
         table = np.exp(class_table(at))
-        chance = np.einsum("vk,vk->v", posterior[self.panel, :, self.seen], table[self.panel, :, self.cell])
-        return np.asarray(np.log(chance))
+        by_row, by_cell = (np.ascontiguousarray(part.transpose(0, 2, 1)) for part in (posterior, table))
+        rows, cells = by_row.shape[1], by_cell.shape[1]
+        seen = by_row.reshape(-1, by_row.shape[2])[self.panel * rows + self.seen]
+        seen *= by_cell.reshape(-1, by_cell.shape[2])[self.panel * cells + self.cell]
+        return np.asarray(np.log(seen.sum(axis=1)))
 
 
 def fold_equal(visible: Incidence, hidden: Hidden) -> tuple[Incidence, Hidden] | None:
@@ -47,14 +50,14 @@ def fold_equal(visible: Incidence, hidden: Hidden) -> tuple[Incidence, Hidden] |
     """
     if not visible.is_dense or visible.weights[0].mean() < _CROWDED:
         return None
-    bits = np.packbits(visible.matrix[:FOLDS].reshape(FOLDS * visible.rows, -1).astype(bool), axis=1)
+    bits = np.packbits(visible.matrix.reshape(visible.stack * visible.rows, -1).astype(bool), axis=1)
     packed = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1]))).ravel()
     _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
     if len(first) >= visible.rows:
         return None
-    place = inverse.reshape(FOLDS, visible.rows)
+    place = inverse.reshape(visible.stack, visible.rows)
     weights = np.stack([np.bincount(row, visible.weights[0], len(first)).astype(np.float64) for row in place])
-    matrix = visible.matrix[:FOLDS].reshape(FOLDS * visible.rows, -1)[first][None]
+    matrix = visible.matrix.reshape(visible.stack * visible.rows, -1)[first][None]
     return replace(visible, matrix=matrix, weights=weights), replace(hidden, seen=place[hidden.panel, hidden.row])
 
 
@@ -67,35 +70,43 @@ def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
     return group, row, hands[group, row]
 
 
-def hide(data: Incidence) -> tuple[Incidence, Hidden, Integers]:
-    """Stack four folds and the whole: their visible votes, their hidden votes, and the tuple each row came from."""
+def hide(data: Incidence, folds: int = FOLDS) -> tuple[Incidence, Hidden, Integers]:
+    """Stack the (first) folds: their visible votes, their hidden votes, and the tuple each row came from."""
     jurors, tuples = colour_ranks(data)
     group, row, items = _deal(data.weights[0], tuples)
     build = _mask_dense if data.is_dense else _mask_sparse
-    matrix, (panel, place, cell) = build(data, jurors, group, row)
-    visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (FOLDS + 1, len(items))))
+    matrix, (panel, place, cell) = build(data, jurors, group, row, folds)
+    visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (folds, len(items))))
     return visible, Hidden(panel, place, place, cell, items[place]), row
 
 
-def _mask_dense(data: Incidence, rank: Integers, group: Integers, row: Integers) -> tuple[Floats, tuple[Integers, ...]]:
+def _mask_dense(
+    data: Incidence, rank: Integers, group: Integers, row: Integers, folds: int
+) -> tuple[Floats, tuple[Integers, ...]]:
     hot = data.matrix[0][row]
     turn = (np.repeat(rank, data.labels) + group[:, None]) % FOLDS
-    unseen = hot * (turn == np.arange(FOLDS + 1)[:, None, None])
+    unseen = hot * (turn == np.arange(folds)[:, None, None])
     return hot - unseen, np.nonzero(unseen)
 
 
-def _mask_sparse(data: Incidence, rank: Integers, group: Integers, row: Integers) -> tuple[Any, tuple[Integers, ...]]:
+def _mask_sparse(
+    data: Incidence, rank: Integers, group: Integers, row: Integers, folds: int
+) -> tuple[Any, tuple[Integers, ...]]:
     """Block-diagonal, one block per fold, so that one product serves all folds."""
-    from scipy.sparse import coo_array
+    from scipy.sparse import csr_array
 
-    hot = data.matrix[row].tocoo()
-    down, across = hot.coords
+    hot = data.matrix[row]
+    cells, votes = data.jurors * data.labels, np.diff(hot.indptr)
+    down, across = np.repeat(np.arange(len(row)), votes), hot.indices
     turn = (rank[across // data.labels] + group[down]) % FOLDS
-    fold, vote = np.nonzero(turn != np.arange(FOLDS + 1)[:, None])
-    place = fold * len(row) + down[vote], fold * data.jurors * data.labels + across[vote]
-    shape = (FOLDS + 1) * len(row), (FOLDS + 1) * data.jurors * data.labels
-    matrix = coo_array((np.ones(len(vote)), place), shape=shape).tocsr()
-    return matrix, (turn.astype(np.int64), down.astype(np.int64), across.astype(np.int64))
+    seen = turn != np.arange(folds)[:, None]
+    before = np.concatenate([[0], np.cumsum(seen)])
+    starts = (np.arange(folds)[:, None] * len(across) + hot.indptr[:-1]).ravel()
+    pointer = before[np.append(starts, folds * len(across))]
+    place = (np.arange(folds)[:, None] * cells + across)[seen]
+    matrix = csr_array((np.ones(len(place)), place, pointer), shape=(folds * len(row), folds * cells))
+    away = turn < folds
+    return matrix, (turn[away].astype(np.int64), down[away], across[away].astype(np.int64))
 
 
 def sample(rows: int, share: float, seed: int) -> Integers:

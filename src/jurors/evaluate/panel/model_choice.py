@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jurors.evaluate.panel.expectation import Parameters, Problem, climb, first_parameters, pose
+from jurors.evaluate.panel.expectation import Parameters, Problem, ascend, climb, first_parameters, pose
 from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, fold_equal, hide, hide_some, sample
 from jurors.evaluate.panel.latent import MODELS, LatentFit, fit_latent, juror_scores
 from jurors.numbers.arrays import Floats, Integers
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 _BROAD = 3.0  # normal deviates by which strata must gain over jurors
 _ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
+_PLENTY = 20_000  # votes from which a quarter of them says enough
+_FORGETTING = 12  # EM steps after which a fit to many votes knows next to nothing of the hidden ones,
+_FORGETTING_WORK = 4e6  # and votes x labels x steps that a small one may take
 _HASTE = 24  # EM steps that the comparison of models on a large panel may take
 _MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has at most so many parameters per vote
 _WORTH = 1e-3  # log-chance per hidden vote for which a richer model is worth its time on a large panel
@@ -133,8 +136,12 @@ class _Fitter:
             ends[model] = problem, climb(problem, at, 10.0 * self.tolerance * at.flat.shape[1], self.limit)[0]
         return ends
 
-    def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
-        """Fit one model to all votes."""
+    def finish(
+        self, data: Incidence, model: str, start: Parameters | None, simpler: LatentFit | None = None
+    ) -> LatentFit:
+        """Fit one model to all votes; strata begin from a `simpler` fit's labels."""
+        if model == "strata" and simpler is not None:
+            start = first_parameters(pose(data, model, self.strength, self.gold), simpler.posterior.T[None])
         return fit_latent(
             data,
             model,
@@ -182,29 +189,28 @@ def choose_latent(
 
 
 def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
-    """Hide every vote once; a fifth panel of the stack hides nothing and starts the fits to all votes."""
-    visible, hidden, rows = hide(data)
-    if fitter.gold is None and (folded := fold_equal(visible, hidden)) is not None:
-        return _choose_folded(data, models, fitter, visible, *folded)
-    ends = fitter.rough(visible, models, rows)
-    contest = _Contest.judge(ends, hidden, visible)
-    return contest.settle(
-        data, lambda _: {model: fitter.finish(data, model, at.panel(FOLDS)) for model, (_, at) in ends.items()}
-    )
+    """Fit all votes first; then hide every vote once, and let a few steps from where the fits ended forget it.
+
+    The first of these steps counts visible votes only, so what is left of a hidden vote is what it did to the labels
+    of its item, and that fades with every further step.
+    """
+    fits: dict[str, LatentFit] = {}
+    for model in models:
+        fits[model] = fitter.finish(data, model, None, fits.get("confusion"))
+    visible, hidden, rows = hide(data, FOLDS if data.held <= _PLENTY else 1)
+    key = None if fitter.gold is None else fitter.gold[rows]
+    seen, noted = (visible, hidden) if key is not None else fold_equal(visible, hidden) or (visible, hidden)
+    ends = {model: _forget(pose(seen, model, fitter.strength, key), fit, fitter) for model, fit in fits.items()}
+    return _Contest.judge(ends, noted, visible).settle(data, lambda _: fits)
 
 
-def _choose_folded(
-    data: Incidence, models: Sequence[str], fitter: _Fitter, visible: Incidence, folded: Incidence, hidden: Hidden
-) -> ModelChoice:
-    """Many items per tuple leave little to chance: fit all votes first, and begin the folds where those fits ended."""
-    fits = {model: fitter.finish(data, model, None) for model in models}
-    ends = {}
-    for model, fit in fits.items():
-        problem = pose(folded, model, fitter.strength, None)
-        whole = fit.parameters
-        at = Parameters(np.repeat(whole.flat, folded.stack, axis=0), whole.jurors, whole.labels)
-        ends[model] = problem, climb(problem, at, 50.0 * fitter.tolerance * at.flat.shape[1], fitter.limit)[0]
-    return _Contest.judge(ends, hidden, visible).settle(data, lambda _: fits)
+def _forget(problem: Problem, whole: LatentFit, fitter: _Fitter) -> tuple[Problem, Parameters]:
+    """Fit the folds from a fit of all votes."""
+    start = whole.parameters
+    at = Parameters(np.repeat(start.flat, problem.data.stack, axis=0), start.jurors, start.labels)
+    problem = replace(problem, tied=start.is_tied)
+    limit = max(_FORGETTING, int(_FORGETTING_WORK / (problem.data.held * start.labels)))
+    return problem, ascend(problem, at, 10.0 * fitter.tolerance * at.flat.shape[1], limit)[0]
 
 
 def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:

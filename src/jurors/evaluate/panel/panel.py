@@ -8,15 +8,16 @@ graded apart, a copy is not heard twice, and one judge asked several times is he
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate.alarm import Alarm
-from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
+from jurors.evaluate.fit import Fit, Later, convergence_alarm, float_solution
 from jurors.evaluate.panel.coupled import Coupling, couple, fit_coupled
-from jurors.evaluate.panel.latent import LatentFit, observed
+from jurors.evaluate.panel.latent import LatentFit, fit_latent, observed
 from jurors.evaluate.panel.model_choice import ModelChoice, choose_latent
 from jurors.evaluate.panel.same_voice import same_voices
 from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
@@ -29,6 +30,7 @@ from jurors.votes import Votes
 STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
 _MOST_JOINT = 64  # joint answers of one judge's repeats up to which they are heard as one: six times, two labels
+_GLANCE = 1e-3  # log-likelihood per parameter: enough to see who might be a copy
 _SURPRISE = 12.0  # disagreements expected where none is seen: chance does that once in e^12 = 160,000 times
 
 
@@ -72,13 +74,9 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         For the sample of items whose votes a very large panel hides.
     """
     votes, key = (sketch.tuples, None) if gold is None else _gold_apart(sketch, gold)
-    copies = _never_disagree(sketch)
-    choice, data = _choose(_heard_once(votes, copies), key, seed)
-    # Two who never disagree may both be right; they are copies only where, graded as one, they should have disagreed.
-    confirmed = {c: o for c, o in copies.items() if _expected_disagreements(sketch, choice.fit, c, o) >= _SURPRISE}
-    if confirmed != copies:
-        copies = confirmed
-        choice, data = _choose(_heard_once(votes, copies), key, seed)
+    copies = _copies(sketch, votes, key)
+    data = incidence_of(Sketch(_heard_once(votes, copies)))
+    choice = choose_latent(data, gold=key, seed=seed, strength=STRENGTH)
     hearing = np.arange(len(sketch.jurors))
     for copy, original in copies.items():
         hearing[copy] = original
@@ -102,11 +100,6 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         ),
     )
     return PanelFit(fit, replace(choice, fit=shown), data, key, hearing, test, coupling, heard, repeats)
-
-
-def _choose(votes: Votes, key: Floats | None, seed: int) -> tuple[ModelChoice, Incidence]:
-    data = incidence_of(Sketch(votes))
-    return choose_latent(data, gold=key, seed=seed, strength=STRENGTH), data
 
 
 def _hear_groups(
@@ -143,8 +136,15 @@ def _silenced(sketch: Sketch, copies: dict[int, int]) -> Sketch:
     return Sketch(_heard_once(sketch.tuples, copies)) if copies else sketch
 
 
-def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: Coupling | None) -> dict[str, Any]:
+def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: Coupling | None) -> Later:
     """By how much the model was chosen, every model's grades, and who was heard as one."""
+    together = {} if coupling is None else {"heard_as_one": partial(_heard_as_one, sketch, coupling)}
+    return Later(
+        {**together, "choice": partial(_by_hidden_votes, choice), "models": partial(_models, sketch, choice, hearing)}
+    )
+
+
+def _models(sketch: Sketch, choice: ModelChoice, hearing: Integers) -> dict[str, Any]:
     models = {}
     for name, fit in choice.fits.items():
         solution = float_solution(sketch, fit.prevalence, fit.confusion[hearing], fit.score[hearing])
@@ -155,7 +155,11 @@ def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: C
             "iterations": fit.iterations,
             "converged": fit.converged,
         }
-    rows = {
+    return models
+
+
+def _by_hidden_votes(choice: ModelChoice) -> dict[str, Any]:
+    return {
         name: {
             "hidden_log_likelihood": value,
             "behind_best": choice.difference[name],
@@ -164,8 +168,6 @@ def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: C
         }
         for name, value in choice.hidden_log_likelihood.items()
     }
-    together = {} if coupling is None else {"heard_as_one": _heard_as_one(sketch, coupling)}
-    return {**together, "choice": rows, "models": models}
 
 
 def _heard_as_one(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
@@ -218,27 +220,33 @@ def _rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
 # -- copies ---------------------------------------------------------------------------------------------
 
 
-def _never_disagree(sketch: Sketch) -> dict[int, int]:
-    """Jurors who never disagree with an earlier one on the many items both answered: later -> earlier."""
+def _never_disagree(sketch: Sketch) -> dict[int, tuple[int, float]]:
+    """Jurors who never disagree with an earlier one on many common items: later -> (earlier, items)."""
     if not 3 <= len(sketch.jurors) <= _MOST_COMPARED:
         return {}
     pairs = Pairs(sketch)
-    same = (pairs.items - pairs.agreed < 0.5) & (pairs.items >= _SURPRISE)
-    copies: dict[int, int] = {}
-    for original, copy in zip(pairs.first[same].tolist(), pairs.second[same].tolist(), strict=True):
+    most = 1 - 1 / max(len(sketch.labels), 2)  # of their items on which anybody is expected to disagree
+    same = (pairs.items - pairs.agreed < 0.5) & (pairs.items * most >= _SURPRISE)
+    copies: dict[int, tuple[int, float]] = {}
+    listed = (part[same].tolist() for part in (pairs.first, pairs.second, pairs.items))
+    for original, copy, items in zip(*listed, strict=True):
         if original not in copies and copy not in copies:
-            copies[copy] = original
+            copies[copy] = original, items
     return copies
 
 
-def _expected_disagreements(sketch: Sketch, fit: LatentFit, copy: int, original: int) -> float:
-    """On how many common items two independent jurors with the original's grades would have disagreed.
+def _copies(sketch: Sketch, votes: Votes, key: Floats | None) -> dict[int, int]:
+    """Two who never disagree may both be right: copies are those who, graded as one, should have disagreed.
 
-    Σ_l P_l (1 - Σ_r K[l][r]²) of them.
+    Independent jurors with the original's grades would have disagreed on Σ_l P_l (1 - Σ_r K[l][r]²) of their items.
     """
-    apart = 1 - float(np.einsum("l,lr,lr->", fit.prevalence, fit.confusion[original], fit.confusion[original]))
-    both = (sketch.tuples.take([sketch.jurors[original], sketch.jurors[copy]]).codes >= 0).all(axis=1)
-    return apart * float(sketch.counts[both].sum())
+    alike = _never_disagree(sketch)
+    if not alike:
+        return {}
+    heard = incidence_of(Sketch(_heard_once(votes, {copy: original for copy, (original, _) in alike.items()})))
+    fit = fit_latent(heard, "confusion", gold=key, strength=STRENGTH, tolerance=_GLANCE)
+    apart = 1 - np.einsum("l,jlr,jlr->j", fit.prevalence, fit.confusion, fit.confusion)
+    return {copy: original for copy, (original, items) in alike.items() if apart[original] * items >= _SURPRISE}
 
 
 def _heard_once(votes: Votes, copies: dict[int, int]) -> Votes:

@@ -18,18 +18,21 @@ from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.majority import vote_counts
+from jurors.evaluate.panel.expectation import Problem, ascend, expect, first_parameters
 from jurors.evaluate.panel.latent import juror_scores
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import incidence_of
 
+_NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
+_PRECISE, _ENOUGH = 1e-10, 1e-6  # of the log-likelihood
 _NEVER = -1e9  # the logarithm of 0: finite, since a product with "no vote" must be 0, yet below any real one
 _WORK = 2e9  # votes x labels x iterations after which a large panel is stopped
 _MOST, _FEWEST = 10_000, 200
 
 
-def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, tolerance: float = 1e-10) -> Fit:
+def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, tolerance: float | None = None) -> Fit:
     """Grade a panel by Dawid and Skene's EM; any number of labels, at least two jurors, any pattern of votes.
 
     Two jurors fix no unique answer (there are more unknowns than counts): the fit then says more about the votes'
@@ -43,7 +46,8 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
     max_iterations
         When to give up; by default 10,000, and fewer (never below 200) on large panels.
     tolerance
-        Converged: a step changes the log-likelihood by less than this share of itself, and by less than 1e-6.
+        Converged: a step changes the log-likelihood by less than this share of itself; by default 1e-10, and 1e-6 on
+        sparse panels, where the last digits of jurors with few votes take hundreds of steps.
 
     Examples
     --------
@@ -55,14 +59,8 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
     check_panel(sketch, "Dawid-Skene")
     data = incidence_of(sketch)
     limit = iteration_limit(data, sketch) if max_iterations is None else max_iterations
-    posterior = vote_shares(sketch)
-    height, steps, converged = -np.inf, 0, False
-    while steps < limit and not converged:
-        prevalence, confusion = _maximise(data, posterior)
-        posterior, new = _expect(data, prevalence, confusion)
-        steps += 1
-        converged = has_settled(new - height, new, tolerance)
-        height = new
+    follow = _rounds if data.is_dense else _long_steps
+    posterior, height, steps, converged = follow(data, vote_shares(sketch), limit, tolerance)
     prevalence, confusion = _maximise(data, posterior)
     alarms = [] if converged else [convergence_alarm("Dawid-Skene", steps)]
     return Fit(
@@ -73,6 +71,33 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
         details={"log_likelihood": height},
         alarms=(*alarms, *few_jurors_alarm(sketch, "Dawid-Skene")),
     )
+
+
+def _rounds(data: Incidence, posterior: Floats, limit: int, tolerance: float | None) -> tuple[Floats, float, int, bool]:
+    """The published rounds, one after another: posterior, log-likelihood, how many, and whether they settled."""
+    height, steps, converged = -np.inf, 0, False
+    while steps < limit and not converged:
+        posterior, new = _expect(data, *_maximise(data, posterior))
+        steps += 1
+        converged = has_settled(new - height, new, _PRECISE if tolerance is None else tolerance)
+        height = new
+    return posterior, height, steps, converged
+
+
+def _long_steps(
+    data: Incidence, posterior: Floats, limit: int, tolerance: float | None
+) -> tuple[Floats, float, int, bool]:
+    """The same on a sparse panel, with the long steps that all latent-class models there take."""
+    pseudo = np.full((1, data.labels, data.jurors * data.labels), _NOTHING)
+    problem = Problem(data, "confusion", pseudo, None, data.blocks(), items=_NOTHING)
+    _, height = _expect(data, *_maximise(data, posterior))
+    start = first_parameters(problem, posterior[None])
+    share = _ENOUGH if tolerance is None else tolerance
+    end, steps, converged = ascend(problem, start, share * abs(height), limit)
+    posterior = expect(problem, end)[0][0]
+    posterior[posterior < np.sqrt(_NOTHING)] = 0.0
+    posterior, height = _expect(data, *_maximise(data, posterior))
+    return posterior, height, steps, converged
 
 
 def has_settled(gain: float, height: float, tolerance: float) -> bool:

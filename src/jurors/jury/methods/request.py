@@ -66,7 +66,7 @@ def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
     """Arrays `prevalence` (R), `accuracy` (N, R) and `score` (N), perhaps with (low, high) last, by name."""
 
     def named(names: Sequence[Any], values: list[Any]) -> Named:
-        return Named((a, tuple(x) if isinstance(x, list) else x) for a, x in zip(names, values, strict=True))
+        return Named(zip(names, map(tuple, values) if isinstance(values[0], list) else values, strict=True))
 
     prevalence, accuracy, score = (np.asarray(arrays[name]).tolist() for name in ("prevalence", "accuracy", "score"))
     labels, jurors = sketch.labels, sketch.jurors
