@@ -64,8 +64,10 @@ def test_a_hundred_items_are_labelled_by_keyboard_saved_and_graded(desk: Any, tm
     answers = read_sheet(str(_saved(page, tmp_path / "answers.csv")))
     assert (answers.items, answers.chance, answers.checksum) == (sheet.items, sheet.chance, sheet.checksum)
     assert answers.labels == tuple(ANSWERS[item] for item in sheet.items)
-    graded = jurors.grade(VOTES, gold=str(tmp_path / "answers.csv"))
-    assert graded.gold is not None
+    proved = jurors.audit.result(VOTES, str(tmp_path / "answers.csv"))
+    assert (proved.labelled, proved.gaps) == (100, 0)
+    low, high = proved.of("score", "ann").interval
+    assert low <= RIGHT[:, 0].mean() <= high
     assert len(plan(VOTES, 10, after=str(tmp_path / "answers.csv"))) == 10
     assert (found.errors, found.requests) == ([], [(tmp_path / "page.html").as_uri()])
 
