@@ -155,9 +155,9 @@ def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
 def _jury(row: dict[str, str], number: int) -> ReferenceJury:
     values: dict[str, Any] = {}
     for field in fields(ReferenceJury):
-        text = row[field.name]  # None in a row that is cut short
+        text = row[field.name]
         try:
-            values[field.name] = _KINDS[str(field.type)](with_formula(text) if text else text)
+            values[field.name] = _KINDS[str(field.type)](with_formula(text))
             fits = field.type == "str" or (
                 np.isfinite(values[field.name]) and values[field.name] >= _LEAST.get(field.name, 0)
             )
