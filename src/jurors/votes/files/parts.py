@@ -161,9 +161,9 @@ def relation(parts: Sequence[Part]) -> tuple[str, tuple[str, ...]]:
     types = tuple(_common_type(set(column)) for column in zip(*kinds, strict=True))
     selects = [
         "SELECT "
-        + ", ".join(_as_type(f"c{k}", kind, to) for k, kind, to in zip(places, found, types, strict=True))
+        + ", ".join(_as_type(f"c{k}", kind, to) for k, kind, to in zip(places, held, types, strict=True))
         + f" FROM {_relation(group)}"
-        for group, places, found in zip(groups, where, kinds, strict=True)
+        for group, places, held in zip(groups, where, kinds, strict=True)
     ]
     columns = ", ".join(f"c{k}" for k in range(len(names)))
     return f"({' UNION ALL '.join(selects)}) AS files({columns})", types
