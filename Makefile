@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo quick test check fuzz robust mutants bench constraints clean
+.PHONY: demo quick test check fuzz robust mutants bench constraints floors clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
@@ -49,6 +49,10 @@ mutants: $(READY)
 bench: $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+# Every command with the lowest and the newest versions that pyproject.toml allows: `make floors PYTHONS='python3.11 python3.13'`.
+floors:
+	$(PYTHON) tests/floors.py $(PYTHONS)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("jurors needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'

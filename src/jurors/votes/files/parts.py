@@ -99,7 +99,7 @@ def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], 
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
     call = (
         f"read_csv([{_FILES}], auto_detect=false, header=true, delim='{chosen}', quote='\"', escape='\"', "
-        f"columns={{{columns}}}, max_line_size=20000000, buffer_size=32000000, compression='none', "
+        f"columns={{{columns}}}, max_line_size=20000000, buffer_size=32000000, compression='uncompressed', "
         "hive_partitioning=false)"
     )
     return call, names, chosen
@@ -118,7 +118,7 @@ def _json_call(path: Path, format: Format, sample: int) -> str:
     return (
         f"read_json([{_FILES}], format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
         f"field_appearance_threshold=0, sample_size={sample}, maximum_sample_files=1000000000, "
-        f"maximum_object_size=100000000, compression='none', hive_partitioning=false)"
+        f"maximum_object_size=100000000, compression='uncompressed', hive_partitioning=false)"
     )
 
 

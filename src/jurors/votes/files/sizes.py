@@ -85,16 +85,17 @@ def _shown(size: int) -> str:
 
 
 def unpacked(path: Path, room: Room, allowed: int | None = None) -> Any:
-    """What a gzipped file holds, as a stream that ends in a VotesError once it is too much."""
-    return io.BufferedReader(_Measured(path, room.of(path.stat().st_size, allowed)), 1 << 16)
+    """What a gzipped file holds, as a stream that ends in a VotesError once it is too much for what was read of it."""
+    return io.BufferedReader(_Measured(path, room, allowed), 1 << 16)
 
 
 class _Measured(io.RawIOBase):
-    """A gzipped file that may hold so many bytes."""
+    """A gzipped file that may hold so much."""
 
-    def __init__(self, path: Path, most: int) -> None:
-        self._path, self._most, self._read = path, most, 0
-        self._file = gzip.open(path)  # noqa: SIM115 (closed below)
+    def __init__(self, path: Path, room: Room, allowed: int | None) -> None:
+        self._packed = path.open("rb")
+        self._file = gzip.GzipFile(fileobj=self._packed)
+        self._room, self._allowed, self._read = room, allowed, 0
 
     def readable(self) -> bool:
         """Always."""
@@ -104,11 +105,11 @@ class _Measured(io.RawIOBase):
         """The next bytes."""
         size = self._file.readinto(buffer)
         self._read += size
-        if self._read > self._most:
-            raise _too_much(self._path.stat().st_size, self._most)
+        self._room.check(self._read, self._packed.tell(), self._allowed)
         return size
 
     def close(self) -> None:
         """Close the file, too."""
         self._file.close()
+        self._packed.close()
         super().close()

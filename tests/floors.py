@@ -1,0 +1,106 @@
+"""Every command with the lowest versions that pyproject.toml allows, and with the newest: `make floors`.
+
+For each Python that is named (`python tests/floors.py python3.11 python3.13`), two environments in a temporary folder:
+what `pip` would install at least, and at most, with the extras. uv finds the lowest; only wheels are taken.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXTRAS = ("frames", "plot", "lab")
+JSON = [{"item": k, "ann": "y", "bob": "yn"[k % 3 == 0], "cy": "yn"[k % 2], "dan": "yn"[k % 5 == 0]} for k in range(40)]
+
+#: command -> what it is run with; it must exit with 0, or 3 for an alarm
+RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "simulate": (("--items", "200", "--jurors", "4", "-o", "votes.csv"),),
+    "demo": ((),),
+    "inspect": (("votes.csv",), ("votes.jsonl",), ("votes.json",)),
+    "convert": (("votes.csv", "-o", "votes.parquet"), ("votes.csv", "-o", "long.csv.gz", "--to", "long")),
+    "grade": (
+        ("votes.csv",),
+        ("votes.jsonl", "--format", "json"),
+        ("votes.json",),
+        ("votes.parquet", "--memory", "1GB"),
+    ),
+    "check": (("votes.csv",),),
+    "label": (("votes.csv",), ("long.csv.gz",)),
+    "score": (("votes.csv", "--key", "votes.truth.csv"),),
+    "compare": (("votes.csv",),),
+    "audit": (("plan", "votes.csv", "-n", "10", "-o", "sheet.csv"),),
+    "bounds": (("votes.csv",),),
+    "agreement": (("votes.csv",),),
+    "report": (("votes.csv", "-o", "page.html"),),
+    "plot": (("accuracy", "votes.csv", "-o", "chart.svg"),),
+    "sketch": (("votes.csv", "-o", "one.sketch.json"), ("votes.jsonl", "-o", "two.sketch.json.gz")),
+    "merge": (("one.sketch.json", "-o", "sum.sketch.json"),),
+    "plan": (("--jurors", "3"),),
+    "reference": ((),),
+    "experiment": (("--help",),),
+}
+FRAMES = (
+    "import jurors, pandas, pyarrow.parquet as pq; t = pq.read_table('votes.parquet'); "
+    "assert jurors.grade(t).score == jurors.grade(t.to_pandas()).score == jurors.grade('votes.parquet').score"
+)
+
+
+def required() -> list[str]:
+    """What the package and its extras need."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return [*project["dependencies"], *(one for name in EXTRAS for one in project["optional-dependencies"][name])]
+
+
+def smoke(python: Path, folder: Path) -> list[str]:
+    """What fails of all commands: the command and its last line."""
+    (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JSON))
+    (folder / "votes.json").write_text(json.dumps(JSON))
+    commands = [["-m", "jurors", name, *words] for name, runs in RUNS.items() for words in runs]
+    failed = []
+    for words in [*commands, ["-c", FRAMES]]:
+        run = subprocess.run(
+            [str(python), *words], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, text=True,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        if run.returncode not in (0, 3) or "Traceback" in run.stderr:
+            failed.append(f"{' '.join(words)[:60]}: {(run.stderr or run.stdout).strip().splitlines()[-1:]}")
+    return failed
+
+
+def main(pythons: list[str]) -> int:
+    """Try them all; say which versions were tried, and what fails."""
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="jurors-floors-") as home:
+        subprocess.run([sys.executable, "-m", "venv", f"{home}/tools"], check=True)
+        subprocess.run([f"{home}/tools/bin/pip", "install", "-q", "uv"], check=True)
+        uv = [f"{home}/tools/bin/uv", "-q"]
+        for number, python in enumerate(pythons or [sys.executable]):
+            for how in ("lowest-direct", "highest"):
+                place = Path(home) / f"{number}-{how}"
+                own = place / "bin" / "python"
+                subprocess.run([*uv, "venv", "--python", python, str(place)], check=True)
+                wheels = ["--only-binary", ":all:", "--resolution", how]
+                subprocess.run([*uv, "pip", "install", "--python", str(own), *wheels, *required()], check=True)
+                subprocess.run([*uv, "pip", "install", "--python", str(own), "--no-deps", str(ROOT)], check=True)
+                names = {one.split(">")[0].split("=")[0] for one in required()}
+                listed = subprocess.run(
+                    [*uv, "pip", "freeze", "--python", str(own)], capture_output=True, text=True, check=True
+                )
+                versions = [line for line in listed.stdout.split() if line.split("==")[0] in names]
+                (place / "work").mkdir()
+                failed = smoke(own, place / "work")
+                sys.stdout.write(f"{python}, {how}: {' '.join(versions)}\n")
+                sys.stdout.writelines(f"  fails: {one}\n" for one in failed or ["nothing"])
+                sys.stdout.flush()
+                wrong += len(failed)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
