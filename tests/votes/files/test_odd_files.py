@@ -119,7 +119,7 @@ def test_a_size_that_is_none_is_refused(size: str) -> None:
 
 
 def test_sizes_of_all_units_are_taken() -> None:
-    assert [in_bytes(size, "memory") for size in ("0.00001TB", "512", "2KiB", "1.5 mb")] == [
+    assert [in_bytes(size, "memory") for size in ("0.00001TB", 512, "2KiB", "1.5 mb")] == [
         10_000_000, 512, 2048, 1_500_000,
     ]  # fmt: skip
     assert Room(10, 50).of(1, None) == 50

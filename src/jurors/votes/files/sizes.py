@@ -21,15 +21,16 @@ _MEGABYTE = 10**6
 
 
 def in_bytes(size: str | int | None, option: str) -> int | None:
-    """A size in bytes; OptionError if it is none.
+    """A size in bytes; OptionError if it is none, as a text without a unit: "2" could be anything.
 
-    >>> in_bytes("2 gb", "memory"), in_bytes("1.5GiB", "memory"), in_bytes(None, "memory")
-    (2000000000, 1610612736, None)
+    >>> in_bytes("2 gb", "memory"), in_bytes("1.5GiB", "memory"), in_bytes(512, "memory"), in_bytes(None, "memory")
+    (2000000000, 1610612736, 512, None)
     """
     if size is None:
         return None
-    match = re.fullmatch(r"\s*(\d{1,20}(?:\.\d{1,20})?)\s*([KMGT]?)(i?)B?\s*", str(size), re.IGNORECASE)
-    power = _UNITS[match[2].upper()] if match else 0
+    text = f"{size}B" if isinstance(size, int) else str(size)
+    match = re.fullmatch(r"\s*(\d{1,20}(?:\.\d{1,20})?)\s*(?:([KMGT])(i?)B?|B)\s*", text, re.IGNORECASE)
+    power = _UNITS[(match[2] or "").upper()] if match else 0
     whole = int(float(match[1]) * (1024 ** (power // 3) if match[3] else 10**power)) if match else 0
     if not 0 < whole <= _LARGEST:
         message = f"{option} must be a size such as 2GB or 500MB, at most 9,000,000TB, not {str(size)!r:.60}"
