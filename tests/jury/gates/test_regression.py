@@ -112,6 +112,15 @@ REFUSED: dict[str, tuple[Any, str]] = {
         "none of these jurors",
     ),
     "old": ({"schema": 1, "score": {"ann": 0.5}}, "no calibrated grades"),
+    "text": ({"calibrated": "good", "jurors": ["ann"]}, "no document of grades as jurors writes it"),
+    "words": (
+        {"calibrated": {"score": {"ann": "0.5"}, "interval": {"score": {}}}, "jurors": ["ann"]},
+        "no document of grades as jurors writes it",
+    ),
+    "one_end": (
+        {"calibrated": {"score": {"ann": 0.5}, "interval": {"score": {"ann": [0.4]}}}, "jurors": ["ann"]},
+        "no document of grades as jurors writes it",
+    ),
     "newer": ({"schema": 99}, "schema 99 is newer"),
     "level": ({**jurors.grade(votes(), level=0.9).to_dict()}, "graded at level 0.9"),
 }

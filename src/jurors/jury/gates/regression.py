@@ -30,6 +30,8 @@ from jurors.sketch import Sketch
 from jurors.tables import SCHEMA
 from jurors.votes import Votes
 
+_ANEW = "make it with `jurors grade FILE --format json`"
+
 
 @dataclass(frozen=True)
 class Earlier:
@@ -63,12 +65,37 @@ class Earlier:
 
     @classmethod
     def _of_document(cls, document: Mapping[str, Any]) -> Earlier:
-        if document.get("schema", SCHEMA) > SCHEMA:
-            raise OptionError(f"--baseline: schema {document['schema']} is newer than this version reads ({SCHEMA})")
+        schema = document.get("schema", SCHEMA)
+        if isinstance(schema, int) and schema > SCHEMA:
+            raise OptionError(f"--baseline: schema {schema} is newer than this version reads ({SCHEMA})")
         if "calibrated" not in document or "jurors" not in document:
-            raise OptionError("--baseline: no calibrated grades; make it with `jurors grade FILE --format json`")
-        known = document["calibrated"] or {"score": dict.fromkeys(document["jurors"]), "interval": {"score": {}}}
-        return cls(known["score"], known["interval"]["score"], document.get("level", 0.95))
+            raise OptionError(f"--baseline: no calibrated grades; {_ANEW}")
+        try:
+            return cls(*_earlier_scores(document))
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise OptionError(f"--baseline: this is no document of grades as jurors writes it; {_ANEW}") from None
+
+
+def _earlier_scores(document: Mapping[str, Any]) -> tuple[dict[str, float | None], dict[str, Any], float]:
+    """Scores, their intervals and the level, each of its kind; what is not raises as Python does."""
+    unknown = {"score": {str(name): None for name in document["jurors"]}, "interval": {"score": {}}}
+    known = document["calibrated"] or unknown
+    score = {name: None if value is None else _share(value) for name, value in known["score"].items()}
+    ends = {name: _ends(pair) for name, pair in known["interval"]["score"].items()}
+    return score, ends, _share(document.get("level", 0.95))
+
+
+def _ends(pair: Any) -> tuple[float, float] | None:
+    if pair is None:
+        return None
+    low, high = pair
+    return _share(low), _share(high)
+
+
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ValueError(f"{value!r} is no share")
+    return float(value)
 
 
 def read_document(baseline: Any) -> Mapping[str, Any] | None:
@@ -79,7 +106,7 @@ def read_document(baseline: Any) -> Mapping[str, Any] | None:
         return None
     try:
         document = json.loads(Path(baseline).read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) and {"schema", "calibrated", "verdict"} & set(document) else None
 
