@@ -79,7 +79,7 @@ class Earlier:
 def _earlier_scores(document: Mapping[str, Any]) -> tuple[dict[str, float | None], dict[str, Any], float]:
     """Scores, their intervals and the level, each of its kind; what is not raises as Python does."""
     unknown = {"score": {str(name): None for name in document["jurors"]}, "interval": {"score": {}}}
-    known = document["calibrated"] or unknown
+    known: Any = document["calibrated"] or unknown
     score = {name: None if value is None else _share(value) for name, value in known["score"].items()}
     ends = {name: _ends(pair) for name, pair in known["interval"]["score"].items()}
     return score, ends, _share(document.get("level", 0.95))
