@@ -31,7 +31,7 @@ NAMES = {
 TEXTS = {
     "A,B", "A,B,C=E", "A[/B]", "COLUMN", "E", "JUROR", "KIND", "LABEL", "LABEL:X", "N,M", "N|A,B,C", "NAME", "P,Q",
     "SHARE", "SIZE", "SPEC", "TEXT", "VALUE", "X", "[JUROR:]LABEL:X", "[JUROR:]X", "real|independent|RHO",
-    "grading_method", "kind", "name", "origin",
+    "grading_method", "kind", "name", "origin", "GOAL",
 }  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def killed(
     after = contents(folder)
     wrong = faults(before, after, whole)
     if "Traceback" in ended.stderr:
-        wrong.append("traceback")
+        wrong.append(f"traceback: {ended.stderr.strip().splitlines()[-1]}")
     left = left_over(before, after, whole) + sorted(contents(temporary))
     how = "finished" if ended.status in (0, 3) else "killed"
     return how, wrong, left
@@ -123,7 +123,7 @@ def full(names: Sequence[str], inputs: Path, work: Path) -> bool:
     for name in names:
         arguments, outputs = WRITING[name]
         whole, _ = undisturbed(arguments, outputs, inputs, work)
-        for place in ("results", "temporary"):
+        for place in ("results", *["temporary"] * (name != "inspect")):  # which tells of what it cannot read
             for size in SIZES:
                 status, wrong, said = _on_full_disk(arguments, whole, inputs, work, place, size)
                 good &= not wrong

@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors.errors import JurorsError, VotesError
+from jurors.options import Reading
 from jurors.votes import Votes, read_votes
+from jurors.votes.files.source import open_table
 
 FORMATS = ("csv", "tsv", "semicolon.csv", "crlf.csv", "bom.csv", "csv.gz", "jsonl", "jsonl.gz", "json", "parquet")
 JURORS = ("ann", "bob", "cy")
@@ -362,3 +364,10 @@ def test_importing_the_votes_imports_no_engine() -> None:
     code = "import sys, jurors.votes; print({'duckdb', 'narwhals', 'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_nothing_is_fetched_from_the_network_while_reading(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("item,ann,bob\n1,a,b\n2,b,b\n")
+    with open_table(tmp_path / "votes.csv", Reading()) as table:
+        asked = table.con.execute("SELECT current_setting('autoinstall_known_extensions')").fetchall()
+    assert asked == [(False,)]

@@ -19,7 +19,7 @@ from jurors.scratch import scratch
 from jurors.votes.columns.by_evidence import find_layout
 from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
 from jurors.votes.files.faults import file_fault, first_line, row_fault
-from jurors.votes.files.fetch import local_copy
+from jurors.votes.files.fetch import OFFLINE, local_copy
 from jurors.votes.files.locate import Found, Source, locate, no_tables, shown_source
 from jurors.votes.files.parts import INTEGERS, Part, check_cells, check_same_columns, family, open_part, relation
 from jurors.votes.files.sizes import in_bytes
@@ -220,7 +220,7 @@ def _engine(folder: Path, limit: int | None, *, watched: bool) -> Iterator[duckd
 def _connect(folder: Path, limit: int | None) -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    con = duckdb.connect(config={"temp_directory": str(folder)})
+    con = duckdb.connect(config={"temp_directory": str(folder), **OFFLINE})
     if limit is not None:
         con.execute(f"SET memory_limit = '{limit}B'")
     return con

@@ -13,7 +13,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.files.faults import damaged_parquet
-from jurors.votes.files.fetch import damaged_gzip, plainly_named
+from jurors.votes.files.fetch import OFFLINE, damaged_gzip, plainly_named
 from jurors.votes.files.formats import named_format
 from jurors.votes.files.sizes import PIECES, WHOLE, Room, unpacked
 from jurors.votes.readers.node import Node
@@ -101,7 +101,7 @@ class Files:
 
         chosen = f"COLUMNS('^({'|'.join(columns)})$')" if columns else "*"
         try:
-            with plainly_named(path) as plain, duckdb.connect() as con:
+            with plainly_named(path) as plain, duckdb.connect(config=OFFLINE) as con:
                 (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(plain)]).fetchall()[0]
                 WHOLE.check(rows, path.stat().st_size, self.allowed)
                 cursor = con.execute(f"SELECT {chosen} FROM read_parquet(?)", [str(plain)])
