@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import time
+from itertools import combinations
+
+import numpy as np
+
+import jurors
+from jurors import Votes
+
+
+def test_all_pairs_at_once_have_the_correlations_that_each_has_alone() -> None:
+    rng = np.random.default_rng(5)
+    codes = np.where(rng.random((60, 5)) < 0.6, rng.integers(0, 3, (60, 5)), -1)
+    truth = dict(zip(range(60), rng.integers(0, 3, 60).tolist(), strict=True))
+    keyed = jurors.score(Votes.from_matrix(codes, labels=[0, 1, 2], items=range(60)), truth)
+    for label, pairs in keyed.correlations(2).items():
+        assert list(pairs) == list(combinations(keyed.jurors, 2))
+        assert all(value == keyed.correlation(label, pair) for pair, value in pairs.items())
+
+
+def test_the_pairs_of_many_jurors_take_seconds() -> None:
+    rng = np.random.default_rng(6)
+    codes = np.where(rng.random((400, 250)) < 0.05, rng.integers(0, 2, (400, 250)), -1)
+    keyed = jurors.score(Votes.from_matrix(codes, labels=[0, 1], items=range(400)), dict.fromkeys(range(400), 1))
+    start = time.process_time()
+    assert len(keyed.correlations(2)[1]) == 250 * 249 // 2
+    assert time.process_time() - start < 3  # one by one they took ten times as long
