@@ -6,8 +6,20 @@ from what `proof/` makes of the draw. Further shapes of the sheet (`desk/`) are 
 
 from jurors.audit.case import Share
 from jurors.audit.draw import plan
+from jurors.audit.leads import Leads, compare, systems
 from jurors.audit.result import Audit, result
 from jurors.audit.sheet import Sheet, read_sheet
 from jurors.votes.item_texts import read_item_texts
 
-__all__ = ["Audit", "Share", "Sheet", "plan", "read_item_texts", "read_sheet", "result"]
+__all__ = [
+    "Audit",
+    "Leads",
+    "Share",
+    "Sheet",
+    "compare",
+    "plan",
+    "read_item_texts",
+    "read_sheet",
+    "result",
+    "systems",
+]

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 from jurors.audit.case import Case, Share
 from jurors.audit.goals import GoalReached, judge, parse_goal
+from jurors.audit.people import People, two_people
 from jurors.audit.proof.figures import Figure, accuracy_of, prevalence_of, score_of, wrong_of
 from jurors.audit.sheet import as_sheet
 from jurors.errors import SketchError
@@ -40,6 +41,7 @@ class Audit(Result):
     calibrated: Shares | None  #: as real juries go, with the answers as gold; None where jurors cannot be graded
     level: float  #: how sure each interval is
     goals: tuple[GoalReached, ...] = ()  #: what was to be reached
+    people: People | None = None  #: where a second person labelled the same items
 
     @property
     def passed(self) -> bool:
@@ -55,8 +57,14 @@ class Audit(Result):
             "labelled": self.labelled, "drawn": self.drawn, "items": self.items, "gaps": self.gaps,
             "guaranteed": nested(self.guaranteed),
             "calibrated": None if self.calibrated is None else nested(self.calibrated), "level": self.level,
-            "until": self.goals, "passed": self.passed if self.goals else None,
+            "until": self.goals, "passed": self.passed if self.goals else None, "people": self._people(),
         }  # fmt: skip
+
+    def _people(self) -> dict[str, Any] | None:
+        if self.people is None:
+            return None
+        people = self.people
+        return {"both": people.both, "agreement": people.agreement.to_dict(), "either": nested(people.either)}
 
     def _columns(self) -> Columns:
         heads = ("statistic", "estimate", "low", "high", "calibrated", "calibrated_low", "calibrated_high")
@@ -81,11 +89,18 @@ class Audit(Result):
 
     def _notes(self) -> list[str]:
         gaps = f"{self.gaps} items before the last label have none: they count as they would hurt most. Label in order."
-        return [PER_FIGURE, *([gaps] if self.gaps else [])]
+        people = [] if self.people is None else [self.people.line]
+        return [PER_FIGURE, *([gaps] if self.gaps else []), *people]
 
 
 def result(
-    source: Any, answers: Any, *, level: float = 0.95, until: Sequence[str] = (), **reading: Unpack[SourceOptions]
+    source: Any,
+    answers: Any,
+    *,
+    second: Any = None,
+    level: float = 0.95,
+    until: Sequence[str] = (),
+    **reading: Unpack[SourceOptions],
 ) -> Audit:
     """What a person's answers prove.
 
@@ -95,6 +110,8 @@ def result(
         The votes that the sheet was drawn from, as in `plan`.
     answers
         The sheet with its labels: a `Sheet`, a dataframe, a file, or a list of these, one per round.
+    second
+        The same sheet as a second person labelled it: `people` says how far they agree, and what holds for both.
     level
         How sure each interval is.
     until
@@ -113,7 +130,8 @@ def result(
     (40, True, 1.0)
     """
     Grading(level=level)  # a level of 95 is told at once
-    case = Case.of(as_votes(source, **reading), as_sheet(answers))
+    votes = as_votes(source, **reading)
+    case = Case.of(votes, as_sheet(answers))
     figures = figures_of(case)
     goals = [parse_goal(text, {one.name: one for one in figures}) for text in texts(until)]
     proved = {one.name: share for one, share in zip(figures, case.prove(figures, level), strict=True)}
@@ -121,7 +139,13 @@ def result(
         labelled=case.labelled, drawn=len(case.rows), items=case.votes.rows, gaps=case.gaps, guaranteed=proved,
         calibrated=_calibrated(case, level), level=level,
         goals=tuple(judge(goal, proved[goal.name], case.labelled, case.votes.rows) for goal in goals),
+        people=None if second is None else _beside(case, Case.of(votes, as_sheet(second)), figures, proved, level),
     )  # fmt: skip
+
+
+def _beside(case: Case, other: Case, figures: Sequence[Figure], proved: Shares, level: float) -> People:
+    theirs = {one.name: share for one, share in zip(figures, other.prove(figures, level), strict=True)}
+    return two_people(case, other, proved, theirs, level)
 
 
 def figures_of(case: Case) -> list[Figure]:

@@ -59,11 +59,16 @@ def plan(
 @votes_options
 @click.option("--answers", multiple=True, required=True, metavar="SHEET", type=READS,
               help="The sheet with its labels filled in; repeatable, one per round.")  # fmt: skip
+@click.option("--second", multiple=True, metavar="SHEET", type=READS,
+              help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
 @click.option("--until", multiple=True, metavar="GOAL",
               help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
 @click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
 @output_options("text", "json", "csv", "md", alarms=False)
-def result(source: Source, answers: tuple[str, ...], until: tuple[str, ...], level: float, output: Output) -> None:
+def result(
+    source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
+    output: Output,
+) -> None:  # fmt: skip
     """What the labels of a person prove of the jurors of FILE.
 
     With --until, exit status 3 unless every goal is reached.
@@ -71,7 +76,7 @@ def result(source: Source, answers: tuple[str, ...], until: tuple[str, ...], lev
     import jurors
 
     with output.working("auditing") as bar:
-        audited = jurors.audit.result(source.read(bar), answers, level=level, until=until)
+        audited = jurors.audit.result(source.read(bar), answers, second=second or None, level=level, until=until)
     output.show(audited)
     if not audited.passed:
         sys.exit(ALARM_STATUS)

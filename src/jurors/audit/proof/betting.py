@@ -43,8 +43,9 @@ class Steps:
     control_all: Floats  #: mean of control over the items left
     extremes: Floats  #: 4 x draws x figures: lowest and highest control where right is 1, then where it is 0
     noise: Floats  #: 2 x draws x figures: expected squares of weight * (event - control), right and not
-    unexplained: Floats  #: the part of the variance that the control leaves, about
+    unexplained: Floats  #: the part of the variance that the control leaves, about; of leads, the variance itself
     ratio: Flags  #: figures: whether it is an accuracy
+    lead: Flags  #: figures: whether it is a lead, mostly halves
     size: Floats  #: figures: items
     size_right: Floats  #: figures: items where right is 1
 
@@ -71,7 +72,8 @@ def refuted(steps: Steps, theta: Floats, side: int, alpha: float) -> Flags:
         for k in range(len(capital)):
             time = later[k] + steps.horizon[t]
             stake = np.where(active, _stake(capital[k] / goal, loss, variance, time), 0.0)
-            capital[k] = capital[k] * (1 + stake * gain)
+            # a theta that labels have ruled out can lose more than `loss`; no true one is ever cut here
+            capital[k] = np.clip(capital[k] * (1 + stake * gain), 0.0, goal)
         won |= capital.sum(axis=0) >= goal * (1 - _TINY)
         past.take(t)
     return won
@@ -116,7 +118,8 @@ class _Past:
             worst = np.maximum(yes * (1 - low1), no * high0)
         loss = np.maximum(s.heaviest[t] * worst - side * (centre - mean), _TINY)
         noise = yes**2 * s.noise[0, t] + no**2 * s.noise[1, t]
-        variance = np.where(s.ratio, noise, s.unexplained[t] * mean * (1 - mean))  # as it would be under theta
+        under_theta = np.where(s.lead, 1.0, mean * (1 - mean))
+        variance = np.where(s.ratio, noise, s.unexplained[t] * under_theta)
         return side * gain, loss, np.maximum(variance, 1e-6)
 
     def take(self, t: int) -> None:

@@ -127,7 +127,8 @@ def trace(sums: Sums, walk: Walk, drawn: Drawn) -> Steps:
     fresh = np.repeat((np.diff(drawn.ends, prepend=-1) != 0)[:, None], len(sums.figures), axis=1)
     return Steps(
         **out, **by_line, counts=drawn.member > 0, event=drawn.event, right=drawn.right, fresh=fresh,
-        ratio=np.array([one.is_ratio for one in sums.figures]), size=sums.items,
+        ratio=np.array([one.is_ratio for one in sums.figures]),
+        lead=np.array([one.against is not None for one in sums.figures]), size=sums.items,
         size_right=sums.items_right,
     )  # fmt: skip
 
@@ -143,12 +144,14 @@ class _State:
         self.middle = _PRIOR * (self.weights @ self.control_all) / np.maximum(self.left, 1)
         self.spread = self.middle * (1 - self.middle / _PRIOR)
         self.residual = _PRIOR * sums.noise.sum(axis=0)
+        self.leads = np.array([one.against is not None for one in sums.figures])
         self.along, self.across = _TRUST * sums.promise, _TRUST * sums.promise
 
     def before(self, drawn: Drawn, t: int) -> dict[str, Floats]:
         """What is known before the label."""
         left = np.maximum(self.left, 1.0)
         share, weight, heaviest = self._chances(int(drawn.cells[t]), left)
+        unexplained = (self.residual + _UNSURE) / (self.spread + _UNSURE)
         slope = np.clip(self.along / (self.across + _UNSURE), 0.0, 1.0)  # how far to follow the control
         mix = self.weights[:, None] * slope
         return {
@@ -157,7 +160,7 @@ class _State:
             "control_right": (mix * self.control_right).sum(axis=0) / left,
             "control_all": (mix * self.control_all).sum(axis=0) / left,
             "extremes": (mix * self.sums.extremes).sum(axis=1), "noise": self.noise / self.seen,
-            "unexplained": (self.residual + _UNSURE) / (self.spread + _UNSURE), "slope": slope,
+            "unexplained": np.where(self.leads, self.residual / self.seen, unexplained), "slope": slope,
         }  # fmt: skip
 
     def _chances(self, cell: int, left: Floats) -> tuple[Floats, Floats, Floats]:

@@ -1,0 +1,103 @@
+"""Jurors and systems compared by an audit; two people who label the same items."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from jurors.audit import compare, plan, result, systems
+from jurors.cli.main import main
+from jurors.errors import OptionError, VotesError
+from jurors.votes import Votes
+
+_random = np.random.default_rng(8)
+TRUTH = _random.integers(0, 2, 160)
+CODES = np.where(_random.random((160, 3)) < (0.95, 0.6, 0.9), TRUTH[:, None], 1 - TRUTH[:, None])
+VOTES = Votes.from_matrix(CODES, items=[f"q{k}" for k in range(160)], jurors=("ann", "bob", "cy"), labels=("no", "yes"))
+SHEET = plan(VOTES, 80)
+ANSWERS = replace(SHEET, labels=tuple(VOTES.labels[TRUTH[int(i[1:])]] for i in SHEET.items))
+
+
+def test_the_better_of_two_jurors_is_found_and_the_lead_holds_the_truth() -> None:
+    leads = compare(VOTES, ANSWERS)
+    assert leads.verdict("ann", "bob") == "first"
+    assert leads.verdict("bob", "cy") == "second"
+    for (one, other), share in leads.leads.items():
+        right = [(CODES[:, VOTES.jurors.index(name)] == TRUTH).mean() for name in (one, other)]
+        assert share.interval[0] <= right[0] - right[1] <= share.interval[1]
+    assert list(compare(VOTES, ANSWERS, between=["cy", "ann"]).leads) == [("cy", "ann")]
+
+
+def test_pairs_beat_two_intervals_that_hold_together() -> None:
+    low, high = compare(VOTES, ANSWERS, between=["ann", "cy"]).leads["ann", "cy"].interval
+    audit = result(VOTES, ANSWERS, level=0.975)
+    ends = [audit.of("score", name).interval for name in ("ann", "cy")]
+    assert high - low < (ends[0][1] - ends[1][0]) - (ends[0][0] - ends[1][1])
+
+
+def test_pass_rates_of_systems_hold_the_truth_and_groups_add_up_to_all() -> None:
+    groups = ["old" if k < 60 else "new" for k in range(160)]
+    found = systems(VOTES, groups, ANSWERS)
+    for system, rows in (("old", slice(0, 60)), ("new", slice(60, 160))):
+        low, high = found.shares[system, "yes"].interval
+        assert low <= TRUTH[rows].mean() <= high
+    low, high = found.leads["new", "old", "yes"].interval
+    assert low <= TRUTH[60:].mean() - TRUTH[:60].mean() <= high
+    one = systems(VOTES, ["all"] * 160, ANSWERS).shares["all", "yes"]
+    assert one.interval == pytest.approx(result(VOTES, ANSWERS).of("prevalence", "yes").interval)
+    assert "not all of them at once" in found.to_text()
+
+
+def test_two_people_who_agree_change_nothing_and_who_do_not_widen() -> None:
+    same = result(VOTES, ANSWERS, second=ANSWERS).people
+    assert same is not None
+    assert (same.both, same.agreement.interval[1]) == (80, 1.0)
+    flipped = tuple("yes" if k % 8 == 0 else label for k, label in enumerate(ANSWERS.labels))
+    audit = result(VOTES, ANSWERS, second=replace(ANSWERS, labels=flipped))
+    assert audit.people is not None
+    share = sum(a == b for a, b in zip(flipped, ANSWERS.labels, strict=True)) / 80
+    assert audit.people.agreement.interval[0] <= share <= audit.people.agreement.interval[1]
+    for name, either in audit.people.either.items():
+        low, high = audit.guaranteed[name].interval
+        assert either.interval[0] <= low
+        assert high <= either.interval[1]
+    assert audit.to_dict()["people"]["both"] == 80
+    assert "Two people labelled 80" in audit.to_text()
+
+
+def test_two_people_must_have_labelled_the_same_draw() -> None:
+    other = plan(VOTES, 80, seed=1)
+    with pytest.raises(VotesError, match="different draws"):
+        result(VOTES, ANSWERS, second=replace(other, labels=("yes",) * 80))
+
+
+def test_what_cannot_be_compared_is_said_in_a_line(tmp_path: Path) -> None:
+    many = Votes.from_matrix(np.tile(CODES, (1, 5)), items=VOTES.item_names(), labels=("no", "yes"))
+    sheet = replace(plan(many, 3), labels=("yes",) * 3)
+    with pytest.raises(OptionError, match="15 jurors are too many pairs"):
+        compare(many, sheet)
+    with pytest.raises(VotesError, match="belong to no group"):
+        systems(VOTES, [None] * 160, ANSWERS)
+    votes = tmp_path / "votes.csv"
+    votes.write_text("item,ann,bob,cy\n1,a,b,a\n2,b,b,b\n3,a,a,b\n")
+    said = CliRunner().invoke(main, ["compare", str(votes), "--between", "ann,bob"])
+    assert (said.exit_code, said.output.count("\n")) == (2, 1)
+
+
+def test_the_command_compares_jurors_and_systems(tmp_path: Path) -> None:
+    votes, sheet = tmp_path / "votes.csv", tmp_path / "sheet.csv"
+    rows = (
+        f"q{k},{'old' if k < 60 else 'new'},{','.join(str(VOTES.labels[c]) for c in CODES[k])}\n" for k in range(160)
+    )
+    votes.write_text("item,model,ann,bob,cy\n" + "".join(rows))
+    sheet.write_text(ANSWERS.to_csv())
+    said = CliRunner().invoke(main, ["compare", str(votes), "--ignore", "model", "--answers", str(sheet)])
+    assert said.exit_code == 0, said.output
+    assert "ann and bob" in said.output
+    said = CliRunner().invoke(main, ["compare", str(votes), "--by", "model", "--answers", str(sheet)])
+    assert said.exit_code == 0, said.output
+    assert "new and old" in said.output
