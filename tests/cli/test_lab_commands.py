@@ -124,6 +124,7 @@ def test_grades_come_apart_by_group(grouped: Path) -> None:
     assert "ungraded_group: group 'x' cannot be graded, and is left out: grading needs" in text
 
 
+@pytest.mark.slow
 def test_the_groups_alarms_decide_the_exit_status(grouped: Path, tmp_path: Path) -> None:
     asked = ("grade", grouped, "--by", "sex", "--ignore", "truth")
     assert [run(*asked, *level).exit_code for level in ((), ("--fail-on", "alarm"), ("--fail-on", "warning"))] == [
@@ -150,6 +151,7 @@ def test_an_exam_by_group_shows_scores_only(grouped: Path) -> None:
     assert "depends on the group" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["text", "json", "csv", "md"])
 def test_the_least_certain_labels_name_their_group_in_every_format(grouped: Path, format: str) -> None:
     done = run("label", grouped, "--by", "sex", "--ignore", "truth", "--review", 5, "--format", format)
@@ -164,6 +166,7 @@ def test_the_least_certain_labels_name_their_group_in_every_format(grouped: Path
         assert len(lines) == 6 + (format == "md" and "| --- |" in done.stdout) - (format == "md")
 
 
+@pytest.mark.slow
 def test_gold_items_of_one_group_only_are_enough(grouped: Path, tmp_path: Path) -> None:
     gold = tmp_path / "gold.csv"
     gold.write_text(

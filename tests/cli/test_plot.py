@@ -84,6 +84,7 @@ def test_scale_multiplies_the_pixels_and_width_the_axes(counts: Path, tmp_path: 
     assert wider[0] == pytest.approx(wide[0] + 200, abs=12)
 
 
+@pytest.mark.slow
 def test_the_specification_holds_the_numbers_of_grade(counts: Path, tmp_path: Path) -> None:
     path = tmp_path / "chart.json"
     assert run("plot", "accuracy", counts, "-o", path, "--theme", "dark").exit_code == 0

@@ -123,6 +123,7 @@ def test_predicted_widths_are_within_15_percent_of_simulated_ones(
     assert predicted.max() == pytest.approx(float(np.median(widths, axis=0).ravel()[predicted.argmax()]), rel=0.15)
 
 
+@pytest.mark.slow
 def test_more_jurors_and_wider_margins_need_fewer_items() -> None:
     rows = plan(jurors=(3, 4, 5), accuracy=["0.7", "0.8", "0.75"]).rows
     assert [row.jurors for row in rows] == [3, 4, 5]

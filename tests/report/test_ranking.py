@@ -101,6 +101,7 @@ def test_a_group_that_is_most_of_the_panel_is_told_as_such() -> None:
     assert not any("errs together" in one for row in ranking(changed) for one in row.remarks)
 
 
+@pytest.mark.slow
 def test_jurors_with_too_few_votes_are_listed_last_and_never_best(shared_data: Path) -> None:
     result = jurors.grade(shared_data / "rte" / "votes.csv.gz")
     rows = ranking(result)

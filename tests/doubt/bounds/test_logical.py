@@ -349,6 +349,7 @@ def test_the_alarm_of_one_floor_for_everybody_says_how_high_it_may_be() -> None:
 # -- names -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples(20)
 @given(cases())
 def test_renaming_commutes_with_bounding(case: tuple[Sketch, Specification]) -> None:

@@ -282,6 +282,7 @@ def test_a_juror_who_is_turned_around_has_complementary_bounds() -> None:
     assert rights(turned)["i"]["A"] == pytest.approx(rights(straight)["i"]["A"])
 
 
+@pytest.mark.slow
 def test_both_solutions_are_kept_where_the_orientation_is_not_settled() -> None:
     # i and j are as good as k is bad: Σ d is near zero.
     right = [(0.7, 0.7), (0.65, 0.65), (0.15, 0.15)]
@@ -373,6 +374,7 @@ def panel(seed: int, turned: int = 0, items: int = 60_000) -> Keyed:
     return Keyed(counts.reshape(2, 32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [0, 1, 2])
 def test_five_jurors_hold_the_truth_and_are_narrower_than_three(turned: int) -> None:
     for seed in range(6):

@@ -46,6 +46,7 @@ def test_each_group_is_graded_as_if_it_were_alone(table: pd.DataFrame, method: s
     assert repr(found) == "ByGroup('sex', 2 groups graded, 0 left out)"
 
 
+@pytest.mark.slow
 def test_a_label_of_one_group_is_no_label_of_another() -> None:
     """Nobody says C in group f; it must not get a prevalence there, nor an accuracy."""
     table = pd.concat([part("f", 400, "0.5"), part("m", 400, ["0.3", "0.3"], labels="ABC", accuracy="0.85")])

@@ -37,6 +37,7 @@ def test_no_table_is_misread_in_silence(name: str, folder: Path) -> None:
     assert is_accepted(CASES[name], what), (what, line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLE)
 def test_commands_say_what_the_readers_decide(name: str, folder: Path) -> None:
     assert commanded(CASES[name], folder)[0] == decided(CASES[name], folder)[0]
