@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from jurors.cli.streams import forget_output, heeding_signals, say, standard_streams, stopped_status
+from jurors.cli.streams import forget_output, heeding_signals, say, standard_streams, stopped_status, was_stopped
 from jurors.errors import JurorsError
 from jurors.names import like
 from jurors.quoting import visible
@@ -71,13 +71,13 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run, with streams that can be trusted, and signals that end it in order."""
-        with standard_streams(), heeding_signals():
-            try:
+        try:
+            with standard_streams(), heeding_signals():
                 return super().main(*args, **extra)
-            except OSError:  # not even what is wrong with the command line can be told
-                sys.exit(2)
-            except KeyboardInterrupt:  # before or after the command
-                sys.exit(stopped_status())
+        except OSError:  # not even what is wrong with the command line can be told
+            sys.exit(2)
+        except KeyboardInterrupt:  # before or after the command
+            sys.exit(stopped_status())
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """Parse; `--help` is printed here."""
@@ -97,26 +97,37 @@ def _in_one_line() -> Iterator[None]:
         yield
     except click.exceptions.Exit:  # a RuntimeError, but no fault
         raise
-    except JurorsError as error:
-        _end(2, f"jurors: {' '.join(str(error).split())}")
-    except click.ClickException as error:
-        vars(error).update(message=visible(error.message))
+    except Exception as error:
+        if was_stopped() or _is_interrupt(error):  # libraries make errors of their own of a signal
+            _end(stopped_status(), "Aborted!")
+        _tell(error)
         raise
-    except BrokenPipeError:  # the reader went away (`jurors label x.csv | head`): not our error
-        forget_output()
-        _end(0)
     except KeyboardInterrupt:
         _end(stopped_status(), "Aborted!")
-    except RuntimeError as error:  # a signal while DuckDB reads
-        from jurors.votes.files.faults import is_interrupt
 
-        if not is_interrupt(error):
-            raise
-        _end(stopped_status(), "Aborted!")
-    except OSError as error:  # a full disk behind `> votes.csv`
+
+def _tell(error: Exception) -> None:
+    """One line, and the end, for what is known to go wrong."""
+    if isinstance(error, JurorsError):
+        _end(2, f"jurors: {' '.join(str(error).split())}")
+    if isinstance(error, click.ClickException):
+        vars(error).update(message=visible(error.message))
+    if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
+        forget_output()
+        _end(0)
+    if isinstance(error, OSError):  # a full disk behind `> votes.csv`
         forget_output()
         reason = "standard output is closed" if isinstance(error, io.UnsupportedOperation) else error.strerror
         _end(2, f"jurors: cannot write the output: {reason or error}")
+
+
+def _is_interrupt(error: Exception) -> bool:
+    """Whether Ctrl-C came while DuckDB read, or a network was trained."""
+    if not isinstance(error, RuntimeError):
+        return False
+    from jurors.votes.files.faults import is_interrupt
+
+    return is_interrupt(error)
 
 
 def _end(status: int, line: str = "") -> NoReturn:

@@ -76,6 +76,8 @@ def heeding_signals() -> Iterator[None]:
         yield
         return
     heeded = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]  # `nohup` ignores one
+    global _stopped_by
+    _stopped_by = signal.SIGINT
     hook, sys.unraisablehook = sys.unraisablehook, _stop_again
     for number in heeded:
         signal.signal(number, _stop)
@@ -102,6 +104,11 @@ def _stop_again(fault: Any) -> None:
 
 
 _stopped_by: int = signal.SIGINT
+
+
+def was_stopped() -> bool:
+    """Whether another signal than Ctrl-C has come."""
+    return _stopped_by != signal.SIGINT
 
 
 def stopped_status() -> int:
