@@ -3,6 +3,8 @@
 Run: python benchmarks/sparse_panels.py [set ...]          ratios to crowd-kit, and peak memory, on the five sets below
      python benchmarks/sparse_panels.py --keep FILE        accuracy of labels and RMSE of scores on every set, kept
      python benchmarks/sparse_panels.py --all FILE|TREE    the same, compared with a kept file or another source tree
+     python benchmarks/sparse_panels.py --errors [set ...] standard errors to first order, beside 60 converged refits
+     python benchmarks/sparse_panels.py --growth [votes]   time and memory of `label` by votes, labels and jurors
 
 The vote sets are those of `reference_sets`. Every run has a process of its own, which tells its peak memory; times are
 processor seconds, the best of three, so that a busy machine changes little. crowd-kit is given the data frame that
@@ -127,10 +129,75 @@ def compare_all(base: Path, other: Path) -> None:
     print("| mean | {:.4f} | {:.4f} | {:.4f} | {:.4f} | |".format(*means))
 
 
+def errors(folder: Path) -> None:
+    """How standard errors to first order compare with a bootstrap whose every fit has converged."""
+    import numpy as np
+
+    import jurors
+    from jurors.doubt.intervals import panel_intervals as intervals
+    from jurors.evaluate import evaluate_panel
+    from jurors.sketch import count_votes
+
+    panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz"))[0])
+    intervals._STEPS, intervals._LOOSE = 400, 1e-5
+    spent = [time.process_time()]
+    refitted = intervals._resampled(panel, "test", 1, None)
+    spent.append(time.process_time())
+    direct = intervals._first_order(panel, "test", 1)
+    spent.append(time.process_time())
+    within = intervals._within(panel.data, panel.choice.fit.posterior)
+    print(f"{folder.name}: 60 refits {spent[1] - spent[0]:.1f} s, to first order {spent[2] - spent[1]:.2f} s")
+    for name in ("prevalence", "accuracy", "score"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.sqrt((direct[name] + within[name]) / (refitted[name] + within[name]))
+        low, middle, high = np.nanquantile(ratio, (0.1, 0.5, 0.9))
+        print(f"  standard error of {name}, ratio: median {middle:.3f}, 80% in {low:.2f} to {high:.2f}", flush=True)
+
+
+def grow(votes: int, labels: int, width: int) -> dict[str, float]:
+    """`label` on simulated votes, five per item."""
+    import numpy as np
+
+    import jurors
+
+    rng = np.random.default_rng(0)
+    items = votes // 5
+    row = np.repeat(np.arange(items), 5)
+    juror = ((rng.integers(0, width, items)[:, None] + np.arange(5) * (1 + width // 7)) % width).ravel()
+    truth = rng.integers(0, labels, items)
+    right = rng.random(len(row)) < rng.uniform(0.5, 0.9, width)[juror]
+    said = np.where(right, truth[row], rng.integers(0, labels, len(row)))
+    table = jurors.Votes.from_codes(
+        items=np.arange(items), jurors=[str(k) for k in range(width)], values=list(range(labels)), item=row,
+        juror=juror, value=said,
+    )  # fmt: skip
+    start = time.process_time()
+    jurors.label(table)
+    return {"seconds": time.process_time() - start, "megabytes": _peak()}
+
+
+def growth(most: int) -> None:
+    """The table of growth."""
+    print("| votes | labels | jurors | seconds | µs per vote | peak MB |\n| --- | --- | --- | --- | --- | --- |")
+    for votes in (10**k for k in range(4, 8) if 10**k <= most):
+        for labels in (2, 10):
+            for width in (30, 1_000):
+                one = child("grow", *map(str, (votes, labels, width)))
+                cells = f"{one['seconds']:.2f} | {one['seconds'] / votes * 1e6:.1f} | {one['megabytes']:.0f}"
+                print(f"| {votes:,} | {labels} | {width:,} | {cells} |", flush=True)
+
+
 def main() -> None:
     """Print what is asked for."""
     from reference_sets import data_folder
 
+    match sys.argv[1:]:
+        case ["--child", "grow", votes, labels, width]:
+            print(json.dumps(grow(int(votes), int(labels), int(width))))
+            return
+        case ["--growth", *most]:
+            growth(int(most[0]) if most else 10**6)
+            return
     base = data_folder()
     if base is None:
         print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
@@ -142,6 +209,9 @@ def main() -> None:
             print(json.dumps(measure(base / name, run)))
         case ["--keep", file]:
             Path(file).write_text(json.dumps(all_answers(base)), encoding="utf-8")
+        case ["--errors", *names]:
+            for name in names or ("sentiment_polarity", "web"):
+                errors(base / name)
         case ["--all", other]:
             compare_all(base, Path(other))
         case names:

@@ -29,9 +29,10 @@ from jurors.sketch.incidence import Incidence
 REPLICATES = 60
 DIRECTIONS = 24  #: a standard error from so many is off by 14%, one from 60 replicates by 9%
 _MOST_CELLS = 3_000_000  # replicates x classes x tuples held at once
+_MOST_MOVED = 20_000_000  # the same of directions, in single precision
 _MOST_WORK = 4e9  # votes x replicates x classes beyond which no replicate is drawn
 _LIGHT = 0.05  # models of less weight are left out
-_STEPS = 40
+_STEPS, _LOOSE = 40, 3e-3  # of a replicate's fit
 
 
 def panel_intervals(
@@ -48,10 +49,10 @@ def panel_intervals(
     `also` sees every replicate: resampled weights (B, T) and posteriors (B, R, T).
     """
     data = panel.data
+    if data.held * REPLICATES * 2 * data.labels > _MOST_WORK:
+        return None
     if not data.is_dense and panel.coupling is None:
         variance = _first_order(panel, target, seed)
-    elif data.held * REPLICATES * 2 * data.labels > _MOST_WORK:
-        return None
     else:
         variance = _resampled(panel, target, seed, also)
     if target == "test":
@@ -76,19 +77,30 @@ def _resampled(
 def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
     """The same to first order: each direction weighs every item more or less by the root of its count, at random."""
     data, rng = panel.data, np.random.default_rng(seed)
-    weights, models = data.weights[0], _weighty(panel)
     fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else ~np.isnan(panel.gold).any(axis=1)
-    signs = rng.integers(0, 2, (data.rows, DIRECTIONS), dtype=np.int8) * 2 - 1
-    drawn: NDArray[np.float32] = np.where(fixed, 0.0, np.sqrt(weights)).astype(np.float32)[:, None] * signs
-    moved = np.zeros((data.rows, data.labels, DIRECTIONS), dtype=np.float32)
+    size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
+    step = max(1, min(DIRECTIONS, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
+    total: dict[str, Floats] = {name: np.zeros(()) for name in _NAMES}
+    for start in range(0, DIRECTIONS, step):
+        count = min(step, DIRECTIONS - start)
+        signs = rng.integers(0, 2, (data.rows, count), dtype=np.int8) * 2 - 1
+        part = _moved_statistics(data, panel.choice.fit.posterior, _moved_mass(panel, target, size * signs))
+        total = {name: total[name] + part[name] * (count / DIRECTIONS) for name in _NAMES}
+    return total
+
+
+def _moved_mass(panel: PanelFit, target: Target, drawn: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(T, R, B): how the mass of labels on items moves when the items' weights move by (T, B)."""
+    data, models = panel.data, _weighty(panel)
+    moved = np.zeros((data.rows, data.labels, drawn.shape[1]), dtype=np.float32)
     for model, weight in models.items():
         start = panel.choice.fits[model].parameters
         problem = pose(data, model, panel.strength, panel.gold)
         moved += np.float32(weight / sum(models.values())) * posterior_moves(problem, start, drawn)
-    moved *= weights.astype(np.float32)[:, None, None]
+    moved *= data.weights[0].astype(np.float32)[:, None, None]
     if target == "population":
         moved += panel.choice.fit.posterior.astype(np.float32)[:, :, None] * drawn[:, None]
-    return _moved_statistics(data, panel.choice.fit.posterior, moved)
+    return moved
 
 
 def _moved_statistics(data: Incidence, posterior: Floats, mass: NDArray[np.float32]) -> dict[str, Floats]:
@@ -167,7 +179,7 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
     problem = pose(data, model, panel.strength, panel.gold)
     start = panel.choice.fits[model].parameters
     at = Parameters(np.repeat(start.flat, len(drawn), axis=0), start.jurors, start.labels)
-    at, _, _ = climb(problem, at, 3e-3 * at.flat.shape[1], _STEPS)
+    at, _, _ = climb(problem, at, _LOOSE * at.flat.shape[1], _STEPS)
     classes, _ = expect(problem, at)
     return np.asarray(classes.reshape(len(drawn), -1, data.labels, data.rows).sum(axis=1))
 
