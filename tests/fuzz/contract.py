@@ -7,9 +7,11 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from fuzz.cases import Case
+from fuzz.flags import OUTPUTS
 from fuzz.words import FORGED
 
 MOST_SECONDS = 20.0  #: of a processor
@@ -19,6 +21,7 @@ _DATA_COMMANDS = ("convert", "sketch", "merge", "simulate")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 _USAGE = re.compile(r"Usage: |Try '|\s*$|(?:ALARM|warning|note) ")
 _PYTHON_WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: |^  warnings\.warn", re.MULTILINE)
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)  #: a file's first lines as they are, in Markdown
 _SHARES = ("accuracy", "prevalence", "score")
 
 
@@ -68,7 +71,7 @@ def _terminal(case: Case, outcome: Outcome) -> list[str]:
     for stream, text in shown.items():
         if _CONTROLS.search(text):
             found.append(f"control character on {stream}")
-        if any(line.lstrip().startswith(FORGED) for line in text.split("\n")):
+        if any(line.startswith(FORGED) for line in _FENCED.sub("", text).split("\n")):
             found.append(f"forged line on {stream}")
     return found
 
@@ -105,7 +108,7 @@ def _document(text: str) -> list[str]:
         document = json.loads(text, parse_constant=_no_number)
     except ValueError as error:
         return [f"no JSON: {error}"]
-    is_told = '"alarms": [' in text and not re.search(r'"alarms": \[\]', text)
+    is_told = re.search(r'"alarms": \[\s*\{', text) is not None
     odd = {path[-1] if path else "" for path, number in _numbers(document, ()) if not _lies_well(path, number, is_told)}
     return ["number out of range"] if odd else []
 
@@ -138,10 +141,12 @@ def _lies_well(path: tuple[str, ...], number: float, is_told: bool) -> bool:
 def _files(case: Case, outcome: Outcome) -> list[str]:
     """Nothing is changed but what was named as output, and nothing is left behind."""
     found = []
+    replaced = {after for flag, after in pairwise(case.args) if flag in OUTPUTS and case.args.count(after) == 1}
     for name, content in case.files.items():
-        if name not in case.outputs and outcome.written.get(name) != content:
+        if name not in {*case.outputs, *replaced} and outcome.written.get(name) != content:
             found.append("changed an input")
-    allowed = {*case.files, *case.outputs, *(f"{name}.truth.csv" for name in case.outputs)}
-    stems = tuple(name.split(".")[0] for name in case.outputs)
+    outputs = {*case.outputs, *replaced}
+    allowed = {*case.files, *outputs}
+    stems = tuple(name.split(".")[0] for name in outputs)  # files that a command writes beside
     strays = [name for name in outcome.written if name not in allowed and not (stems and name.startswith(stems))]
     return found + ["left a stray file"] * bool(strays) + ["left a temporary file"] * bool(outcome.left)

@@ -18,7 +18,7 @@ _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
 _SHARES = ("0", "0.05", "0.2", "0.5", "0.8", "0.95", "1")
 _ODD_SHARES = ("-0.1", "1.5", "nan", "inf", "-inf", "1e-320", "1e308", "", "x", "1/3", "0.5.5", "٠")
-_OUTPUTS = ("-o", "--output", "--junit", "--truth", "--chart", "--by-true-label")
+OUTPUTS = ("-o", "--output", "--junit", "--truth", "--chart", "--by-true-label")
 _ENDINGS = (
     ".csv",
     ".json",
@@ -122,7 +122,7 @@ def _option(rng: random.Random, param: click.Parameter, world: World, *, wild: b
         return [flag]
     if wild and rng.random() < 0.3:
         odd = rng.choice(rng.choice((HOSTILE, _ODD_WHOLE, _ODD_SHARES)))
-        world.outputs += [odd] if flag in _OUTPUTS else []
+        world.outputs += [_passable(odd)] if flag in OUTPUTS else []
         return [flag, odd]
     return [flag, _value(rng, param, world)]
 
@@ -130,7 +130,7 @@ def _option(rng: random.Random, param: click.Parameter, world: World, *, wild: b
 def _value(rng: random.Random, param: click.Parameter, world: World) -> str:
     """A value that fits the option, as far as its name and type tell."""
     for flag in param.opts:
-        if flag in _OUTPUTS:
+        if flag in OUTPUTS:
             return _output(rng, param, world)
         if flag in _SPECIAL:
             return _SPECIAL[flag](rng, world)

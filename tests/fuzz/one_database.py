@@ -10,14 +10,15 @@ _connect = duckdb.connect
 _ANEW = "DROP TYPE IF EXISTS known; RESET memory_limit; RESET preserve_insertion_order"
 
 
-def share_one_database() -> None:
-    """From now on `duckdb.connect` gives another connection to the same database, as it was in the beginning."""
-    setattr(duckdb, "connect", _Shared())  # noqa: B010
+class Shared:
+    """`duckdb.connect` that gives another connection to the same database, as it was in the beginning."""
 
-
-class _Shared:
     def __init__(self) -> None:
         self._base = self._started()
+
+    def serve(self, shared: bool) -> None:
+        """From now on `duckdb.connect` is this, or the true one for what changes the whole database."""
+        setattr(duckdb, "connect", self if shared else _connect)  # noqa: B010
 
     def _started(self) -> Any:
         base = _connect()

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from fuzz.cases import Case, make_case
 from fuzz.contract import Outcome, faults
-from fuzz.one_database import share_one_database
+from fuzz.one_database import Shared
 from fuzz.worker import prepare, run
 
 Numbered: TypeAlias = Sequence[int] | Mapping[str, Case]
@@ -66,11 +66,12 @@ def _forked(numbered: Numbered, chunk: Sequence[Any], seed: int, folder: Path) -
         return pid
     try:
         prepare(folder)
-        share_one_database()
+        shared = Shared()
         with (folder / "results.jsonl").open("w", buffering=1) as sink:
             for number in chunk:
                 sink.write(json.dumps({"begun": number}) + "\n")
                 case = _case(numbered, number, seed)
+                shared.serve("--memory" not in case.args)
                 sink.write(json.dumps(_result(number, case, run(case, folder))) + "\n")
         os._exit(0)
     except BaseException:

@@ -326,7 +326,7 @@ def _group(codes: Codes, labels: int) -> tuple[Integers, Integers, Integers]:
     rows, width = codes.shape
     base = labels + 1  # -1, no vote, is a digit too
     if width * np.log2(base) < _KEY_BITS:
-        keys = _horner(codes, base) + (base**width - 1) // labels if labels else _horner(codes, base)
+        keys = _horner(codes, base) + (base**width - 1) // labels if labels else np.zeros(rows, dtype=np.int64)
         if base**width <= max(4 * rows, 1 << 12):
             sizes = np.bincount(keys, minlength=base**width)
             present = np.flatnonzero(sizes)

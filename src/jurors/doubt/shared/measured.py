@@ -9,6 +9,7 @@ from jurors.doubt.shared.expected import OneHot
 from jurors.doubt.shared.jury_votes import Jury, answer_spread, log_odds
 from jurors.doubt.shared.reference import ReferenceJury
 from jurors.doubt.shared.scenarios import GoldTuples, laplace, temper
+from jurors.errors import SketchError
 from jurors.numbers.arrays import Floats
 
 _SPREAD_SLANT, _SPREAD_CENTER, _SPREAD_SD = 0.66, -1.2, 1.2  # weak priors under which reference juries are fitted
@@ -20,6 +21,8 @@ def measure_jury(jury: Jury, key: Floats, *, name: str = "", kind: str = "", sou
     key = np.where(jury.weights[:, None] > 0, key, 0.0)  # what weighs nothing was not graded
     known = key.sum(axis=1)
     at = np.flatnonzero(known > 0)
+    if not len(at):
+        raise SketchError("no item of the key was graded, so there is nothing to measure; give the key of more items")
     odds = log_odds(jury.posterior, jury.voices)
     seen = GoldTuples(odds[at], jury.voices[at], key[at])
     log_rho = _likeliest(seen)

@@ -155,7 +155,7 @@ def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
 def _jury(row: dict[str, str], number: int) -> ReferenceJury:
     values: dict[str, Any] = {}
     for field in fields(ReferenceJury):
-        text = row[field.name]
+        text = row[field.name] or ""  # a line may be too short
         try:
             values[field.name] = _KINDS[str(field.type)](with_formula(text))
             fits = field.type == "str" or (

@@ -7,6 +7,7 @@ then a position. Nothing pickled is ever loaded.
 from __future__ import annotations
 
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def read(files: Files) -> Votes:
 def _load(files: Files, path: Path) -> dict[str, NDArray[Any]]:
     """Every array of the file by its name; the only one of an `.npy` is called votes."""
     try:
-        with path.open("rb") as file:
+        with path.open("rb") as file, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numpy's own, of files from Python 2
             start = file.read(2)
             if start == _NUMPY[:2]:
                 return {"votes": np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))}
