@@ -85,13 +85,14 @@ def _fit_loadings(pairs: PairMoments, spread: Floats, left_out: Flags) -> Floats
 def _descend(r: Floats, weights: Floats, beta: Floats, sweeps: int = 40) -> Floats:
     """Coordinate descent on Σ w_ij (r_ij - β_i β_j)²."""
     beta = beta.copy()
-    weighted = weights * r
+    weighted, squares = weights * r, beta**2
     for _ in range(sweeps):
         before = beta.copy()
         for i in range(len(beta)):
-            below = weights[i] @ beta**2
+            below = weights[i] @ squares
             if below > 0:
                 beta[i] = min(max(weighted[i] @ beta / below, -_NEARLY_ONE), _NEARLY_ONE)
+                squares[i] = beta[i] ** 2
         if np.abs(beta - before).max() < 1e-7:
             break
     return beta
