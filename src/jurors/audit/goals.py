@@ -82,36 +82,38 @@ def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
 
     >>> goal = parse_goal("wrong <= 0.1", {("wrong_labels", "latent"): 1})
     >>> judge(goal, Share(0.05, (0.01, 0.12)), 100, 2000).line
-    'not known: wrong <= 0.1: 5.0%, between 1.0% and 12.0%; not reached, about 90 labels more'
+    'not known: wrong <= 0.1: 5.0%, between 1.0% and 12.0%; not reached, about 87 labels more'
     """
     low, high = share.interval
-    is_, reached, refuted = _standing(goal, low, high)
+    reached, refuted = _standing(goal, low, high)
     between = f"{percent(share.estimate)}, between {percent(low)} and {percent(high)}"
     if reached:
         return GoalReached(goal, "pass", f"{between}; reached")
     if refuted:
         return GoalReached(goal, "fail", f"{between}; it cannot be reached, however many labels follow")
-    room = _room(goal, share)
-    more = _labels_more(is_, room, labelled, items)
+    more = _labels_more(_reach(goal, share), _room(goal, share), labelled, items)
     if more is None:
-        hope = (
-            "cannot be reached within the items there are"
-            if labelled >= items
-            else "as likely to fail as to be reached"
-        )
+        is_over = labelled >= items
+        hope = "cannot be reached within the items there are" if is_over else "as likely to fail as to be reached"
         return GoalReached(goal, "not known", f"{between}; not reached, {hope}")
     tail = " (all there are)" if labelled + more >= items else ""
-    return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} labels more{tail}", more)
+    labels = "label" if more == 1 else "labels"
+    return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} {labels} more{tail}", more)
 
 
-def _standing(goal: Goal, low: float, high: float) -> tuple[float, bool, bool]:
-    """The half width, whether the goal is reached, and whether it is refuted."""
-    half = (high - low) / 2
+def _standing(goal: Goal, low: float, high: float) -> tuple[bool, bool]:
+    """Whether the goal is reached, and whether it is refuted."""
     if goal.sign == "±":
-        return half, half <= goal.value, False
-    if goal.sign == "<=":
-        return half, high <= goal.value, low > goal.value
-    return half, low >= goal.value, high < goal.value
+        return (high - low) / 2 <= goal.value, False
+    return (high <= goal.value, low > goal.value) if goal.sign == "<=" else (low >= goal.value, high < goal.value)
+
+
+def _reach(goal: Goal, share: Share) -> float:
+    """How far the interval reaches towards the goal: half of it, or from the estimate to the end that matters."""
+    low, high = share.interval
+    if goal.sign == "±" or share.estimate is None:
+        return (high - low) / 2
+    return high - share.estimate if goal.sign == "<=" else share.estimate - low
 
 
 def _room(goal: Goal, share: Share) -> float:
