@@ -25,8 +25,8 @@ def fuzz(*args: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_thousand_hostile_cases_keep_the_contract() -> None:
-    assert fuzz("--cases", "1500", "--seed", "20261116") == ""
+def test_hostile_cases_keep_the_contract() -> None:
+    assert fuzz("--cases", "2500", "--seed", "1") == ""
 
 
 @pytest.mark.slow
