@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
 import pytest
 from hypothesis import settings
 
@@ -62,13 +61,13 @@ def _is_quick(config: pytest.Config) -> bool:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_database(pytestconfig: pytest.Config) -> Iterator[None]:
+def one_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """`make quick` opens one DuckDB, not one per file that is read, which takes longer than most tests."""
     if not _is_quick(pytestconfig):
         yield
         return
     new = source._connect
-    with duckdb.connect() as database, pytest.MonkeyPatch.context() as patch:
+    with new(tmp_path_factory.mktemp("spilled"), None) as database, pytest.MonkeyPatch.context() as patch:
         patch.setattr(source, "_connect", lambda folder, limit: new(folder, limit) if limit else database.cursor())
         yield
 

@@ -14,6 +14,8 @@ from jurors.cli.main import main
 from jurors.errors import OptionError, VotesError
 from jurors.votes import Votes
 
+pytestmark = pytest.mark.slow  # each test audits a jury, or several
+
 _random = np.random.default_rng(8)
 TRUTH = _random.integers(0, 2, 160)
 CODES = np.where(_random.random((160, 3)) < (0.95, 0.6, 0.9), TRUTH[:, None], 1 - TRUTH[:, None])

@@ -82,6 +82,7 @@ def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int,
     np.testing.assert_allclose(expected[known], 0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_truth_is_seldom_refuted_however_often_one_looks() -> None:
     lost, tries = 0, 0
     for seed in range(8):
@@ -95,6 +96,7 @@ def test_the_truth_is_seldom_refuted_however_often_one_looks() -> None:
     assert lost / tries < 0.2
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_and_narrow_with_labels() -> None:
     votes, truth = _jury(200, 3)
     few, many = (result(votes, _answered(votes, truth, n)) for n in (20, 120))
@@ -149,6 +151,7 @@ def test_neither_the_order_of_rows_nor_names_of_jurors_change_what_is_proved() -
     assert again.of("wrong_labels", "majority").interval == pytest.approx(one.of("wrong_labels", "majority").interval)
 
 
+@pytest.mark.slow
 def test_rounds_are_read_as_one_and_labels_not_given_yet_change_nothing() -> None:
     votes, truth = _jury(90, 4)
     first = _answered(votes, truth, 15)
@@ -161,6 +164,7 @@ def test_rounds_are_read_as_one_and_labels_not_given_yet_change_nothing() -> Non
     assert waiting.guaranteed == result(votes, first).guaranteed
 
 
+@pytest.mark.slow
 def test_a_label_passed_over_only_widens() -> None:
     votes, truth = _jury(90, 4, missing=0.0)
     sheet = _answered(votes, truth, 30)

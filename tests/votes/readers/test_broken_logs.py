@@ -30,6 +30,7 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("tool", FILES)
 def test_a_broken_file_is_one_line_and_status_two(tmp_path: Path, tool: str, how: str) -> None:

@@ -14,6 +14,7 @@ from jurors.options import TOOLS
 MOST = 150  # of a reader; `python tests/mutated_logs.py` tries them all, and the tools' own files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", SMALL)
 def test_any_value_anywhere_gives_votes_or_one_line(tmp_path: Path, tool: str) -> None:
     name, records = SMALL[tool]
