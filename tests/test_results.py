@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from importlib import import_module
@@ -64,6 +65,12 @@ def _search() -> Any:
     return find_independent_jury(features, truth, LogisticRegression(), jurors=3, features_each=2, tries=3)
 
 
+@cache
+def _answers() -> Any:
+    sheet = jurors.audit.plan(_votes(), 30)
+    return replace(sheet, labels=tuple(LABELS[k % 2] for k in range(30)))
+
+
 MAKERS: dict[str, Callable[[], Any]] = {
     "Evaluation": _graded,
     "Solution": lambda: _graded().solution,
@@ -83,6 +90,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "ReferenceJuries": lambda: jurors.ReferenceJuries(jurors.reference_juries().juries[:3]),
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
     "Sheet": lambda: jurors.audit.plan(_votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}),
+    "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),
+    "Leads": lambda: jurors.audit.compare(_votes(), _answers()),
     "IndependenceSearch": _search,
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
 }
