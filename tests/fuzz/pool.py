@@ -41,6 +41,9 @@ def run_all(numbered: Numbered, seed: int, workers: int) -> list[Result]:
             folder, chunk = running.pop(pid)
             done, rest = _collected(numbered, chunk, seed, folder, status)
             results += done
+            for one in done:
+                if one["faults"]:
+                    print(f"case {one['number']}: {one['signature']}", file=sys.stderr, flush=True)
             chunks += [rest] if rest else []
             shutil.rmtree(folder, ignore_errors=True)
             _progress(results, len(todo), time.time() - start)
