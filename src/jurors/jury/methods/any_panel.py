@@ -9,6 +9,7 @@ from jurors.doubt.degenerate_fit import degenerate_alarms
 from jurors.doubt.habits import default_alarms
 from jurors.doubt.intervals.dependence_spread import DependenceSpread
 from jurors.doubt.voice_alarms import voice_alarms
+from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, evaluate_panel
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.panel.panel import PanelFit
@@ -22,6 +23,8 @@ from jurors.jury.methods.three_jurors_labels import estimate_alarms, untried
 from jurors.sketch import Sketch
 from jurors.sketch.panel_moments import MOST_FOR_PAIRS
 
+_MOST_ITEMS = 1 << 50  # floats still tell one item more from none
+
 
 def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
     """Any panel: jurors independent given label and difficulty, the model weighed by hidden votes.
@@ -34,6 +37,10 @@ def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
 
 
 def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
+    if sketch.items > _MOST_ITEMS:
+        most = f"at most {_MOST_ITEMS:,}"
+        message = f"{sketch.items:,} items are more than an estimate can count ({most}); are the counts right?"
+        raise SketchError(message, code="out_of_range", given=sketch.items, needed=_MOST_ITEMS)
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
     result = oriented("latent", sketch, panel.fit, request)
     result = replace(result, voices=tuple(panel.hearing.tolist()), notes=(*result.notes, *untried(sketch)))
