@@ -105,6 +105,8 @@ def _chance(param: click.Parameter) -> float:
     if param.required:
         return _NEEDED
     flag = param.opts[0]
+    if flag == "--items" and not isinstance(param.type, click.types.IntParamType):  # a file of what shows the items
+        return _USUAL
     return _OFTEN.get(flag, _USUAL)
 
 
