@@ -121,9 +121,12 @@ def _seriated(matrix: Floats) -> list[int]:
     if size <= _FEW:
         return list(range(size))
     from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import pdist
 
-    filled = np.where(np.isfinite(matrix), matrix, np.nanmean(matrix))
-    tree = linkage(filled, method="average", optimal_ordering=size <= 80)
+    known = matrix[np.isfinite(matrix)]
+    filled = np.where(np.isfinite(matrix), matrix, known.mean() if len(known) else 0.0)
+    # by distances: linkage warns of columns that look like some themselves
+    tree = linkage(pdist(filled), method="average", optimal_ordering=size <= 80)
     return [int(k) for k in leaves_list(tree)]
 
 
