@@ -334,6 +334,15 @@ def test_every_command_suggested_for_a_sample_works(path: Path) -> None:
     run_steps(found, none=True)
 
 
+def test_a_program_that_keeps_notes_in_a_folder_changes_nothing(tmp_path: Path) -> None:
+    for name in ("snorkel.npy", "cleanlab.npy"):
+        (tmp_path / name).write_bytes((SAMPLES / "matrix" / name).read_bytes())
+    before = inspect(tmp_path)
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "make.pyc").write_bytes(b"notes")
+    assert inspect(tmp_path) == before
+
+
 @pytest.mark.slow
 @examples(25)
 @given(

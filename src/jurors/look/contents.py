@@ -11,7 +11,7 @@ from jurors.errors import JurorsError
 from jurors.look.inspection import Inspection
 from jurors.look.steps import Step, command_line
 from jurors.votes.files.formats import named_format
-from jurors.votes.files.locate import no_tables
+from jurors.votes.files.locate import NO_VOTES, no_tables
 
 _MOST_FILES = 30  #: looked into, one by one
 _LARGEST = 50_000_000  #: bytes of a file that is looked into
@@ -33,7 +33,7 @@ class Entry:
 
 def list_folder(folder: str, look: Callable[[str], Inspection]) -> list[Entry]:
     """Every file and folder right below this one; `look` inspects a file."""
-    entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(".")), key=lambda e: e.name)
+    entries = sorted((e for e in os.scandir(folder) if not e.name.startswith(NO_VOTES)), key=lambda e: e.name)
     files = [entry.name for entry in entries if entry.is_file()]
     looked = set(files[:_MOST_FILES])
     return [
@@ -52,7 +52,7 @@ def _why_unseen(size: int) -> str:
 
 
 def _folder(path: str, name: str) -> Entry:
-    names = sorted(one for one in os.listdir(path) if not one.startswith("."))
+    names = sorted(one for one in os.listdir(path) if not one.startswith(NO_VOTES))
     tables = [one for one in names if named_format(one) is not None]
     shown = (tables + [one for one in names if one not in tables])[:_NAMED]
     more = f" and {len(names) - len(shown):,} more" if len(names) > len(shown) else ""

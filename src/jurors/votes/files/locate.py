@@ -19,6 +19,7 @@ from jurors.votes.files.formats import SUPPORTED, named_format
 OneSource: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
 Source: TypeAlias = OneSource | Sequence[OneSource]
 
+NO_VOTES = (".", "__pycache__")  #: what is hidden, and what Python keeps beside a script
 _UNFINISHED = ("~", ".tmp", ".temp", ".part", ".partial", ".crdownload", ".swp")
 _BLOCK = 1 << 20
 _PATIENCE = 10  # seconds until a named pipe must say something
@@ -108,7 +109,7 @@ def _in_folder(folder: Path, shown: str) -> Found:
 
 def _below(folder: Path) -> Iterator[Path]:
     for entry in os.scandir(folder):
-        if entry.name.startswith(".") or entry.name.lower().endswith(_UNFINISHED):
+        if entry.name.startswith(NO_VOTES) or entry.name.lower().endswith(_UNFINISHED):
             continue
         if entry.is_dir():
             yield from _below(Path(entry.path))
