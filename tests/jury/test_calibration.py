@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import jurors
 from jurors import Evaluation, OptionError, Sketch, Votes
 from jurors.doubt.shared.reference import shipped_juries
+from jurors.jury import calibration
 
 
 def panel(seed: int = 0, items: int = 300, accuracies: tuple[float, ...] = (0.9, 0.8, 0.75, 0.7, 0.65)) -> Votes:
@@ -167,3 +168,7 @@ def test_an_island_of_copies_leaves_the_others_calibrated() -> None:
     labels = jurors.label(Votes.from_matrix(said))
     assert np.isnan(labels.probability[200:]).all()
     assert not np.isnan(labels.probability[:200]).any()
+
+
+def test_an_infinite_standard_error_is_not_taken_for_none() -> None:
+    assert calibration._variances([0.1, np.inf, np.nan]).tolist() == pytest.approx([0.01, np.inf, 0.0])

@@ -191,8 +191,9 @@ def _noise(evaluation: Evaluation) -> FitNoise:
 
 
 def _variances(errors: Any) -> Floats:
-    """Squared standard errors; one that does not exist adds nothing."""
-    return np.nan_to_num(np.array(errors, dtype=np.float64), posinf=0.0) ** 2
+    """Squared standard errors; one that does not exist adds nothing, an infinite one makes the widest interval."""
+    known = np.array(errors, dtype=np.float64)
+    return np.where(np.isnan(known), 0.0, known) ** 2
 
 
 def _filled(posterior: Floats, sketch: Sketch, voices: tuple[int, ...]) -> Floats:
