@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from jurors import label
 from jurors.audit import Audit, Sheet, plan, result
 from jurors.audit.case import Case
 from jurors.audit.design import Walk
@@ -135,7 +136,24 @@ def test_the_document_has_the_keys_of_both_columns() -> None:
         assert set(document[column]["score"]["w"]) == {"estimate", "interval"}
         assert set(document[column]["accuracy"]["w"]) == set(LABELS)
         assert set(document[column]["prevalence"]) == set(LABELS)
-    assert "majority" in document["guaranteed"]["wrong_labels"]
+    methods = set(document["guaranteed"]["wrong_labels"])
+    assert methods == {"latent", "majority", "dawid_skene", "bayesian"}  # the others know two labels only
+    assert set(document["calibrated"]["wrong_labels"]) == methods
+
+
+@pytest.mark.slow
+def test_every_method_is_judged_by_the_labels_it_would_give() -> None:
+    votes, truth = _jury(200, 7, missing=0.0)
+    answered = _answered(votes, truth, 60)
+    audit = result(votes, answered)
+    for method in ("latent", "dawid_skene", "majority"):
+        wrong = float(np.mean(label(votes, method=method).label != np.array(LABELS)[truth]))
+        low, high = audit.of("wrong_labels", method).interval
+        assert low <= wrong <= high
+        assert audit.calibrated is not None
+        real = audit.calibrated["wrong_labels", method]
+        assert real.estimate == pytest.approx(wrong, abs=0.1)
+        assert np.diff(real.interval) < high - low
 
 
 def test_neither_the_order_of_rows_nor_names_of_jurors_change_what_is_proved() -> None:

@@ -19,12 +19,16 @@ from jurors.audit.sheet import Sheet, check_same_votes
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
 from jurors.jury.calibration import basis_of, jury_of
+from jurors.jury.compare import compare_counted
 from jurors.jury.counted import Counted, count_gradable
 from jurors.jury.grade import grade_counted
+from jurors.jury.methods.methods import METHODS
 from jurors.numbers.arrays import Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.options import Grading
 from jurors.votes import Votes
+
+_MOST_TRIOED = 40  # jurors: above, the algebra of all their trios takes minutes
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,27 @@ class Case:
                 return counted, grade_counted(counted, None, Grading(), intervals=False)
         except SketchError:
             return None
+
+    @cached_property
+    def labellings(self) -> dict[str, Integers]:
+        """Method -> the label it gives each counted tuple, blind to the answers; the default method's come first."""
+        if self.blind is None:
+            return {}
+        counted, own = self.blind
+        is_large = len(counted.sketch.jurors) > _MOST_TRIOED
+        others = [name for name in METHODS if name != own.method and not (is_large and name == "algebraic")]
+        graded = [own, *compare_counted(counted, others).evaluations]
+        parts = {one.method: one.labelling_partition for one in graded}
+        return {name: part.chosen for name, part in parts.items() if part is not None}
+
+    def graded(self, level: float) -> Evaluation | None:
+        """The votes graded with the answers as gold; None where they cannot be."""
+        if self.blind is None:
+            return None
+        known = np.full(self.votes.rows, -1, dtype=np.int64)
+        known[self.rows] = self.codes
+        with one_thread():
+            return grade_counted(self.blind[0], known, Grading(level=level))
 
     @cached_property
     def first_rows(self) -> Integers:

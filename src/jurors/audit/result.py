@@ -11,12 +11,9 @@ from jurors.audit.goals import GoalReached, judge, parse_goal
 from jurors.audit.people import People, two_people
 from jurors.audit.proof.figures import Figure, accuracy_of, prevalence_of, score_of, wrong_of
 from jurors.audit.sheet import as_sheet
-from jurors.errors import SketchError
-from jurors.evaluate import Calibrated
+from jurors.evaluate import Evaluation
 from jurors.evaluate.card import REAL, percent, percent_range
-from jurors.evaluate.partition import majority_partition
 from jurors.jury.accept import as_votes
-from jurors.jury.grade import grade
 from jurors.options import Grading, SourceOptions, texts
 from jurors.tables import Block, Columns, Notes, Result, Table, columns_of
 
@@ -137,7 +134,7 @@ def result(
     proved = {one.name: share for one, share in zip(figures, case.prove(figures, level), strict=True)}
     return Audit(
         labelled=case.labelled, drawn=len(case.rows), items=case.votes.rows, gaps=case.gaps, guaranteed=proved,
-        calibrated=_calibrated(case, level), level=level,
+        calibrated=_calibrated(case, case.graded(level)), level=level,
         goals=tuple(judge(goal, proved[goal.name], case.labelled, case.votes.rows) for goal in goals),
         people=None if second is None else _beside(case, Case.of(votes, as_sheet(second)), figures, proved, level),
     )  # fmt: skip
@@ -158,29 +155,18 @@ def figures_of(case: Case) -> list[Figure]:
 
 
 def _labellings(case: Case) -> list[Figure]:
-    """How often the labels of `jurors label`, and those of majority vote, are wrong."""
+    """How often the labels of each method are wrong."""
     if case.blind is None:
         return []
-    counted, evaluation = case.blind
-    at = counted.tuple_of_row[case.first_rows]
-    own, simple = evaluation.labelling_partition, majority_partition(counted.sketch)
-    chosen = {} if own is None else {evaluation.method: own.chosen[at]}
-    return [wrong_of(name, codes) for name, codes in {**chosen, "majority": simple.chosen[at]}.items()]
+    at = case.blind[0].tuple_of_row[case.first_rows]
+    return [wrong_of(name, chosen[at]) for name, chosen in case.labellings.items()]
 
 
-def _calibrated(case: Case, level: float) -> Shares | None:
+def _calibrated(case: Case, evaluation: Evaluation | None) -> Shares | None:
     """The grades as real juries go, with the answers as gold."""
-    given = zip(case.sheet.items, case.codes.tolist(), strict=True)
-    gold = {item: case.votes.labels[code] for item, code in given if code >= 0}
-    try:
-        evaluation = grade(case.votes, gold=gold, level=level)
-    except SketchError:
+    real = None if evaluation is None else evaluation.calibrated
+    if real is None:
         return None
-    real = evaluation.calibrated
-    return None if real is None else _shares(real, evaluation.method)
-
-
-def _shares(real: Calibrated, method: str) -> Shares:
     shares: dict[tuple[Any, ...], Share] = {}
     for juror, score in real.score.items():
         shares["score", juror] = Share(score, real.interval_of("score", juror))
@@ -189,7 +175,9 @@ def _shares(real: Calibrated, method: str) -> Shares:
             shares["accuracy", juror, label] = Share(share, real.interval_of("accuracy", juror, label))
     for label, share in real.prevalence.items():
         shares["prevalence", label] = Share(share, real.interval_of("prevalence", label))
-    shares["wrong_labels", method] = Share(real.wrong_labels, real.interval_of("wrong_labels"))
+    if real.wrong_labels_of is not None:
+        wrong = real.wrong_labels_of(list(case.labellings.values()))
+        shares |= {("wrong_labels", name): Share(*one) for name, one in zip(case.labellings, wrong, strict=True)}
     return shares
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named
+from jurors.numbers.arrays import Integers
+
+#: labels of the tuples, several times -> the share of each that is wrong, with its interval
+JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple[float, float]]]]
 
 TOO_WIDE = 0.6  #: an interval that says nothing of a score; without gold, .4 is usual
 
@@ -49,6 +53,7 @@ class Calibrated:
     score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what moves all scores together
     score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that is each juror's own
     foretold: Callable[[int], Named] | None = field(default=None, repr=False)  #: widths with gold; see `with_gold`
+    wrong_labels_of: JudgesLabels | None = field(default=None, repr=False)  #: of other labels of the same tuples
 
     @property
     def is_independent(self) -> bool:

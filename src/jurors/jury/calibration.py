@@ -13,6 +13,7 @@ from jurors.doubt import panel_intervals
 from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
 from jurors.doubt.shared.foretold import Foretold
 from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
+from jurors.doubt.shared.labellings import Labellings
 from jurors.doubt.shared.reference import Population, own_population, read_reference, shipped_population
 from jurors.errors import OptionError
 from jurors.evaluate import Evaluation, Named, Partition
@@ -84,7 +85,8 @@ class Calibration:
         silent = (jury.weights == 0) & (sketch.counts > 0)
         named = _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
         foretold = Foretold(jury, self._population, rho, gold, shares.posterior, noise, evaluation.level)
-        return replace(named, foretold=partial(_half_widths, sketch.jurors, foretold))
+        labellings = Labellings(jury, self._population, rho, gold, rivals, noise, evaluation.level)
+        return replace(named, foretold=partial(_half_widths, sketch.jurors, foretold), wrong_labels_of=labellings.wrong)
 
     @cached_property
     def _population(self) -> Population:

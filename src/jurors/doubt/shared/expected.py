@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from jurors.doubt.shared.jury_votes import Jury
+from jurors.doubt.shared.jury_votes import Jury, with_labels
 from jurors.doubt.shared.scenarios import DRAWS, Scenarios, temper
 from jurors.numbers.arrays import Floats, Integers
 
@@ -83,7 +83,7 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
     """The sums of all scenarios, for every juror and for one more who says the best labels."""
     tuples, size = jury.posterior.shape
     best = odds[0].argmax(axis=1) if gold is None else _best_labels(jury, odds, drawn)
-    jury = _with_labels(jury, best)
+    jury = with_labels(jury, best)
     votes, count = OneHot(jury), len(drawn.log_rho)
     known = 0.0 if gold is None else gold.sum(axis=1)
     free = jury.weights - known
@@ -117,18 +117,6 @@ def mean_posterior(jury: Jury, odds: Floats, drawn: Scenarios) -> Floats:
         q = temper(odds, jury.voices, drawn.log_rho[at], drawn.slant[at])
         mean += q[:, :, at < DRAWS].sum(axis=2)
     return mean / DRAWS
-
-
-def _with_labels(jury: Jury, best: Integers) -> Jury:
-    """One more juror, who says the best labels: the jury's own answers are graded as everybody's are."""
-    last = np.full(len(best), jury.jurors)
-    return replace(
-        jury,
-        row=np.concatenate([jury.row, np.arange(len(best))]),
-        juror=np.concatenate([jury.juror, last]),
-        label=np.concatenate([jury.label, best]),
-        jurors=jury.jurors + 1,
-    )
 
 
 def _best_labels(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Integers:

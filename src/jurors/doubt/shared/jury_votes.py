@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,18 @@ def count_voices(row: Integers, juror: Integers, tuples: int, voice: Integers) -
     width = int(voice.max()) + 1
     heard = np.unique(row * width + voice[juror])
     return np.bincount(heard // width, minlength=tuples).astype(np.float64)
+
+
+def with_labels(jury: Jury, chosen: Integers) -> Jury:
+    """One more juror, who says these labels of the tuples: they are graded as everybody's answers are."""
+    last = np.full(len(chosen), jury.jurors)
+    return replace(
+        jury,
+        row=np.concatenate([jury.row, np.arange(len(chosen))]),
+        juror=np.concatenate([jury.juror, last]),
+        label=np.concatenate([jury.label, chosen]),
+        jurors=jury.jurors + 1,
+    )
 
 
 def log_odds(posterior: Floats, voices: Floats) -> Floats:
