@@ -25,7 +25,7 @@ from jurors.jury.grade import grade_counted
 from jurors.jury.methods.methods import METHODS
 from jurors.numbers.arrays import Floats, Integers
 from jurors.numbers.threads import one_thread
-from jurors.options import Grading
+from jurors.options import Grading, Label
 from jurors.votes import Votes
 
 _MOST_TRIOED = 40  # jurors: above, the algebra of all their trios takes minutes
@@ -98,14 +98,20 @@ class Case:
         parts = {one.method: one.labelling_partition for one in graded}
         return {name: part.chosen for name, part in parts.items() if part is not None}
 
+    @property
+    def gold(self) -> dict[Any, Label]:
+        """The answers as gold items."""
+        names, labels = self.votes.item_names().tolist(), self.votes.labels
+        given = zip(self.rows.tolist(), self.codes.tolist(), strict=True)
+        return {names[row]: labels[code] for row, code in given if code >= 0}
+
     def graded(self, level: float) -> Evaluation | None:
         """The votes graded with the answers as gold; None where they cannot be."""
         if self.blind is None:
             return None
-        known = np.full(self.votes.rows, -1, dtype=np.int64)
-        known[self.rows] = self.codes
+        counted, known = self.blind[0].align_gold(self.gold)
         with one_thread():
-            return grade_counted(self.blind[0], known, Grading(level=level))
+            return grade_counted(counted, known, Grading(level=level))
 
     @cached_property
     def first_rows(self) -> Integers:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from jurors.audit.case import Case, Share
+from jurors.audit.draw import auditable
 from jurors.audit.goals import GoalReached, judge, parse_goal
 from jurors.audit.people import People, two_people
 from jurors.audit.proof.figures import Figure, accuracy_of, prevalence_of, score_of, wrong_of
@@ -82,9 +83,11 @@ class Audit(Result):
         ]
         title = f"{self.labelled:,} of {self.items:,} items labelled, {self.drawn:,} drawn"
         goals = [Notes([one.line for one in self.goals])] if self.goals else []
-        return [*goals, Table(heads, tuple(rows), title=title, right=(1, 2, 3, 4)), Notes(self._notes())]
+        return [*goals, Table(heads, tuple(rows), title=title, right=(1, 2, 3, 4)), Notes(self.notes)]
 
-    def _notes(self) -> list[str]:
+    @property
+    def notes(self) -> list[str]:
+        """What to know of the guarantee."""
         gaps = f"{self.gaps} items before the last label have none: they count as they would hurt most. Label in order."
         people = [] if self.people is None else [self.people.line]
         return [PER_FIGURE, *([gaps] if self.gaps else []), *people]
@@ -127,16 +130,26 @@ def result(
     (40, True, 1.0)
     """
     Grading(level=level)  # a level of 95 is told at once
-    votes = as_votes(source, **reading)
+    votes = auditable(as_votes(source, **reading))
     case = Case.of(votes, as_sheet(answers))
     figures = figures_of(case)
     goals = [parse_goal(text, {one.name: one for one in figures}) for text in texts(until)]
+    audit = audited(case, case.graded(level), level)
+    proved = audit.guaranteed
+    return replace(
+        audit,
+        goals=tuple(judge(goal, proved[goal.name], case.labelled, case.votes.rows) for goal in goals),
+        people=None if second is None else _beside(case, Case.of(votes, as_sheet(second)), figures, proved, level),
+    )
+
+
+def audited(case: Case, evaluation: Evaluation | None, level: float) -> Audit:
+    """Both columns: what the draw proves, and the same votes graded with the answers as gold."""
+    figures = figures_of(case)
     proved = {one.name: share for one, share in zip(figures, case.prove(figures, level), strict=True)}
     return Audit(
         labelled=case.labelled, drawn=len(case.rows), items=case.votes.rows, gaps=case.gaps, guaranteed=proved,
-        calibrated=_calibrated(case, case.graded(level)), level=level,
-        goals=tuple(judge(goal, proved[goal.name], case.labelled, case.votes.rows) for goal in goals),
-        people=None if second is None else _beside(case, Case.of(votes, as_sheet(second)), figures, proved, level),
+        calibrated=_calibrated(case, evaluation), level=level,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import click
 
 from jurors.cli.options import Key, Source, exam_option, grading_options, key_options, texts_options, votes_options
 from jurors.cli.output import Output
-from jurors.cli.paths import WRITES
+from jurors.cli.paths import READS, WRITES
 from jurors.cli.streams import put
 from jurors.quoting import visible
 
@@ -30,6 +30,8 @@ class _Remembering(click.Command):
 @grading_options
 @exam_option
 @texts_options
+@click.option("--answers", multiple=True, metavar="SHEET", type=READS,
+              help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
 @click.option("-o", "--output", "path", metavar="PAGE", required=True, type=WRITES, help="The HTML file to write.")
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
@@ -39,7 +41,7 @@ class _Remembering(click.Command):
 @click.pass_context
 def report(
     ctx: click.Context, source: Source, key: Key, grading: dict[str, Any], exam: bool, items: str | None,
-    text: tuple[str, ...], title: str | None, path: str, quiet: bool, fail_on: str | None,
+    text: tuple[str, ...], answers: tuple[str, ...], title: str | None, path: str, quiet: bool, fail_on: str | None,
 ) -> None:  # fmt: skip
     """Grade the jurors of FILE and write one self-contained HTML page: verdict, evidence, numbers, provenance."""
     from jurors.report.findings import is_file, is_huge
@@ -48,16 +50,16 @@ def report(
     output = Output("html", path, quiet, fail_on)
     keyed = key.path is not None and is_file(key.path)
     inputs = [("votes", source.files), ("answer key", key.path if keyed else None), ("gold items", grading["gold"]),
-              ("items", items)]  # fmt: skip
+              ("items", items), *(("answers", sheet) for sheet in answers)]  # fmt: skip
     asked = {**source.options, "key": key.path, "key item": key.item, "key label": key.label}
     command = shlex.join(["jurors", "report", *ctx.meta[_ARGUMENTS]])
-    counted = key.path is None and not grading["gold"] and is_huge(source.files)
+    counted = key.path is None and not (grading["gold"] or answers) and is_huge(source.files)
     with output.working("reporting") as bar:
         source, texts = source.showing(items, text)
         page = make_page(
             lambda: (source.count(bar).tuples, None) if counted else source.read_with_key(key, bar),
             inputs=inputs, title=title, command=command, grading={**grading, "exam": exam}, asked=asked,
-            texts=texts,
+            texts=texts, answers=answers or None,
         )  # fmt: skip
     output.write(page.html)
     put(f"{visible(path)}\n")

@@ -86,7 +86,7 @@ def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | N
     held, known = intervals_held(e.leading, keyed)
     worst = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
     return KeyCheck(
-        keyed.items, held, known, e.level, worst, _is_contradicted(e, keyed), labels_beside_key(e, keyed),
+        keyed.items, held, known, e.level, worst, _is_contradicted(e, keyed), labels_beside_truth(e, keyed),
         None if e.as_real is None or e.interval is None else intervals_held(e, keyed),
     )  # fmt: skip
 
@@ -116,7 +116,7 @@ def _both(e: Evaluation, actual: dict[str, Any], juror: str) -> bool:
     return is_number(e.leading.score[juror]) and is_number(actual.get(juror))
 
 
-def labels_beside_key(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
+def labels_beside_truth(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
     """None where partition and key do not speak of the same decision tuples."""
     partition = e.labelling_partition
     if partition is None or e.exam or keyed.labels != e.labels or keyed.jurors != e.jurors:

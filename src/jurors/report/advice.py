@@ -12,7 +12,7 @@ from jurors.doubt.standing import clearly_weak, swapped
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.catalogue import ANOTHER_KIND, KINDS
 from jurors.jury.labelling import Labelling
-from jurors.report.beside_key import label_advice
+from jurors.report.beside_truth import label_advice
 from jurors.report.moving_together import groups_together, is_most, pairs_apart
 from jurors.report.wording import names
 

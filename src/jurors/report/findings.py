@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jurors.errors import JurorsError
+from jurors.audit.case import Case
+from jurors.audit.draw import auditable
+from jurors.audit.result import Audit, audited
+from jurors.audit.sheet import as_sheet
+from jurors.errors import JurorsError, OptionError
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.jury import METHODS, Comparison
 from jurors.jury.accept import accept
@@ -37,11 +41,19 @@ class Findings:
     comparison: Comparison | None = None  #: other methods beside the evaluation
     curve: dict[str, Any] | None = None  #: bounds over the error correlation
     queue: Labelling | None = None  #: the items that a person should look at first, with their votes
+    audit: Audit | None = None  #: what a person's labels of drawn items prove
 
 
-def find(source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, **grading: Any) -> Findings:
-    """Count once; grade, label and compare; `texts` show the items, `grading` are the options of `grade`."""
-    evaluation, counted, _ = grade_rows(source, **grading)
+def find(
+    source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, answers: Any = None,
+    **grading: Any,
+) -> Findings:  # fmt: skip
+    """Count once; grade, label and compare; `texts` show the items, `grading` are the options of `grade`.
+
+    `answers` are a person's labels of an audit: they are gold, and they prove something of their own.
+    """
+    case = None if answers is None else _case(source, answers, grading)
+    evaluation, counted, _ = grade_rows(source, **(grading if case is None else {**grading, "gold": case.gold}))
     keyed = None if key is None else score_counted(counted, key)
     labelling = queue = None
     partition = evaluation.labelling_partition
@@ -49,7 +61,16 @@ def find(source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | N
         about = {"method": evaluation.method, "alarms": evaluation.alarms}
         labelling = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
         queue = labelling.for_review(_MOST_QUEUED, counted.votes, texts)
-    return Findings(evaluation, labelling, keyed, _comparison(evaluation, counted, keyed), _curve(evaluation), queue)
+    audit = None if case is None else audited(case, evaluation, evaluation.level)
+    beside = _comparison(evaluation, counted, keyed), _curve(evaluation)
+    return Findings(evaluation, labelling, keyed, *beside, queue, audit)
+
+
+def _case(source: Votes | Sketch, answers: Any, grading: Mapping[str, Any]) -> Case:
+    """The answers beside the votes they are about."""
+    if grading.get("gold") is not None:
+        raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
+    return Case.of(auditable(source.tuples if isinstance(source, Sketch) else source), as_sheet(answers))
 
 
 def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:

@@ -66,7 +66,7 @@ def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> P
 
 def report_html(
     source: Any, *, key: Any = None, title: str | None = None, command: str | None = None,
-    texts: ItemTexts | None = None, **options: Any,
+    texts: ItemTexts | None = None, answers: Any = None, **options: Any,
 ) -> str:  # fmt: skip
     """The report of some votes as one self-contained HTML page.
 
@@ -82,6 +82,8 @@ def report_html(
         The command line to show, where there was one.
     texts
         What shows the items that a person should look at, as `jurors.audit.read_item_texts` reads it.
+    answers
+        The sheet of an audit with its labels: what it guarantees stands beside the grades, whose gold it is.
     options
         As in `grade`: how to grade, and how to read a file.
 
@@ -97,11 +99,12 @@ def report_html(
 
     grading = {name: options.pop(name) for name in names_of(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not findings.is_file(key)
-    inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold"))]
+    inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
+              ("answers", answers)]  # fmt: skip
     asked = {**options, **({"key": f"column {key}"} if is_named else {})}
     return make_page(
         lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
-        asked=asked, texts=texts,
+        asked=asked, texts=texts, answers=answers,
     ).html  # fmt: skip
 
 
@@ -122,6 +125,7 @@ def make_page(
     grading: Mapping[str, Any],
     asked: Mapping[str, Any],
     texts: ItemTexts | None = None,
+    answers: Any = None,
 ) -> Page:
     """The page of the votes (and the key) that `read` gives.
 
@@ -135,8 +139,8 @@ def make_page(
         As in `report_html`.
     grading, asked
         The options of `grade`, and all others that the page should tell.
-    texts
-        What shows the items that a person should look at.
+    texts, answers
+        What shows the items that a person should look at, and the sheets of an audit.
     """
     _check_drawable()
     from jurors.report.findings import find
@@ -146,7 +150,7 @@ def make_page(
     maker = RuntimeMaker()
     try:
         checksums = Checksums(inputs)
-        findings = find(*read(), texts=texts, **grading)
+        findings = find(*read(), texts=texts, answers=answers, **grading)
         e = findings.evaluation
         told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**told, **asked}, command)
@@ -166,12 +170,13 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
 
     from jurors.evaluate.card import footnotes, heading
     from jurors.report.advice import actions
+    from jurors.report.beside_truth import audit_lines, audit_tables
     from jurors.report.evidence import tabs
     from jurors.report.method import method_sentence, number_tables
     from jurors.report.ranking import people, ranking
     from jurors.report.summary import shown_alarms, verdict
 
-    e, keyed = findings.evaluation, findings.keyed
+    e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
     rows = ranking(e, keyed)
     alarms = shown_alarms(e.alarms)
     shown_tabs, specs, unshown = _fitting(tabs(findings))
@@ -191,6 +196,8 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
         first=rows[:_ENDS] if many else rows, last=last, left_out=len(rows) - _ENDS - len(last) if many else 0,
         level=f"{e.level * 100:g}% interval", axis=_axis(rows),
         actions=actions(e, findings.labelling, shlex.quote(file), keyed=keyed), tabs=shown_tabs,
+        proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
+        audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
         method=method_sentence(findings), footnotes=footnotes(e), tables=number_tables(findings),
         numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
         specs=specs, vega=runtime.packed, unshown=unshown,

@@ -15,7 +15,7 @@ from jurors.doubt.key_check import KeyCheck, check_with_key
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.alarm import loudest, ranked
 from jurors.evaluate.card import plain_verdict
-from jurors.report.beside_key import key_lines
+from jurors.report.beside_truth import key_lines
 from jurors.report.wording import counted, of_which
 
 Tone: TypeAlias = Literal["alarm", "warning", "quiet"]

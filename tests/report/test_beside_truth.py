@@ -1,7 +1,8 @@
-"""With an answer key, the page goes by the key: headline, order, labels to use, who errs with whom."""
+"""With a key, the page goes by it: headline, order, labels to use, who errs with whom; an audit has its own section."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,16 @@ from typing import Any
 import numpy as np
 import panels
 import pytest
+from report_pages import parse
 
 import jurors
 from jurors.doubt.key_check import Labels, check_with_key
+from jurors.errors import OptionError
+from jurors.evaluate.card import percent, percent_range
 from jurors.report.advice import actions
-from jurors.report.beside_key import label_advice
+from jurors.report.beside_truth import label_advice
 from jurors.report.findings import find
+from jurors.report.page import report_html
 from jurors.report.ranking import ranking
 from jurors.report.summary import verdict
 from jurors.votes import as_key
@@ -119,3 +124,32 @@ def test_on_real_panels_the_key_is_heard(shared_data: Path, name: str, labels: s
     assert "replace" not in " ".join(advice)
     told = [_plain(one.text) for one in actions(plain, found.labelling, "v.csv", keyed=keyed)]
     assert "are expected to be wrong" not in " ".join(told)  # a review by probabilities that the key has refuted
+
+
+def _audited(items: int = 120) -> tuple[jurors.Votes, jurors.audit.Sheet]:
+    panel = panels.simulate(items, 4, seed=5)
+    votes = jurors.Votes.from_matrix(panel.votes, items=[f"q{k}" for k in range(items)])
+    sheet = jurors.audit.plan(votes, 25)
+    return votes, replace(sheet, labels=tuple(votes.labels[panel.truth[int(item[1:])]] for item in sheet.items))
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_an_audit_guarantees_beside_what_is_calibrated() -> None:
+    votes, answered = _audited()
+    audit, page = jurors.audit.result(votes, answered), parse(report_html(votes, answers=answered))
+    assert (2, "What a person's labels prove") in page.headings
+    shares = audit.guaranteed["score", "1"], (audit.calibrated or {})["score", "1"]
+    cells = [cell for share in shares for cell in (percent(share.estimate), percent_range(share.interval))]
+    assert page.tables["audit-score"][1] == ["1", *cells]
+    assert [row[0] for row in page.tables["audit-wrong-labels"][1:]] == [
+        n[1] for n in audit.guaranteed if "wrong" in n[0]
+    ]
+    assert len(page.tables["audit-prevalence"]) == 3
+    assert len(page.tables["audit-accuracy"]) == 9
+    assert json.loads(page.scripts["audited"][1]) == json.loads(audit.to_json())
+
+
+def test_gold_and_answers_at_once_are_refused() -> None:
+    votes, answered = _audited(40)
+    with pytest.raises(OptionError, match="give gold or answers, not both"):
+        find(votes, answers=answered, gold={"q1": votes.labels[0]})
