@@ -68,3 +68,13 @@ def test_a_full_disk_is_one_line(counts: Path) -> None:
         )
     assert ended.returncode == 2
     assert ended.stderr.decode() == "jurors: cannot write the output: No space left on device\n"
+
+
+def test_memory_that_does_not_suffice_is_told_in_one_line(counts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def out_of_memory(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("jurors.grade", out_of_memory)
+    result = run("grade", counts)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "not enough memory" in result.stderr

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -26,3 +27,18 @@ def test_the_pairs_of_many_jurors_take_seconds() -> None:
     start = time.process_time()
     assert len(keyed.correlations(2)[1]) == 250 * 249 // 2
     assert time.process_time() - start < 3  # one by one they took ten times as long
+
+
+def test_many_labels_cost_what_they_hold() -> None:
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 700, 3000)
+    codes = np.where(rng.random((3000, 4)) < 0.8, truth[:, None], rng.integers(0, 700, (3000, 4)))
+    key = dict(zip(range(3000), truth.tolist(), strict=True))
+    start = time.process_time()
+    keyed = jurors.score(Votes.from_matrix(codes, labels=range(700), items=range(3000)), key)
+    document = keyed.to_dict()
+    assert time.process_time() - start < 10
+    assert "confusion" not in document  # of two million cells, nearly all of them 0
+    counted = [sum(codes[truth == 5, 0] == 5), sum(truth == 5)]
+    assert keyed.accuracy["1"][5] == Fraction(*map(int, counted))
+    assert keyed.confusion["1"][5][6] == Fraction(int(sum(codes[truth == 5, 0] == 6)), int(counted[1]))

@@ -77,6 +77,8 @@ def _terminal(case: Case, outcome: Outcome) -> list[str]:
 
 
 def _is_data(case: Case) -> bool:
+    if case.command == "audit plan":  # a sheet to be filled in, unless it is to be read
+        return _format(case) != "text"
     return case.command in _DATA_COMMANDS or _format(case) in ("csv", "json")
 
 

@@ -10,21 +10,17 @@ with its line: either a test is missing or the change makes no difference.
 from __future__ import annotations
 
 import argparse
-import contextlib
+import importlib
 import importlib.abc
 import importlib.machinery
-import io
 import os
 import pickle
 import random
 import signal
-import subprocess
 import sys
 import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -40,8 +36,24 @@ PLACES = ("tests/evaluate", "tests/doubt", "tests/sketch", "tests/jury", "tests/
 
 QUIET = ["-q", "-x", "--no-header", "--tb=no", "--benchmark-disable", "-p", "no:cacheprovider"]
 QUICK = ["-m", "not (engine or browser or notebook or slow)", "--hypothesis-profile", "quick"]
-SECONDS = 60
-"""For the tests of one mutant: a change that makes a loop endless is noticed by the clock."""
+IMPORTED = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # which libraries draw in plugins matters nothing here
+SECONDS = 180
+"""Of a processor, for the tests of one mutant, more than all tests take: an endless loop is noticed by the clock."""
+
+FIRST = 40
+"""Tests that are tried before the others are even collected."""
+
+LIBRARIES = (
+    "numpy",
+    "scipy.optimize",
+    "scipy.stats",
+    "scipy.sparse",
+    "duckdb",
+    "hypothesis.strategies",
+    "flint",
+    "click",
+)
+WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -64,12 +76,16 @@ class Reach:
     seconds: dict[str, float]
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that pass through the broken line, the quickest first; of a constant, all tests of its module."""
+        """The tests that pass through the broken line, its module's own and the quickest first.
+
+        Of a constant, all tests that pass through its module.
+        """
         lines = self.by_line.get(mutant.path, {})
         passing = lines.get(mutant.site.line, frozenset())
         if not passing:
             passing = frozenset().union(*lines.values())
-        return sorted(passing, key=lambda test: (self.seconds.get(test, 0.0), test))
+        own = Path(mutant.path).stem
+        return sorted(passing, key=lambda test: (own not in test, self.seconds.get(test, 0.0), test))
 
 
 def main() -> int:
@@ -101,32 +117,32 @@ def _sampled(rooms: Sequence[str], sample: int, seed: int) -> list[Mutant]:
         for path in sorted((SRC / "jurors" / room).rglob("*.py"))
         for site in sites(path.read_text())
     ]
-    return sorted(random.Random(seed).sample(everything, min(sample, len(everything))), key=str)
+    return random.Random(seed).sample(everything, min(sample, len(everything)))
 
 
 def _remembered(kept: Path | None) -> Reach:
-    if kept is not None and kept.exists():
-        loaded = pickle.loads(kept.read_bytes())
-        assert isinstance(loaded, Reach)
-        return loaded
-    reach = _measure()
-    if kept is not None:
-        kept.write_bytes(pickle.dumps(reach))
-    return reach
+    """What was measured before, or is now: in another process, for this one must not import what will be broken."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = kept or Path(folder) / "reach"
+        if not path.exists():
+            _, status = os.waitpid(_forked(lambda: _measure(path)), 0)
+            if status:
+                sys.exit("the tests fail without any change: mend them first")
+        loaded = pickle.loads(path.read_bytes())
+    assert isinstance(loaded, Reach)
+    return loaded
 
 
 def _check_names(reach: Reach) -> None:
     """A test that cannot be called by its name would count as a mutant noticed."""
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed, contextlib.redirect_stdout(io.StringIO()):
-        listed.write("\n".join(sorted(frozenset().union(*(t for at in reach.by_line.values() for t in at.values())))))
-        listed.flush()
-        status = pytest.main([*QUIET, *QUICK, "-n", "0", "--collect-only", f"@{listed.name}"])
+    tests = sorted(frozenset().union(*(t for at in reach.by_line.values() for t in at.values())))
+    _, status = os.waitpid(_forked(lambda: _run(tests, "--collect-only")), 0)
     if status:
-        sys.exit(f"not every test can be called by its name (pytest's status {status})")
+        sys.exit(f"not every test can be called by its name (pytest's status {os.waitstatus_to_exitcode(status)})")
 
 
 class _Clock:
-    """Remembers how long each test took; and refuses to go on from a suite that fails unbroken."""
+    """Remembers how long each test took."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -135,8 +151,8 @@ class _Clock:
         self.seconds[report.nodeid] += report.duration
 
 
-def _measure() -> Reach:
-    """Run the tests once, unbroken, and see which lines each of them passes through."""
+def _measure(into: Path) -> int:
+    """Run the tests once, unbroken, and write down which lines each of them passes through."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COVERAGE_FILE"] = str(Path(folder) / "coverage")
         clock = _Clock()
@@ -145,9 +161,9 @@ def _measure() -> Reach:
             [*QUIET, *QUICK, "--cov=jurors", "--cov-context=test", "--cov-report=", "-n", "2", *PLACES, *modules],
             plugins=[clock],
         )
-        if status:
-            sys.exit(f"the tests fail without any change (pytest's status {status}): mend them first")
-        return Reach(_lines(Path(os.environ["COVERAGE_FILE"])), dict(clock.seconds))
+        if not status:
+            into.write_bytes(pickle.dumps(Reach(_lines(Path(os.environ["COVERAGE_FILE"])), dict(clock.seconds))))
+        return int(status)
 
 
 def _lines(measured: Path) -> dict[str, dict[int, frozenset[str]]]:
@@ -164,42 +180,64 @@ def _lines(measured: Path) -> dict[str, dict[int, frozenset[str]]]:
     return by_line
 
 
-def _try_all(mutants: Sequence[Mutant], reach: Reach) -> list[bool]:
-    """Whether each mutant was noticed, two at a time."""
-    started = time.monotonic()
-    noticed: list[bool] = []
-    with ThreadPoolExecutor(2) as pool:
-        for number, result in enumerate(pool.map(lambda one: _noticed(one, reach), mutants), 1):
-            noticed.append(result)
-            if sys.stderr.isatty() or number % 25 == 0:
-                kept = sum(noticed)
-                print(f"{kept} of {number} noticed, {time.monotonic() - started:.0f} s", file=sys.stderr)
-    return noticed
+def _try_all(mutants: Sequence[Mutant], reach: Reach) -> list[str]:
+    """How each mutant was noticed ("" where it was not), told as they come; forks of a process that imported much."""
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    _, status = os.waitpid(_forked(lambda: _run(reach.tests(mutants[0]))), 0)
+    if status:
+        sys.exit("tests that pass by themselves fail here without any change")
+    results: dict[int, str] = {}
+    running: dict[int, int] = {}
+    for number, mutant in enumerate(mutants):
+        if len(running) == WORKERS:
+            _collect(mutants, running, results)
+        running[_forked(lambda mutant=mutant: _status(mutant, reach.tests(mutant)))] = number  # type: ignore[misc]
+    while running:
+        _collect(mutants, running, results)
+    return [results[number] for number in range(len(mutants))]
 
 
-def _noticed(mutant: Mutant, reach: Reach) -> bool:
-    tests = reach.tests(mutant)
-    if not tests:
-        return False
+def _collect(mutants: Sequence[Mutant], running: dict[int, int], results: dict[int, str]) -> None:
+    """Wait for one to end, and say how."""
+    pid, status = os.wait()
+    number, code = running.pop(pid), os.waitstatus_to_exitcode(status)
+    results[number] = "" if code == 0 else "by the clock" if code in (-signal.SIGPROF, -signal.SIGALRM) else "by a test"
+    noticed = sum(map(bool, results.values()))
+    print(f"{noticed} of {len(results)} noticed; {results[number] or 'NOT NOTICED'}: {mutants[number]}", flush=True)
+
+
+def _forked(work: Callable[[], int]) -> int:
+    """A process that does this work without a word, and ends with the status that it gives."""
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    for number in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    status = 1
+    try:
+        status = work()
+    finally:
+        os._exit(status)
+
+
+def _status(mutant: Mutant, tests: Sequence[str]) -> int:
+    """Run the tests with one module broken, some first; 0 where nobody noticed."""
+    assert "jurors" not in sys.modules
+    broken = _Broken(mutant.path, mutated((SRC / mutant.path).read_text(), mutant.site.number))
+    sys.meta_path.insert(0, broken)
+    importlib.import_module(broken.name)  # now: pytest would fetch a module whose examples it runs from its file
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)  # of a processor: others may be at work here, too
+    signal.alarm(20 * SECONDS)
+    return any(_run(part) for part in (tests[:FIRST], tests[FIRST:]) if part)
+
+
+def _run(tests: Sequence[str], *flags: str) -> int:
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
         listed.write("\n".join(tests))
         listed.flush()
-        command = [sys.executable, "-m", "mutation", "--child", mutant.path, str(mutant.site.number), f"@{listed.name}"]
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-        try:
-            return child.wait(SECONDS + 30) != 0
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            return True
-
-
-def _child(path: str, number: int, listed: str) -> int:
-    """Run the listed tests with one module broken; 0 where nobody noticed."""
-    source = mutated((SRC / path).read_text(), number)
-    sys.meta_path.insert(0, _Broken(path, source))
-    signal.alarm(SECONDS)
-    with contextlib.redirect_stdout(io.StringIO()):
-        status = pytest.main([*QUIET, *QUICK, "-n", "0", listed])
+        status = pytest.main([*QUIET, *QUICK, *IMPORTED, "-n", "0", *flags, f"@{listed.name}"])
     return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
 
 
@@ -227,19 +265,17 @@ class _Broken(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
         return self.source
 
 
-def _show(mutants: Sequence[Mutant], noticed: Sequence[bool]) -> None:
-    rooms: dict[str, list[bool]] = defaultdict(list)
+def _show(mutants: Sequence[Mutant], noticed: Sequence[str]) -> None:
+    rooms: dict[str, list[str]] = defaultdict(list)
     for mutant, result in zip(mutants, noticed, strict=True):
         rooms[mutant.path.split("/")[1]].append(result)
-    for mutant, result in zip(mutants, noticed, strict=True):
         if not result:
             print(f"not noticed: {mutant}")
-    print(f"{'room':<12}{'broken':>8}{'noticed':>9}{'share':>8}")
+    print(f"{'room':<12}{'broken':>8}{'noticed':>9}{'by clock':>10}{'share':>8}")
     for room, results in [*rooms.items(), ("all", list(noticed))]:
-        print(f"{room:<12}{len(results):>8}{sum(results):>9}{sum(results) / max(len(results), 1):>8.1%}")
+        hits, late = sum(map(bool, results)), results.count("by the clock")
+        print(f"{room:<12}{len(results):>8}{hits:>9}{late:>10}{hits / max(len(results), 1):>8.1%}")
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--child"]:
-        sys.exit(_child(sys.argv[2], int(sys.argv[3]), sys.argv[4]))
     sys.exit(main())

@@ -110,6 +110,8 @@ def _tell(error: Exception) -> None:
     """One line, and the end, for what is known to go wrong."""
     if isinstance(error, JurorsError):
         _end(2, f"jurors: {' '.join(str(error).split())}")
+    if isinstance(error, MemoryError):
+        _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
     if isinstance(error, click.ClickException):
         vars(error).update(message=visible(error.message))
     if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error

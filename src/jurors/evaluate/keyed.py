@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -80,9 +81,9 @@ class KeyedEvaluation(Drawable):
         columns = positions(self.jurors, jurors, "juror")
         if len(columns) < 2:
             raise SketchError("an error correlation needs two jurors or more")
-        codes = self.sketch.tuples.codes[:, columns]
-        counts = self.by_true_label[:, code]
-        kept = (codes >= 0).all(axis=1) & (counts > 0)
+        rows = self._rows_of_labels[code]
+        codes, counts = self.sketch.tuples.codes[rows][:, columns], self.by_true_label[rows, code]
+        kept = (codes >= 0).all(axis=1)
         right, counts = (codes[kept] == code), counts[kept]
         total = int(counts.sum())
         if not total:
@@ -111,17 +112,13 @@ class KeyedEvaluation(Drawable):
 
         Whole numbers throughout, from products of whole-number matrices.
         """
-        from scipy.sparse import csr_array
-
-        row, juror, said = self.sketch.tuples.triples()
-        counts = self.by_true_label[:, code]
-        shape = (self.sketch.tuples.rows, len(self.jurors))
-        seen, right = counts[row] > 0, (counts[row] > 0) & (said == code)
-        ones = np.ones(len(row), dtype=np.int64)
-        voted, was_right = (csr_array((ones[k], (row[k], juror[k])), shape=shape) for k in (seen, right))
-        weighted = csr_array((counts[row[right]], (row[right], juror[right])), shape=shape)
-        met = csr_array((counts[row[seen]], (row[seen], juror[seen])), shape=shape).T @ voted
-        items, own, both = (np.asarray(x.todense()) for x in (met, weighted.T @ voted, weighted.T @ was_right))
+        rows = self._rows_of_labels[code]
+        voted, was_right, weighted = (self._said[rows] for _ in range(3))
+        was_right.data = (voted.data == code + 1).astype(np.int64)
+        weighted.data = np.repeat(self.by_true_label[rows, code], np.diff(voted.indptr))
+        voted.data = np.ones_like(voted.data)
+        met, right = weighted.T @ voted, weighted.multiply(was_right).T
+        items, own, both = (np.asarray(x.todense()) for x in (met, right @ voted, right @ was_right))
         first, second = np.triu_indices(len(self.jurors), 1)
         listed = (
             x.tolist() for x in (items[first, second], own[first, second], own[second, first], both[first, second])
@@ -130,6 +127,21 @@ class KeyedEvaluation(Drawable):
             pair: Fraction(n * n_both - n_i * n_j, n * n) if n else None
             for pair, n, n_i, n_j, n_both in zip(combinations(self.jurors, 2), *listed, strict=True)
         }
+
+    @cached_property
+    def _rows_of_labels(self) -> list[Integers]:
+        """Of each label the tuples in which it is true: all labels together look at each tuple's own labels only."""
+        label, row = np.nonzero(self.by_true_label.T)
+        return np.split(row, np.searchsorted(label, np.arange(1, len(self.labels))))
+
+    @cached_property
+    def _said(self) -> Any:
+        """Tuples x jurors: 1 + the label said; nothing where there is no vote."""
+        from scipy.sparse import csr_array
+
+        row, juror, said = self.sketch.tuples.triples()
+        shape = (self.sketch.tuples.rows, len(self.jurors))
+        return csr_array((said.astype(np.int64) + 1, (row, juror)), shape=shape)
 
     @property
     def best_errors(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import SketchError
-from jurors.evaluate.solution import Solution
+from jurors.evaluate.solution import ZERO, Solution
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 
@@ -45,7 +45,10 @@ def solution_from_joint(sketch: Sketch, prevalences: list[Fraction], joint: NDAr
 
 
 def _fractions(counts: list[int], total: int) -> tuple[Fraction | None, ...]:
-    return tuple(Fraction(n, total) if total else None for n in counts)
+    """Of many labels most counts are 0: all of these are one object."""
+    if not total:
+        return (None,) * len(counts)
+    return tuple(Fraction(n, total) if n else ZERO for n in counts)
 
 
 def majority_shares(sketch: Sketch) -> Floats:

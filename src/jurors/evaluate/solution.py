@@ -23,6 +23,8 @@ Matrix: TypeAlias = tuple[tuple[Number, ...], ...]
 
 
 _MOST_SHOWN = 60  # jurors in a notebook
+_MOST_CELLS = 1_000_000  # above, to_dict leaves the confusion matrices out
+ZERO = Fraction(0)
 
 
 class Named(dict[Any, Any]):
@@ -161,8 +163,9 @@ class Solution(Result):
 
     def _document(self) -> dict[str, Any]:
         """Floats by name; complex numbers as {"real", "imaginary"}."""
-        floats = self.to_float()
-        return {name: getattr(floats, name) for name in ("prevalence", "accuracy", "confusion", "score")}
+        floats, cells = self.to_float(), len(self.jurors) * len(self.labels) ** 2
+        names = ("prevalence", "accuracy", *["confusion"] * (cells <= _MOST_CELLS), "score")
+        return {name: getattr(floats, name) for name in names}
 
     def _columns(self) -> Columns:
         """One row per juror and true label."""
@@ -188,6 +191,8 @@ def add_up(terms: Sequence[Any]) -> Number:
 
 def as_float(value: Number) -> float | complex | None:
     """A number as a float, or as a complex number where it is not real."""
+    if value is ZERO:  # the commonest by far where there are many labels
+        return 0.0
     if value is None or type(value) is float or isinstance(value, complex):
         return value
     if isinstance(value, _ROOTS) and not value.is_real:

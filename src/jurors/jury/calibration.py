@@ -105,10 +105,12 @@ class Calibration:
 
 
 def has_too_few_voices(evaluation: Evaluation) -> bool:
-    """Whether there is nothing to calibrate: fewer than three voices in all, not on some island only."""
+    """Whether there is nothing to calibrate: fewer than three voices in all, or on every island."""
     if not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
         return False
-    return not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself
+    if not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself:
+        return True
+    return not frozenset(evaluation.jurors) - _unheard(evaluation)
 
 
 def _unheard(evaluation: Evaluation) -> frozenset[str]:

@@ -95,6 +95,8 @@ class Pairs:
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""
+        if not len(self.first):  # of which scipy would make a sparse array
+            return np.zeros(0)
         table = self._product(first, second)
         return np.asarray(table[self.first, self.second], dtype=np.float64).ravel()
 

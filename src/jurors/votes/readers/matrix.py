@@ -80,7 +80,8 @@ def _arrays(stream: Any, packed: int, allowed: int | None) -> dict[str, NDArray[
         return {"votes": loaded}
     with loaded:
         PIECES.check(sum(member.file_size for member in loaded.zip.infolist()), packed, allowed)
-        return {name: loaded[name] for name in loaded.files}
+        members = {name: loaded[name] for name in loaded.files}
+    return {name: one for name, one in members.items() if isinstance(one, np.ndarray)}  # others come as bytes
 
 
 def _fault(path: Path, error: Exception) -> VotesError:
