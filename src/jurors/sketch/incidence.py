@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ _BLOCK = 1 << 17  # rows of a sparse panel taken at a time: memory stays flat
 _SMALL_CELLS = 100_000  # ... below this many never, and in between when fewer than one cell in eight is a vote
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Incidence:
     """Who said what, tuple by tuple, as a one-hot matrix with a weight for every tuple.
 
@@ -70,7 +71,7 @@ class Incidence:
         column *= labels
         column += label.astype(index)
         shape = (len(mass), jurors * labels)
-        matrix = csr_array((np.ones(len(row)), column, pointer.astype(index)), shape=shape)
+        matrix = csr_array((np.ones(len(row), dtype=np.float32), column, pointer.astype(index)), shape=shape)
         return cls(matrix, mass[None], jurors, labels)
 
     @property
@@ -118,16 +119,25 @@ class Incidence:
         """Whether all panels of the stack have the same votes, and differ in weights only (as resampled ones do)."""
         return bool(self.matrix.shape[0] == (1 if self.is_dense else self.rows))
 
+    @cached_property
+    def _turned(self) -> Any:
+        """The votes by cell, once: to turn a matrix takes as long as a product with a small one."""
+        return self.matrix.T
+
     def scores(self, table: Floats) -> Floats:
-        """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T)."""
+        """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T).
+
+        It is as precise as the table. Sparse votes give it as a view, the classes of a tuple side by side in memory: so the product leaves them, and
+        so `counts` takes them.
+        """
         if self.is_dense:
             return np.asarray(np.matmul(table, self.matrix.transpose(0, 2, 1)))
         stack, classes, cells = table.shape
         if self.is_shared:
             shared = self.matrix @ np.ascontiguousarray(table.reshape(-1, cells).T)
-            return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
+            return np.asarray(shared.T).reshape(stack, classes, -1)
         flat = self.matrix @ np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(-1, classes)
-        return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
+        return np.asarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
 
     def counts(self, mass: Floats) -> Floats:
         """Sum (stack, classes, T) masses into the votes they fall on: (stack, classes, jurors*labels)."""
@@ -135,9 +145,9 @@ class Incidence:
             return np.asarray(np.matmul(mass, self.matrix))
         stack, classes, rows = mass.shape
         if self.is_shared:
-            shared = self.matrix.T @ np.ascontiguousarray(mass.reshape(-1, rows).T)
+            shared = self._turned @ np.ascontiguousarray(mass.reshape(-1, rows).T)
             return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
-        flat = self.matrix.T @ np.ascontiguousarray(mass.transpose(0, 2, 1)).reshape(-1, classes)
+        flat = self._turned @ np.ascontiguousarray(mass.transpose(0, 2, 1)).reshape(-1, classes)
         return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
 
 

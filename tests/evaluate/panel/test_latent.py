@@ -86,7 +86,7 @@ def test_dense_and_sparse_votes_give_the_same_fit() -> None:
 
     sparse = Incidence(csr_array(dense.matrix[0]), dense.weights, 5, 2)
     for model in MODELS:
-        assert fit_latent(sparse, model).confusion == pytest.approx(fit_latent(dense, model).confusion, abs=1e-6)
+        assert fit_latent(sparse, model).confusion == pytest.approx(fit_latent(dense, model).confusion, abs=1e-9)
 
 
 @pytest.mark.parametrize("labels", [2, 3])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
 _ROUGH = 100.0  # times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
+_FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 
@@ -132,43 +133,49 @@ def _away_cells(at: Parameters) -> Floats:
 
 def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
     """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T)."""
-    chance, total, top = _chances(problem.data, class_table(at), at.prior[:, :, None], problem.known)
-    chance /= total
-    return chance, (top + np.log(total))[:, 0]
+    prior = np.exp(at.prior)
+    chance, top, total = _chances(problem.data, class_table(at), prior, problem.known)
+    return chance * (prior[:, :, None] / total[:, None]), np.asarray(top + np.log(total), dtype=np.float64)
 
 
 def _chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats, Floats]:
-    """What each class makes of each tuple, relative to the likeliest; their sum; and the likeliest's logarithm.
+    """What each class makes of each tuple's votes (stack, classes, T), relative to the likeliest; its logarithm (stack,
+    T); and what all classes make of them together, as common as they are (stack, T).
 
-    A sparse panel has little else to do per tuple, so its exponentials are taken in single precision, three times as
-    fast: a posterior is off by 1e-7, whatever the order of jurors and tuples.
+    A sparse panel has little else to do per tuple, so all this is in single precision if its matrix is, three times as
+    fast: a posterior is off by 1e-6. Its classes lie side by side in memory, as the products want them, so that
+    whatever runs over classes takes one class after the other.
     """
-    score = data.scores(table)
-    score += prior
+    score = data.scores(table.astype(data.matrix.dtype, copy=False))
     if known is not None:
         score += known
-    top = score.max(axis=1, keepdims=True)
-    score -= top
     if data.is_dense:
-        np.exp(score, out=score)
+        top = score.max(axis=1)
     else:
-        np.exp(score, out=score, dtype=np.float32, casting="unsafe")
-    return score, score.sum(axis=1, keepdims=True), top
+        top = score[:, 0].copy()
+        for k in range(1, score.shape[1]):
+            np.maximum(top, score[:, k], out=top)
+    score -= top[:, None]
+    if score.dtype == np.float32:
+        np.maximum(score, _FARTHEST, out=score)
+    np.exp(score, out=score)
+    return score, top, np.matmul(prior[:, None].astype(score.dtype, copy=False), score)[:, 0]
 
 
 def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
-    table, prior = class_table(at), at.prior[:, :, None]
-    share, height = np.full(at.prior.shape, problem.items), _log_prior(problem, at)
+    table, prior = class_table(at), np.exp(at.prior)
+    share, height = np.zeros(prior.shape), _log_prior(problem, at)
     counts = np.zeros(table.shape)
     for block, rows in problem.blocks:
         known = None if problem.known is None else problem.known[:, rows]
-        mass, total, top = _chances(block, table, prior, known)
-        mass *= block.weights[:, None, :] / total
-        share += mass.sum(axis=2)
-        counts += block.counts(mass)
-        height += np.einsum("bt,bt->b", block.weights, (top + np.log(total))[:, 0])
-    return _maximise(problem, share, counts, at), height
+        mass, top, total = _chances(block, table, prior, known)
+        mass = np.multiply(mass, (block.weights / total)[:, None], out=mass if mass.dtype == np.float64 else None)
+        share += np.matmul(mass, np.ones((mass.shape[2], 1)))[:, :, 0]
+        counts += block.counts(mass)  # sums of many: in double precision
+        height += np.einsum("bt,bt->b", block.weights, top + np.log(total))
+    counts *= prior[:, :, None]
+    return _maximise(problem, share * prior + problem.items, counts, at), height
 
 
 def _log_prior(problem: Problem, at: Parameters) -> Floats:

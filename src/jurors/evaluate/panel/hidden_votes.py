@@ -104,7 +104,7 @@ def _mask_sparse(
     starts = (np.arange(folds)[:, None] * len(across) + hot.indptr[:-1]).ravel()
     pointer = before[np.append(starts, folds * len(across))]
     place = (np.arange(folds)[:, None] * cells + across)[seen]
-    matrix = csr_array((np.ones(len(place)), place, pointer), shape=(folds * len(row), folds * cells))
+    matrix = csr_array((np.ones(len(place), dtype=np.float32), place, pointer), shape=(folds * len(row), folds * cells))
     away = turn < folds
     return matrix, (turn[away].astype(np.int64), down[away], across[away].astype(np.int64))
 
