@@ -127,8 +127,8 @@ class Incidence:
     def scores(self, table: Floats) -> Floats:
         """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T).
 
-        It is as precise as the table. Sparse votes give it as a view, the classes of a tuple side by side in memory: so the product leaves them, and
-        so `counts` takes them.
+        It is as precise as the table. Sparse votes give it as a view, the classes of a tuple side by side in memory:
+        so the product leaves them, and so `counts` takes them.
         """
         if self.is_dense:
             return np.asarray(np.matmul(table, self.matrix.transpose(0, 2, 1)))

@@ -139,12 +139,12 @@ def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
 
 
 def _chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats, Floats]:
-    """What each class makes of each tuple's votes (stack, classes, T), relative to the likeliest; its logarithm (stack,
-    T); and what all classes make of them together, as common as they are (stack, T).
+    """What each class makes of each tuple's votes, relative to the likeliest one; its logarithm; and all together.
 
-    A sparse panel has little else to do per tuple, so all this is in single precision if its matrix is, three times as
-    fast: a posterior is off by 1e-6. Its classes lie side by side in memory, as the products want them, so that
-    whatever runs over classes takes one class after the other.
+    (stack, classes, T), (stack, T), (stack, T); the last with the classes as common as they are. A sparse
+    panel has little else to do per tuple, so all this is in single precision if its matrix is, three times as fast: a
+    posterior is off by 1e-6. Its classes lie side by side in memory, as the products want them, so whatever runs over
+    classes takes one class after the other.
     """
     score = data.scores(table.astype(data.matrix.dtype, copy=False))
     if known is not None:
