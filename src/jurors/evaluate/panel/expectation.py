@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
-_ROUGH = 100.0  # times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
+ROUGH = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
@@ -262,11 +262,13 @@ def ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tu
     return twice, steps, False
 
 
-def climb(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
+def climb(
+    problem: Problem, at: Parameters, tolerance: float, limit: int, rough: float = ROUGH
+) -> tuple[Parameters, int, bool]:
     """Fit: with strata first tied and roughly, then with a label mix of their own in the panels that insist on it."""
     if not problem.tied:
         return ascend(problem, at, tolerance, limit)
-    at, steps, _ = ascend(problem, at, _ROUGH * tolerance, limit)
+    at, steps, _ = ascend(problem, at, rough * tolerance, limit)
     if steps >= limit:
         return at, steps, False
     loose = replace(problem, tied=False)

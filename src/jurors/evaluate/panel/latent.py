@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jurors.evaluate.panel.expectation import Parameters, Problem, class_table, climb, expect, first_parameters, pose
+from jurors.evaluate.panel.expectation import (
+    Parameters,
+    Problem,
+    ascend,
+    class_table,
+    climb,
+    expect,
+    first_parameters,
+    pose,
+)
 from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
 
@@ -48,6 +57,7 @@ def fit_latent(
     *,
     gold: ArrayLike | None = None,
     start: Parameters | None = None,
+    settled: bool = False,
     strength: float = 2.0,
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
@@ -65,6 +75,8 @@ def fit_latent(
         (T, R) known probabilities of the true label; a row of NaN or -1 is unknown.
     start
         Parameters of an earlier fit of the same model.
+    settled
+        Whether strata keep the label mix of `start`, a common one or one of their own.
     strength
         How many pseudo-votes every juror is given on the right label, and how many spread over all labels.
     tolerance, max_iterations
@@ -80,7 +92,9 @@ def fit_latent(
     """
     problem = pose(data, model, strength, gold)
     at = first_parameters(problem) if start is None else start
-    at, steps, converged = climb(problem, at, tolerance * at.flat.shape[1], max_iterations)
+    problem = replace(problem, tied=at.is_tied)
+    fit = ascend if settled else climb
+    at, steps, converged = fit(problem, at, tolerance * at.flat.shape[1], max_iterations)
     return _describe(problem, at, steps, converged)
 
 

@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jurors.evaluate.panel.expectation import Parameters, Problem, ascend, climb, first_parameters, pose
+from jurors.evaluate.panel.expectation import (
+    ROUGH,
+    Parameters,
+    Problem,
+    ascend,
+    climb,
+    expect,
+    first_parameters,
+    pose,
+)
 from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, fold_equal, hide, hide_some, sample
 from jurors.evaluate.panel.latent import MODELS, LatentFit, fit_latent, juror_scores
 from jurors.numbers.arrays import Floats, Integers
@@ -36,6 +45,9 @@ _FORGETTING = 12  # EM steps after which a fit to many votes knows next to nothi
 _FORGETTING_WORK = 4e6  # and votes x labels x steps that a small one may take
 _HASTE = 24  # EM steps that the comparison of models on a large panel may take
 _MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has at most so many parameters per vote
+_SPARSE = 10.0  # times the tolerance: of a sparse panel, whose many parameters are known little each
+_LIGHT = 0.02  # models of a sparse panel that are given less weight are left out
+_LOOSE = 10.0  # times the tolerance, where models are only compared
 _WORTH = 1e-3  # log-chance per hidden vote for which a richer model is worth its time on a large panel
 
 
@@ -86,8 +98,10 @@ class _Contest:
         deviate = np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
         return float(np.copysign(deviate, t))
 
-    def settle(self, data: Incidence, fit: Callable[[str], dict[str, LatentFit]], worth: float = 1.0) -> ModelChoice:
-        """Choose, fit and average; a gain below ``worth`` in all is no gain."""
+    def settle(
+        self, data: Incidence, fit: Callable[[str, dict[str, float]], dict[str, LatentFit]], worth: float = 1.0
+    ) -> ModelChoice:
+        """Choose, fit the models that are given weight, and average; a gain below ``worth`` in all is no gain."""
         totals = self.by_tuple @ self.items
         breadth = self.breadth()
         allowed = np.array([m != "strata" or not breadth < _BROAD for m in self.models])
@@ -96,15 +110,17 @@ class _Contest:
         error = np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items)
         near = allowed & (totals >= totals[best] - np.maximum(error, worth))
         chosen = self.models[int(near.argmax())]
-        fits = fit(chosen)
-        weights = np.array([float(m == chosen) for m in self.models])
-        if len(fits) > 1:
-            rivals = near | (chosen == "strata")
-            weights[rivals] = _stack_weights(self.by_tuple[rivals], self.items)
 
         def named(values: Floats) -> dict[str, float]:
             return dict(zip(self.models, values.tolist(), strict=True))
 
+        weights = np.zeros(len(self.models))
+        rivals = near | (chosen == "strata")
+        weights[rivals] = _stack_weights(self.by_tuple[rivals], self.items)
+        fits = fit(chosen, named(weights))
+        heard = [m in fits if len(fits) > 1 else m == chosen for m in self.models]
+        weights = np.where(heard, weights, 0.0) if len(fits) > 1 else np.array(heard, dtype=np.float64)
+        weights /= weights.sum()
         return ModelChoice(
             hidden_log_likelihood=named(totals),
             difference=named(totals - totals[best]),
@@ -127,19 +143,22 @@ class _Fitter:
     limit: int
 
     def rough(self, data: Incidence, models: Sequence[str], rows: Integers) -> dict[str, tuple[Problem, Parameters]]:
-        """Fit each model to a stack of panels, with a tolerance ten times as loose."""
+        """Fit each model with a tolerance ten times as loose; strata begin from the labels of confusion matrices."""
         key = None if self.gold is None else self.gold[rows]
         ends: dict[str, tuple[Problem, Parameters]] = {}
         for model in models:
             problem = pose(data, model, self.strength, key)
-            at = first_parameters(problem)
-            ends[model] = problem, climb(problem, at, 10.0 * self.tolerance * at.flat.shape[1], self.limit)[0]
+            labels = expect(*ends["confusion"])[0] if model == "strata" and "confusion" in ends else None
+            at = first_parameters(problem, labels)
+            loose = _LOOSE * self.tolerance * at.flat.shape[1]
+            ends[model] = problem, climb(problem, at, loose, self.limit, rough=ROUGH / _LOOSE)[0]
         return ends
 
     def finish(
         self, data: Incidence, model: str, start: Parameters | None, simpler: LatentFit | None = None
     ) -> LatentFit:
-        """Fit one model to all votes; strata begin from a `simpler` fit's labels."""
+        """Fit one model, from the end of a rougher fit on if there is one; or strata from a `simpler` fit's labels."""
+        settled = start is not None
         if model == "strata" and simpler is not None:
             start = first_parameters(pose(data, model, self.strength, self.gold), simpler.posterior.T[None])
         return fit_latent(
@@ -147,6 +166,7 @@ class _Fitter:
             model,
             gold=self.gold,
             start=start,
+            settled=settled,
             strength=self.strength,
             tolerance=self.tolerance,
             max_iterations=self.limit,
@@ -182,10 +202,10 @@ def choose_latent(
     if len(models) == 1 or not data.votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
-        return contest.settle(data, lambda _: only)
+        return contest.settle(data, lambda *_: only)
     if not data.is_dense and data.matrix.nnz > LARGE:
         return _choose_large(data, models, fitter, seed)
-    return _choose_small(data, models, fitter)
+    return (_choose_small if data.is_dense else _choose_sparse)(data, models, fitter)
 
 
 def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
@@ -197,20 +217,40 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
     fits: dict[str, LatentFit] = {}
     for model in models:
         fits[model] = fitter.finish(data, model, None, fits.get("confusion"))
+    contest = _compare(data, {model: fit.parameters for model, fit in fits.items()}, fitter)
+    return contest.settle(data, lambda *_: fits)
+
+
+def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
+    """The same with rough fits; then fit the models that matter.
+
+    Most of the time went into the last digits of jurors with few votes, and into strata without weight in the end.
+    """
+    fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
+    ends = {model: at for model, (_, at) in fitter.rough(data, models, np.arange(data.rows)).items()}
+
+    def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
+        heard = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
+        return {model: fitter.finish(data, model, ends[model]) for model in heard}
+
+    return _compare(data, ends, fitter).settle(data, finish)
+
+
+def _compare(data: Incidence, starts: dict[str, Parameters], fitter: _Fitter) -> _Contest:
+    """Hide votes, forget them and foretell them."""
     visible, hidden, rows = hide(data, FOLDS if data.held <= _PLENTY else 1)
     key = None if fitter.gold is None else fitter.gold[rows]
     seen, noted = (visible, hidden) if key is not None else fold_equal(visible, hidden) or (visible, hidden)
-    ends = {model: _forget(pose(seen, model, fitter.strength, key), fit, fitter) for model, fit in fits.items()}
-    return _Contest.judge(ends, noted, visible).settle(data, lambda _: fits)
+    ends = {model: _forget(pose(seen, model, fitter.strength, key), start, fitter) for model, start in starts.items()}
+    return _Contest.judge(ends, noted, visible)
 
 
-def _forget(problem: Problem, whole: LatentFit, fitter: _Fitter) -> tuple[Problem, Parameters]:
+def _forget(problem: Problem, start: Parameters, fitter: _Fitter) -> tuple[Problem, Parameters]:
     """Fit the folds from a fit of all votes."""
-    start = whole.parameters
     at = Parameters(np.repeat(start.flat, problem.data.stack, axis=0), start.jurors, start.labels)
     problem = replace(problem, tied=start.is_tied)
     limit = max(_FORGETTING, int(_FORGETTING_WORK / (problem.data.held * start.labels)))
-    return problem, ascend(problem, at, 10.0 * fitter.tolerance * at.flat.shape[1], limit)[0]
+    return problem, ascend(problem, at, _LOOSE * fitter.tolerance * at.flat.shape[1], limit)[0]
 
 
 def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:
@@ -225,7 +265,7 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     ends = replace(fitter, limit=min(fitter.limit, _HASTE)).rough(visible, models, some)
     contest = _Contest.judge(ends, hidden, visible)
     worth = _WORTH * float(hidden.items.sum())
-    return contest.settle(data, lambda chosen: {chosen: fitter.finish(data, chosen, ends[chosen][1])}, worth)
+    return contest.settle(data, lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen][1])}, worth)
 
 
 def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float = np.inf) -> list[str]:
