@@ -17,11 +17,12 @@ from typing import Any, TypeAlias
 from fuzz.cases import Case, make_case
 from fuzz.contract import Outcome, faults
 from fuzz.one_database import Shared
-from fuzz.worker import prepare, run
+from fuzz.worker import held, prepare, run
 
 Numbered: TypeAlias = Sequence[int] | Mapping[str, Case]
 Result: TypeAlias = dict[str, Any]
 _CHUNK = 200  #: cases of a worker's life
+_MOST_AT_REST = 3 << 29  #: bytes it may hold between cases: what libraries never give back must not fail the next one
 
 
 def run_all(numbered: Numbered, seed: int, workers: int) -> list[Result]:
@@ -76,6 +77,8 @@ def _forked(numbered: Numbered, chunk: Sequence[Any], seed: int, folder: Path) -
                 case = _case(numbered, number, seed)
                 shared.serve("--memory" not in case.args)
                 sink.write(json.dumps(_result(number, case, run(case, folder))) + "\n")
+                if held("VmData") > _MOST_AT_REST:
+                    break
         os._exit(0)
     except BaseException:
         traceback.print_exc()
@@ -98,7 +101,7 @@ def _collected(
     told = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     done = [one for one in told if "number" in one]
     if status == 0:
-        return done, []
+        return done, chunk[len(done) :]
     last = told[-1]["begun"]
     signal = os.waitstatus_to_exitcode(status)
     if signal == 70:

@@ -55,7 +55,7 @@ def run(case: Case, folder: Path) -> Outcome:
     outcome.stdout, outcome.stderr = (
         (folder / name).read_bytes().decode(case.encoding, "replace") for name in ("out", "err")
     )
-    outcome.peak = _peak()
+    outcome.peak = held("VmHWM")
     outcome.written = {
         path.relative_to(place).as_posix(): path.read_bytes() for path in place.rglob("*") if path.is_file()
     }
@@ -120,8 +120,9 @@ def _writer(fd: int, encoding: str, errors: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(raw, encoding=encoding, errors=errors, line_buffering=fd == 2)
 
 
-def _peak() -> int:
+def held(what: str) -> int:
+    """Bytes of this process by the kernel's name for them: `VmHWM` at its peak, `VmData` now."""
     for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
+        if line.startswith(f"{what}:"):
             return int(line.split()[1]) << 10
     return 0
