@@ -148,7 +148,11 @@ def pair_sums(said: Floats, voted: Floats, weights: Floats) -> tuple[Floats, Flo
     `said` is 0 where a juror did not vote.
     """
     spoken = said.T * weights[..., None, :]
-    return (voted.T * weights[..., None, :]) @ voted, spoken @ voted, spoken @ said
+    together = spoken @ said
+    if voted.all():  # on every item both answered, and two products of three are sums
+        both, first = weights.sum(axis=-1)[..., None, None], spoken.sum(axis=-1)[..., None]
+        return np.broadcast_to(both, together.shape), np.broadcast_to(first, together.shape), together
+    return (voted.T * weights[..., None, :]) @ voted, spoken @ voted, together
 
 
 def covariances(both: Floats, first: Floats, together: Floats) -> Floats:

@@ -36,6 +36,8 @@ class Hidden:
         """Log-chance of each hidden vote given its item's visible votes."""
         posterior, _ = expect(problem, at)
         table = np.exp(class_table(at))
+        if problem.data.is_dense:  # so few cells that every vote is foretold, cast or not
+            return np.asarray(np.log(np.matmul(posterior.transpose(0, 2, 1), table)[self.panel, self.seen, self.cell]))
         by_row, by_cell = (np.ascontiguousarray(part.transpose(0, 2, 1)) for part in (posterior, table))
         rows, cells = by_row.shape[1], by_cell.shape[1]
         seen = by_row.reshape(-1, by_row.shape[2])[self.panel * rows + self.seen]
@@ -85,8 +87,8 @@ def _mask_dense(
 ) -> tuple[Floats, tuple[Integers, ...]]:
     hot = data.matrix[0][row]
     turn = (np.repeat(rank, data.labels) + group[:, None]) % FOLDS
-    unseen = hot * (turn == np.arange(folds)[:, None, None])
-    return hot - unseen, np.nonzero(unseen)
+    unseen = (turn == np.arange(folds)[:, None, None]) & (hot > 0)
+    return hot - unseen, np.unravel_index(np.flatnonzero(unseen), unseen.shape)
 
 
 def _mask_sparse(

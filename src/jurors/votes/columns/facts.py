@@ -138,7 +138,10 @@ def _column(name: str, cells: list[Any]) -> Column:
         cells = list(map(_hashable, cells))
     raw = list(dict.fromkeys(cells))
     place: dict[str, int] = {}
-    code = {v: -1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw}
+    if kinds == {str} and _are_tidy(raw):
+        place = code = dict(zip(raw, range(len(raw)), strict=True))
+    else:
+        code = {v: -1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw}
     codes = np.fromiter(map(code.__getitem__, cells), dtype=np.int32, count=len(cells))
     return Column(name, tuple(place), codes, "nested" if kinds & {list, dict, tuple, np.ndarray} else _kind(place))
 
@@ -148,6 +151,12 @@ def _kind(values: Iterable[str]) -> Kind:
     some = some[:: max(1, len(some) // 500)]
     numbers = sum(_NUMBER.fullmatch(value) is not None for value in some)
     return "number" if some and numbers >= 0.9 * len(some) else "text"
+
+
+def _are_tidy(texts: list[str]) -> bool:
+    """Whether `_text` would leave every one as it is: told of all at once, as thousands of items' names want it."""
+    together = "|".join(texts)
+    return all(texts) and together.isascii() and "." not in together and together.split() == [together]
 
 
 def _hashable(cell: Any) -> Any:

@@ -107,9 +107,11 @@ class Table:
         """What the first rows show."""
         most = head_rows(len(self.names))
         texts = (f"(c{k} ->> '$')" if kind == "JSON" else f"c{k}::VARCHAR" for k, kind in enumerate(self.types))
-        rows = self.con.execute(f"SELECT {', '.join(texts)} FROM {self.sql} LIMIT {most + 1}").fetchall()
-        columns = list(zip(*rows[:most], strict=True)) or [()] * len(self.names)
-        return facts_of_columns(self.names, columns, len(rows) if len(rows) <= most else None)
+        named = ", ".join(f"{text} AS c{k}" for k, text in enumerate(texts))
+        head = self.con.execute(f"SELECT {named} FROM {self.sql} LIMIT {most + 1}").fetchnumpy()
+        columns = [head[f"c{k}"] for k in range(len(self.names))]
+        rows = len(columns[0])
+        return facts_of_columns(self.names, [c[:most].tolist() for c in columns], rows if rows <= most else None)
 
     def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
         """How many rows there are, and about how many distinct values of these columns."""
