@@ -29,9 +29,11 @@ def prevalence_figure(document: Mapping[str, Any]) -> Any:
     ]
     base = alt.Chart().encode(y=alt.Y("trio:N", title="trio"), yOffset="method:N")
     x = alt.X("low:Q", title="estimate: median, middle 90% of tests; line: truth")
-    bars = base.mark_bar(height=5, opacity=0.45).encode(x=x, x2="high:Q", color=_colour(), tooltip=_tips())
-    ticks = base.mark_tick(thickness=3, height=9, opacity=1).encode(x="median:Q", color=_colour(), tooltip=_tips())
-    truth = alt.Chart().mark_rule(color=_COLOURS["truth"], strokeDash=[4, 3]).encode(x="truth:Q")
+    bars = base.mark_bar(height=5, opacity=0.45).encode(x=x, x2=alt.X2("high:Q"), color=_colour(), tooltip=_tips())
+    ticks = base.mark_tick(thickness=3, height=9, opacity=1).encode(
+        x=alt.X("median:Q"), color=_colour(), tooltip=_tips()
+    )
+    truth = alt.Chart().mark_rule(color=_COLOURS["truth"], strokeDash=[4, 3]).encode(x=alt.X("truth:Q"))
     facet = alt.Facet("true share of a:N", title="true share of a", sort=_order(document))
     layered = alt.layer(truth, bars, ticks, data=alt.Data(values=rows)).properties(width=330, height=150)
     return _titled(layered.facet(facet=facet, columns=2), document, "How common label a is, by AE and by majority vote")
@@ -58,7 +60,7 @@ def accuracy_figure(document: Mapping[str, Any]) -> Any:
     tips = [*_tips(), "juror:N", "label:N"]
     base = alt.Chart().encode(x=x, color=_colour())
     points = base.mark_point(filled=True, size=45, opacity=1).encode(y=y, shape=alt.Shape("label:N"), tooltip=tips)
-    spread = base.mark_rule(opacity=0.4).encode(y="low:Q", y2="high:Q", tooltip=tips)
+    spread = base.mark_rule(opacity=0.4).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=tips)
     # From truth to truth: on such a scale a straight line between two corners would pass beside it.
     line = (
         alt.Chart().mark_line(color=_COLOURS["truth"], strokeDash=[4, 3]).encode(x=x, y=alt.Y("truth:Q", scale=scale))

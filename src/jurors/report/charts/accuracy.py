@@ -156,16 +156,18 @@ def _dot_layers(rows: list[Row], y: Any, what: str, has_key: bool, *, ticks: int
         x=x.axis(format="%", tickCount=ticks), y=y, tooltip=_tooltip(what, intervals=intervals, actual=has_key)
     )
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
-    layers = [edges.encode(x="edge:Q")]
+    layers = [edges.encode(x=alt.X("edge:Q"))]
     both = any(row.get("plain") is not None for row in rows)
     bar = base.mark_rule(strokeWidth=5 if both else 2, opacity=0.4 if both else 0.65, color=BLUE)
-    layers += [bar.encode(x="value_low:Q", x2="value_high:Q")]
+    layers += [bar.encode(x=alt.X("value_low:Q"), x2=alt.X2("value_high:Q"))]
     if both:
         thin = base.mark_rule(strokeWidth=1, opacity=0.9, color=ORANGE)
-        layers += [thin.encode(x="plain_low:Q", x2="plain_high:Q")]
-        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x="plain:Q")]
+        layers += [thin.encode(x=alt.X("plain_low:Q"), x2=alt.X2("plain_high:Q"))]
+        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x=alt.X("plain:Q"))]
     if has_key:
-        layers += [base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x="actual:Q")]
+        layers += [
+            base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x=alt.X("actual:Q"))
+        ]
     return [*layers, base.mark_point(filled=True, size=50, color=BLUE, opacity=1)]
 
 

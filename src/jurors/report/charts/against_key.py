@@ -55,12 +55,16 @@ def against_key(
     ends = [{"actual": x, "value": x} for x in domain]
     line = alt.Chart(data(ends)).mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
     square = alt.Chart(data([{"x": 0, "x2": 1}])).mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6)
-    square = square.encode(x=alt.X("x:Q", scale=scale), x2="x2:Q", y=alt.Y("x:Q", scale=scale), y2="x2:Q")
+    square = square.encode(
+        x=alt.X("x:Q", scale=scale), x2=alt.X2("x2:Q"), y=alt.Y("x:Q", scale=scale), y2=alt.Y2("x2:Q")
+    )
     faint = 0.5 if len(rows) <= 60 else 0.15
-    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(y=alt.Y("value_low:Q", title=None), y2="value_high:Q")
+    bars = base.mark_rule(strokeWidth=1.5, opacity=faint).encode(
+        y=alt.Y("value_low:Q", title=None), y2=alt.Y2("value_high:Q")
+    )
     points = base.mark_point(filled=True, opacity=0.9, size=60 if len(rows) <= 120 else 30)
     points = points.encode(shape=shape.legend(title=None) if len(statistics) > 1 else shape.legend(None))
-    chart = alt.layer(square, line.encode(x="actual:Q", y="value:Q"), bars, points)
+    chart = alt.layer(square, line.encode(x=alt.X("actual:Q"), y=alt.Y("value:Q")), bars, points)
     chart = chart.properties(width=width, height=width if height is None else height)
     return finish(chart, "Estimated without the key, over what the key says", _about(rows, keyed))
 

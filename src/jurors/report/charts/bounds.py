@@ -64,7 +64,7 @@ def _curve(
         color=alt.Color("label:N", scale=scale, title=None).legend(orient="top"), tooltip=tips,
     )  # fmt: skip
     # Bounds widen with ε, so up to the next ε the next bounds hold: steps, not slopes, are what is guaranteed.
-    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2="high:Q")
+    area = base.mark_area(opacity=0.25, interpolate="step-before").encode(y2=alt.Y2("high:Q"))
     edges = [
         base.mark_line(strokeWidth=1.4, interpolate="step-before", point={"size": 12, "filled": True}).encode(
             y=alt.Y(f"{end}:Q", title=None)
@@ -114,7 +114,8 @@ def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) ->
         alt.Chart(data(rows))
         .mark_bar(height={"band": 0.7}, minBandSize=2, opacity=0.85)
         .encode(
-            x=alt.X("low:Q", title="lies between", scale=alt.Scale(domain=[0, 1])).axis(format="%"), x2="high:Q",
+            x=alt.X("low:Q", title="lies between", scale=alt.Scale(domain=[0, 1])).axis(format="%"),
+            x2=alt.X2("high:Q"),
             y=alt.Y("of:N", sort=in_order(order), title=None).axis(ticks=False, domain=False),
             yOffset=alt.YOffset("label:N", sort=in_order(labels)),
             color=alt.Color("label:N", scale=alt.Scale(domain=domain, range=colours)).legend(title="label"),

@@ -78,21 +78,23 @@ def _trio(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) -> 
         .mark_rect()
         .encode(
             x=x.axis(format="%"),
-            x2="x2:Q",
+            x2=alt.X2("x2:Q"),
             y=y.axis(tickCount=5),
-            y2="y2:Q",
+            y2=alt.Y2("y2:Q"),
             color=legend,
             tooltip=tips,
         )
     )
     whole = alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": most}])).mark_rect(color=_LOST)
-    whole = whole.encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
+    whole = whole.encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
     here = [{"x": prevalence, "y": strength, "error": error, "text": "this test"}]
     spot = alt.Chart(data(here)).encode(x=x, y=y, tooltip=tips)
     halo = spot.mark_point(shape="circle", size=190, stroke="white", strokeWidth=5, opacity=1)
     mark = spot.mark_point(shape="circle", size=190, stroke=ORANGE, strokeWidth=2.5, opacity=1)
-    word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(text="text:N")
-    ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text="text:N")
+    word = spot.mark_text(dy=-16, fontWeight="bold", color="black", stroke="white", strokeWidth=3).encode(
+        text=alt.Text("text:N")
+    )
+    ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text=alt.Text("text:N"))
     chart = alt.layer(whole, cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
     about = [f"{counted(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
     if error is not None:
@@ -180,7 +182,7 @@ def _panel(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) ->
         points = points.encode(
             size=alt.Size("votes:Q", title="votes").scale(range=[25, 260], zero=False).legend(format=",d")
         )
-    coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x="above:Q")
+    coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("above:Q"))
     chart = alt.layer(*([] if evaluation.exam else [coin]), points).properties(width=size[0], height=size[1])
     about = [f"{counted(len(rows), 'juror')}, {counted(evaluation.items, 'item')}"]
     return finish(chart, "How surely each juror's score is known", about)

@@ -35,7 +35,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
         x=alt.X("from:Q", title="items, the least sure first", scale=alt.Scale(domain=[0, total], nice=False)).axis(
             grid=False, format=",d", tickCount=6
         ),
-        x2="to:Q", y2=alt.Y2Datum(0),
+        x2=alt.X2("to:Q"), y2=alt.Y2Datum(0),
         y=alt.Y("wrong:Q", title="probability that the label is wrong").axis(format="%", tickCount=5).scale(
             domainMin=0.0, domainMax=max(0.05, float(wrong.max()) * 1.08)
         ),
@@ -60,11 +60,11 @@ def _review_mark(cut: float, total: float, text: str) -> list[Chart]:
     alt = altair()
     at_end = cut > 0.6 * total
     row = data([{"cut": cut, "text": text}])
-    rule = alt.Chart(row).mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x="cut:Q")
+    rule = alt.Chart(row).mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[6, 3]).encode(x=alt.X("cut:Q"))
     word = alt.Chart(row).mark_text(
         color=ORANGE, align="right" if at_end else "left", dx=-6 if at_end else 6, dy=8, fontWeight="bold"
     )
-    return [rule, word.encode(x="cut:Q", y=alt.value(0), text="text:N")]
+    return [rule, word.encode(x=alt.X("cut:Q"), y=alt.value(0), text=alt.Text("text:N"))]
 
 
 def _sorted(labelling: Labelling) -> tuple[Floats, Floats, int]:

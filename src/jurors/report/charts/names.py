@@ -87,12 +87,21 @@ def name_layers(
         ends = [(*to_data(points[p.index]), *to_data(p.at)) for p in far]
         rows = data([dict(zip(("x", "y", "x2", "y2"), row, strict=True)) for row in ends])
         layers.append(
-            alt.Chart(rows).mark_rule(color=GREY, strokeWidth=0.7).encode(x="x:Q", y="y:Q", x2="x2:Q", y2="y2:Q")
+            alt.Chart(rows)
+            .mark_rule(color=GREY, strokeWidth=0.7)
+            .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
         )
     for align in ("left", "right", "center"):
         texts = [(names[p.index], *to_data(p.at)) for p in placed if p.align == align]
         if texts:
             rows = data([{"juror": name, "x": x, "y": y} for name, x, y in texts])
             text = alt.Chart(rows).mark_text(align=align, limit=_LIMIT)
-            layers.append(text.encode(x="x:Q", y="y:Q", text="juror:N", tooltip=alt.Tooltip("juror:N", title="juror")))
+            layers.append(
+                text.encode(
+                    x=alt.X("x:Q"),
+                    y=alt.Y("y:Q"),
+                    text=alt.Text("juror:N"),
+                    tooltip=alt.Tooltip("juror:N", title="juror"),
+                )
+            )
     return layers

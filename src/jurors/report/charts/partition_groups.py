@@ -50,7 +50,7 @@ def _histogram(rows: list[Row], parts: Partition, title: str, size: tuple[float,
         .mark_bar(binSpacing=1)
         .encode(
             x=alt.X("low:Q", bin="binned", title=what, scale=alt.Scale(domain=[0, 1])).axis(format="%", tickCount=5),
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             y=alt.Y("items:Q", title="items", stack="zero").axis(format=",d", tickCount=4, tickMinStep=1),
             color=alt.Color("label:N", scale=alt.Scale(domain=names, range=colours), title="true label"),
             order=alt.Order("at:Q"),

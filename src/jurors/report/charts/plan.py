@@ -39,7 +39,7 @@ def plan(planned: Any) -> Chart:
     asked = (
         alt.Chart(alt.Data(values=[{"width": planned.width}]))
         .mark_rule(color=GREY, strokeWidth=1.5, strokeDash=[6, 4])
-        .encode(y="width:Q", tooltip=[alt.Tooltip("width:Q", title="asked for: ±", format=".2%")])
+        .encode(y=alt.Y("width:Q"), tooltip=[alt.Tooltip("width:Q", title="asked for: ±", format=".2%")])
     )
     needed = ", ".join(f"{row.jurors} jurors: {_count(row.items)}" for row in planned.rows)
     subtitle = [

@@ -60,15 +60,19 @@ def background(domain: list[float]) -> Chart:
     square = (
         alt.Chart(data([{"x": 0, "y": 0, "x2": 1, "y2": 1}]))
         .mark_rect(fillOpacity=0, style="outline", strokeOpacity=0.6, strokeWidth=1, clip=True)
-        .encode(x="x:Q", y="y:Q", x2="x2:Q", y2="y2:Q")
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
     )
     inner = max(low, 1 - high), min(high, 1 - low)
     ends = [{"x": x, "y": 1 - x} for x in inner]
-    line = alt.Chart(data(ends)).mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2).encode(x="x:Q", y="y:Q")
+    line = (
+        alt.Chart(data(ends))
+        .mark_line(style="ink", strokeDash=[5, 4], strokeWidth=1.2)
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))
+    )
     word = (
         alt.Chart(data([{"x": inner[0] + 0.04, "y": 0.96 - inner[0], "text": "a coin"}]))
         .mark_text(align="left", baseline="top", angle=45, dx=2, dy=4, fontStyle="italic", fontSize=10)
-        .encode(x="x:Q", y="y:Q", text="text:N")
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
     )
     return square + line + word
 
@@ -128,14 +132,14 @@ def accuracy_plane(grades: Grades, truth: Grades | None, size: tuple[float, floa
     layers = [background(domain)]
     if intervals:
         cross = base.mark_rule(strokeWidth=1.5 if grades.plain is None else 4, opacity=faint * _softer(grades))
-        layers += [cross.encode(x="x_low:Q", x2="x_high:Q", color=looks["color"])]
-        layers += [cross.encode(y="y_low:Q", y2="y_high:Q", color=looks["color"])]
+        layers += [cross.encode(x=alt.X("x_low:Q"), x2=alt.X2("x_high:Q"), color=looks["color"])]
+        layers += [cross.encode(y=alt.Y("y_low:Q"), y2=alt.Y2("y_high:Q"), color=looks["color"])]
     if grades.plain is not None:
         layers += _plain_layers(base, looks["color"], with_ends=len(rows) <= _MOST_BOTH)
     if truth is not None:
-        layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2="actual_x:Q", y2="actual_y:Q")]
+        layers += [base.mark_rule(color=GREY, strokeWidth=1).encode(x2=alt.X2("actual_x:Q"), y2=alt.Y2("actual_y:Q"))]
         key = base.transform_calculate(kind=f"'{ACTUAL}'").mark_point(filled=True, size=60, opacity=0.9)
-        layers += [key.encode(x="actual_x:Q", y="actual_y:Q", **looks)]
+        layers += [key.encode(x=alt.X("actual_x:Q"), y=alt.Y("actual_y:Q"), **looks)]
     layers += [base.mark_point(filled=True, size=70 if len(rows) <= 60 else 34, opacity=0.95).encode(**looks)]
     layers += named_points(rows, domain, size)
     return alt.layer(*layers).properties(width=size[0], height=size[1])
@@ -148,12 +152,15 @@ def _softer(grades: Grades) -> float:
 
 def _plain_layers(base: Chart, colour: Any, *, with_ends: bool) -> list[Chart]:
     """If errors were independent: hollow points, and thin intervals while there is room for them."""
+    alt = altair()
     thin = base.mark_rule(strokeWidth=1, opacity=0.9, clip=True)
     ends = [
-        thin.encode(x="plain_x_low:Q", x2="plain_x_high:Q", y="plain_y:Q", color=colour),
-        thin.encode(x="plain_x:Q", y="plain_y_low:Q", y2="plain_y_high:Q", color=colour),
+        thin.encode(x=alt.X("plain_x_low:Q"), x2=alt.X2("plain_x_high:Q"), y=alt.Y("plain_y:Q"), color=colour),
+        thin.encode(x=alt.X("plain_x:Q"), y=alt.Y("plain_y_low:Q"), y2=alt.Y2("plain_y_high:Q"), color=colour),
     ]
-    points = base.mark_point(filled=False, size=45, opacity=0.9).encode(x="plain_x:Q", y="plain_y:Q", color=colour)
+    points = base.mark_point(filled=False, size=45, opacity=0.9).encode(
+        x=alt.X("plain_x:Q"), y=alt.Y("plain_y:Q"), color=colour
+    )
     return [*(ends if with_ends else []), points]
 
 

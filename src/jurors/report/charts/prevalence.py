@@ -117,17 +117,21 @@ def _two_labels(rows: list[Row], actual: list[Row], label: str, size: tuple[floa
         tooltip=_tooltip(),
     )  # fmt: skip
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
-    layers = [edges.encode(x="edge:Q")]
-    layers += [base.mark_rule(strokeWidth=2.5, opacity=0.65, color=BLUE).encode(x="share_low:Q", x2="share_high:Q")]
+    layers = [edges.encode(x=alt.X("edge:Q"))]
+    layers += [
+        base.mark_rule(strokeWidth=2.5, opacity=0.65, color=BLUE).encode(
+            x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q")
+        )
+    ]
     layers += [base.mark_point(filled=True, size=80, color=BLUE, opacity=1)]
     layers += [
         base.mark_text(align="left", dx=6).encode(x=alt.value(size[0]), text=alt.Text("share:Q", format=PERCENT))
     ]
     if actual:
         tip = [alt.Tooltip("text:N", title="answer key")]
-        rule = alt.Chart(data(actual)).mark_rule(color=ORANGE, strokeWidth=2).encode(x="share:Q", tooltip=tip)
+        rule = alt.Chart(data(actual)).mark_rule(color=ORANGE, strokeWidth=2).encode(x=alt.X("share:Q"), tooltip=tip)
         word = alt.Chart(data(actual)).mark_text(color=ORANGE, dy=-7, baseline="bottom", fontWeight="bold")
-        layers += [rule, word.encode(x="share:Q", y=alt.value(0), text="text:N", tooltip=tip)]
+        layers += [rule, word.encode(x=alt.X("share:Q"), y=alt.value(0), text=alt.Text("text:N"), tooltip=tip)]
     tall = size[1] if size[1] is not None else 26 * len(methods) + 10
     return alt.layer(*layers).properties(width=size[0], height=tall)
 
@@ -148,10 +152,10 @@ def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tu
         tooltip=_tooltip(),
     )
     shape = alt.Shape("method:N", scale=alt.Scale(domain=methods, range=shapes)).legend(title="method")
-    layers = [base.mark_rule(strokeWidth=2, opacity=0.65).encode(x="share_low:Q", x2="share_high:Q")]
+    layers = [base.mark_rule(strokeWidth=2, opacity=0.65).encode(x=alt.X("share_low:Q"), x2=alt.X2("share_high:Q"))]
     layers += [base.mark_point(filled=True, size=45, opacity=1).encode(shape=shape)]
     if actual:
         tips = [alt.Tooltip("label:N", title="label"), alt.Tooltip("text:N", title="answer key")]
         tick = alt.Chart(data(actual)).mark_tick(style="ink", thickness=2.5, size=tall / len(labels) * 0.85)
-        layers += [tick.encode(x="share:Q", y=alt.Y("label:N", sort=in_order(labels)), tooltip=tips)]
+        layers += [tick.encode(x=alt.X("share:Q"), y=alt.Y("label:N", sort=in_order(labels)), tooltip=tips)]
     return alt.layer(*layers).properties(width=size[0], height=tall)

@@ -49,7 +49,11 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
     tips += [alt.Tooltip("x:Q", title=f"accuracy on {a}", format=PERCENT)]
     tips += [alt.Tooltip("y:Q", title=f"accuracy on {b}", format=PERCENT)]
     tips += [alt.Tooltip("prevalence:Q", title=f"prevalence of {a}", format=PERCENT)]
-    links = alt.Chart(data(by_juror)).mark_rule(color=GREY, strokeDash=[2, 3]).encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
+    links = (
+        alt.Chart(data(by_juror))
+        .mark_rule(color=GREY, strokeDash=[2, 3])
+        .encode(x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q"))
+    )
     points = alt.Chart(data(rows)).mark_point(filled=True, size=80, opacity=1)
     points = points.encode(x=x, y=y, color=colour, shape=shape, tooltip=tips)
     size = (width, width if height is None else height)
@@ -107,5 +111,5 @@ def _prevalence_strip(
             tooltip=[alt.Tooltip("solution:N"), alt.Tooltip("share:Q", title="prevalence", format=PERCENT)],
         )
     )  # fmt: skip
-    centre = alt.Chart(data([{"share": 0.5}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x="share:Q")
+    centre = alt.Chart(data([{"share": 0.5}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("share:Q"))
     return alt.layer(centre, points).properties(width=width, height=34)

@@ -93,8 +93,11 @@ def themed(chart: Chart, theme: Theme) -> Chart:
 
 
 def data(rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows as inline data: given as a plain mapping, altair does not look at each of them. Names can be seen."""
-    return {"values": [{k: visible(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]}
+    """Rows as inline data, names made visible.
+
+    Given as a plain mapping, altair does not look at each of them; in a tuple, it does not copy them with every layer.
+    """
+    return {"values": tuple({k: visible(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)}
 
 
 def in_order(names: Iterable[object]) -> list[str]:
