@@ -45,9 +45,9 @@ _FORGETTING = 12  # EM steps after which a fit to many votes knows next to nothi
 _FORGETTING_WORK = 4e6  # and votes x labels x steps that a small one may take
 _HASTE = 24  # EM steps that the comparison of models on a large panel may take
 _MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has at most so many parameters per vote
-_SPARSE = 10.0  # times the tolerance: of a sparse panel, whose many parameters are known little each
+_SPARSE = 10.0  # times the tolerance: of many sparse votes, whose many parameters are known little each
 _LIGHT = 0.02  # models of a sparse panel that are given less weight are left out
-_LOOSE = 10.0  # times the tolerance, where models are only compared
+_LOOSE = 3.0  # times the tolerance, of a fit that is only compared with others
 _WORTH = 1e-3  # log-chance per hidden vote for which a richer model is worth its time on a large panel
 
 
@@ -143,7 +143,7 @@ class _Fitter:
     limit: int
 
     def rough(self, data: Incidence, models: Sequence[str], rows: Integers) -> dict[str, tuple[Problem, Parameters]]:
-        """Fit each model with a tolerance ten times as loose; strata begin from the labels of confusion matrices."""
+        """Fit each model with a looser tolerance; strata begin from the labels of confusion matrices."""
         key = None if self.gold is None else self.gold[rows]
         ends: dict[str, tuple[Problem, Parameters]] = {}
         for model in models:
@@ -226,7 +226,8 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
 
     Most of the time went into the last digits of jurors with few votes, and into strata without weight in the end.
     """
-    fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
+    if data.held > _PLENTY:
+        fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
     ends = {model: at for model, (_, at) in fitter.rough(data, models, np.arange(data.rows)).items()}
 
     def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
@@ -250,7 +251,7 @@ def _forget(problem: Problem, start: Parameters, fitter: _Fitter) -> tuple[Probl
     at = Parameters(np.repeat(start.flat, problem.data.stack, axis=0), start.jurors, start.labels)
     problem = replace(problem, tied=start.is_tied)
     limit = max(_FORGETTING, int(_FORGETTING_WORK / (problem.data.held * start.labels)))
-    return problem, ascend(problem, at, _LOOSE * fitter.tolerance * at.flat.shape[1], limit)[0]
+    return problem, ascend(problem, at, 10.0 * fitter.tolerance * at.flat.shape[1], limit)[0]
 
 
 def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:

@@ -26,7 +26,7 @@ from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import incidence_of
 
 _NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
-_PRECISE, _ENOUGH = 1e-10, 1e-6  # of the log-likelihood
+_PRECISE, _ENOUGH = 1e-10, 3e-5  # of the log-likelihood
 _NEVER = -1e9  # the logarithm of 0: finite, since a product with "no vote" must be 0, yet below any real one
 _WORK = 2e9  # votes x labels x iterations after which a large panel is stopped
 _MOST, _FEWEST = 10_000, 200
@@ -46,7 +46,7 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
     max_iterations
         When to give up; by default 10,000, and fewer (never below 200) on large panels.
     tolerance
-        Converged: a step changes the log-likelihood by less than this share of itself; by default 1e-10, and 1e-6 on
+        Converged: a step changes the log-likelihood by less than this share of itself; by default 1e-10, and 3e-5 on
         sparse panels, where the last digits of jurors with few votes take hundreds of steps.
 
     Examples
