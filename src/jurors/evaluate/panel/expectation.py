@@ -134,11 +134,11 @@ def _away_cells(at: Parameters) -> Floats:
 def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
     """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T)."""
     prior = np.exp(at.prior)
-    chance, top, total = _chances(problem.data, class_table(at), prior, problem.known)
+    chance, top, total = chances(problem.data, class_table(at), prior, problem.known)
     return chance * (prior[:, :, None] / total[:, None]), np.asarray(top + np.log(total), dtype=np.float64)
 
 
-def _chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats, Floats]:
+def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats, Floats]:
     """What each class makes of each tuple's votes, relative to the likeliest one; its logarithm; and all together.
 
     (stack, classes, T), (stack, T), (stack, T); the last with the classes as common as they are. A sparse
@@ -169,7 +169,7 @@ def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     counts = np.zeros(table.shape)
     for block, rows in problem.blocks:
         known = None if problem.known is None else problem.known[:, rows]
-        mass, top, total = _chances(block, table, prior, known)
+        mass, top, total = chances(block, table, prior, known)
         mass = np.multiply(mass, (block.weights / total)[:, None], out=mass if mass.dtype == np.float64 else None)
         share += np.matmul(mass, np.ones((mass.shape[2], 1)))[:, :, 0]
         counts += block.counts(mass)  # sums of many: in double precision

@@ -14,10 +14,13 @@ V. C. Raykar et al., Learning from crowds, JMLR 11 (2010) 1297-1322.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
+from jurors.evaluate.panel.expectation import chances
 from jurors.evaluate.panel.latent import juror_scores
 from jurors.evaluate.rivals.dawid_skene import (
     check_panel,
@@ -32,6 +35,8 @@ from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import incidence_of
 
+_PRECISE, _ENOUGH = 1e-10, 1e-6  # of the lower bound; of a sparse panel, whose jurors with few votes take long
+
 
 def evaluate_bayesian(
     sketch: Sketch,
@@ -40,7 +45,7 @@ def evaluate_bayesian(
     wrong: float = 1.0,
     prevalence: float = 1.0,
     max_iterations: int | None = None,
-    tolerance: float = 1e-10,
+    tolerance: float | None = None,
 ) -> Fit:
     """Grade a panel with priors on everything; any number of labels, at least two jurors, any pattern of votes.
 
@@ -55,7 +60,8 @@ def evaluate_bayesian(
     max_iterations
         When to give up; by default 10,000, and fewer (never below 200) on large panels.
     tolerance
-        Converged: a round changes the lower bound by less than this share of itself.
+        Converged: a round changes the lower bound by less than this share of itself; by default 1e-10, and 1e-6 on
+        sparse panels.
 
     Examples
     --------
@@ -75,12 +81,13 @@ def evaluate_bayesian(
     rows = wrong + (right - wrong) * np.eye(size)
     limit = iteration_limit(data, sketch) if max_iterations is None else max_iterations
     posterior, bound, steps, converged = vote_shares(sketch), -np.inf, 0, False
+    settled = partial(_has_settled, data.is_dense, tolerance)
     while steps < limit and not converged:
         by_label, joint = expected_counts(data, posterior)
         posterior, evidence = _expect(data, items + by_label, rows + joint)
         new = evidence - _divergence(items + by_label, items) - _divergence(rows + joint, rows)
         steps += 1
-        converged = has_settled(new - bound, new, tolerance)
+        converged = settled(new - bound, new)
         bound = new
     by_label, joint = expected_counts(data, posterior)
     alarms = [] if converged else [convergence_alarm("variational Bayes", steps)]
@@ -108,14 +115,19 @@ def _expected_log(alpha: Floats) -> Floats:
     return np.asarray(digamma(alpha) - digamma(alpha.sum(axis=-1, keepdims=True)))
 
 
+def _has_settled(is_dense: bool, tolerance: float | None, gain: float, bound: float) -> bool:
+    if is_dense or tolerance is not None:
+        return has_settled(gain, bound, _PRECISE if tolerance is None else tolerance)
+    return gain <= _ENOUGH * abs(bound)
+
+
 def _expect(data: Incidence, items: Floats, rows: Floats) -> tuple[Floats, float]:
     """Labels x tuples: the probability of each label; and Σ_t w_t log of its normalising constant."""
     table = _expected_log(rows).transpose(1, 0, 2).reshape(1, data.labels, -1)
-    score = data.scores(table)[0] + _expected_log(items)[:, None]
-    top = score.max(axis=0)
-    score = np.exp(score - top)
-    total = score.sum(axis=0)
-    return score / total, float((data.weights[0] * (top + np.log(total))).sum())
+    prior = np.exp(_expected_log(items))
+    chance, top, total = chances(data, table, prior[None], None)
+    posterior = chance[0] * (prior[:, None] / total[0])
+    return posterior, float((data.weights[0] * (top[0] + np.log(total[0]))).sum())
 
 
 def _divergence(alpha: Floats, prior: Floats) -> float:
