@@ -54,6 +54,21 @@ def test_pass_rates_of_systems_hold_the_truth_and_groups_add_up_to_all() -> None
     assert "not all of them at once" in found.to_text()
 
 
+def test_the_difference_of_two_systems_is_known_better_than_by_two_intervals() -> None:
+    groups = ["old" if k % 2 else "new" for k in range(160)]
+    low, high = systems(VOTES, groups, ANSWERS).leads["new", "old", "yes"].interval
+    assert low <= TRUTH[::2].mean() - TRUTH[1::2].mean() <= high
+    shares = systems(VOTES, groups, ANSWERS, level=0.975).shares
+    widths = [np.diff(shares[name, "yes"].interval)[0] for name in ("new", "old")]
+    assert high - low < 0.75 * sum(widths)
+
+
+def test_two_jurors_who_never_differ_are_equal_for_sure() -> None:
+    twice = Votes.from_matrix(CODES[:, [0, 0, 1]], items=VOTES.item_names(), jurors=list("xyz"), labels=("no", "yes"))
+    sheet = replace(plan(twice, 10), labels=("yes",) * 10)
+    assert compare(twice, sheet, between=["x", "y"]).leads["x", "y"].interval == (0.0, 0.0)
+
+
 def test_two_people_who_agree_change_nothing_and_who_do_not_widen() -> None:
     same = result(VOTES, ANSWERS, second=ANSWERS).people
     assert same is not None

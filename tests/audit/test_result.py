@@ -73,7 +73,7 @@ def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int,
         for t in range(before):
             bettor.take(t)
         for side in (1, -1):
-            gain, loss, _ = bettor.payoff(before, bettor.mean(before), side)
+            gain, loss, _, _ = bettor.payoff(before, bettor.mean(before), side)
             assert (np.where(steps.counts[before], gain, 0.0) >= -loss - 1e-9).all()
         gains.append(-gain)
         counts.append(steps.counts[before])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Unpack
 
 import numpy as np
 
 from jurors.audit.case import Case, Share
-from jurors.audit.proof.figures import Figure, lead_of, prevalence_of
+from jurors.audit.proof.figures import Figure, apart_of, lead_of, prevalence_of, unit_apart
 from jurors.audit.sheet import as_sheet
 from jurors.errors import OptionError, VotesError
 from jurors.evaluate.card import percent_range
@@ -108,20 +108,31 @@ def compare(
     pairs = list(combinations(at, 2))
     figures = [lead_of(known[a], known[b], case.said[a], case.said[b]) for a, b in pairs]
     halves = case.prove(figures, level)
-    leads = {(known[a], known[b]): _doubled(half) for (a, b), half in zip(pairs, halves, strict=True)}
+    parts = [_part_apart(case, figure, a, b) for figure, (a, b) in zip(figures, pairs, strict=True)]
+    leads = {(known[a], known[b]): _lead(half, part) for (a, b), half, part in zip(pairs, halves, parts, strict=True)}
     return Leads({}, leads, case.labelled, level)
 
 
-def _doubled(half: Share) -> Share:
-    """A lead from (1 + lead) / 2."""
-    low, high = half.interval
-    return Share(None if half.estimate is None else 2 * half.estimate - 1, (2 * low - 1, 2 * high - 1))
+def _part_apart(case: Case, figure: Figure, one: int, other: int) -> float:
+    """The part of the items with both jurors' votes on which they differ; NaN where there is no such item."""
+    both = case.design.sizes[(case.said[one] >= 0) & (case.said[other] >= 0)].sum()
+    return float(case.design.sizes[figure.member].sum() / both) if both else float("nan")
+
+
+def _lead(half: Share, part: float) -> Share:
+    """A lead from (1 + lead) / 2 on a part of the items; on the rest there is none."""
+    if not part > 0:  # they never differ, or have no item in common
+        return Share(0.0, (0.0, 0.0)) if part == 0 else Share(None, (-1.0, 1.0))
+    low, high = ((2 * end - 1) * part for end in half.interval)
+    estimate = None if half.estimate is None else (2 * half.estimate - 1) * part
+    return Share(estimate, (max(low, -1.0), min(high, 1.0)))  # no two shares are further apart
 
 
 def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float = 0.95) -> Leads:
     """How often each label is the true one among the items of each system under test, and how far two are apart.
 
-    `groups` names the system of each row of the votes. A difference is by two intervals that hold together.
+    `groups` names the system of each row of the votes. A difference is one figure of the items of both systems, with an
+    interval of its own, which is narrower than what two intervals leave.
     """
     Grading(level=level)
     case = Case.of(votes, as_sheet(answers))
@@ -131,21 +142,14 @@ def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float =
     place = {name: k for k, name in enumerate(names)}
     group = np.array([place[one] for one in groups], dtype=np.int64)
     kinds, cells = np.unique(case.design.tuple_of_row * len(names) + group, return_inverse=True)
+    sizes = np.bincount(cells)
+    of = {name: kinds % len(names) == place[name] for name in names}
     asked = [(name, label) for name in names for label in votes.labels]
-    figures = [
-        _among(prevalence_of(a, votes.labels.index(a), len(kinds)), kinds % len(names) == place[s]) for s, a in asked
-    ]
-    shares = dict(zip(asked, case.prove(figures, level, cells), strict=True))
-    surer = dict(zip(asked, case.prove(figures, (1 + level) / 2, cells), strict=True))  # both ends at once
     pairs = [(one, other, label) for one, other in combinations(names, 2) for label in votes.labels]
-    return Leads(shares, {p: _apart(surer[p[0], p[2]], surer[p[1], p[2]]) for p in pairs}, case.labelled, level)
-
-
-def _among(figure: Figure, member: Any) -> Figure:
-    return Figure(figure.name, member, figure.target)
-
-
-def _apart(one: Share, other: Share) -> Share:
-    known = one.estimate is not None and other.estimate is not None
-    estimate = one.estimate - other.estimate if known else None  # type: ignore[operator]
-    return Share(estimate, (one.interval[0] - other.interval[1], one.interval[1] - other.interval[0]))
+    figures = [replace(prevalence_of(a, votes.labels.index(a), len(kinds)), member=of[s]) for s, a in asked]
+    figures += [apart_of(p, votes.labels.index(p[2]), of[p[0]], of[p[1]], sizes) for p in pairs]
+    proved = case.prove(figures, level, cells)
+    shares = dict(zip(asked, proved, strict=False))
+    units = [1 / unit_apart(of[one], of[other], sizes) for one, other, _ in pairs]
+    leads = {p: _lead(half, unit) for p, half, unit in zip(pairs, proved[len(asked) :], units, strict=True)}
+    return Leads(shares, leads, case.labelled, level)

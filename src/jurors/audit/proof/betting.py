@@ -7,9 +7,9 @@ either side, is refuted; the rest is a confidence set that holds at every draw a
 A step pays 1 + lam (y - mu), where y estimates without bias the mean of what is left and mu is that mean under theta.
 How much to stake is free; only the width depends on it. Most of the capital plays for the end of the batch: the
 fraction of Browne's problem (reach a goal by a deadline), as large as its Gaussian limit would have it but measured in
-Kullback-Leibler distance on the two-point law with the step's own largest loss and variance, so that it holds near 0
-and 1. The rest plays for later ends, for those who go on. At the planned end this costs little more than an exact
-interval for that end alone.
+Kullback-Leibler distance on the two-point law with the step's own variance that is as skew as its range, so that it
+pays near 0 and 1. The rest plays for later ends, for those who go on. At the planned end this costs little more than an
+exact interval for that end alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from jurors.numbers.arrays import Flags, Floats
 HORIZONS = ((1.0, 0.8), (1.5, 0.2))
 _TINY = 1e-9
 _STEPS = 4  # Newton's, more than a stake needs
+_ROOT_TWO_PI = 2.5066282746310002
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +42,12 @@ class Steps:
     control: Floats  #: the chance of the event, by votes and earlier labels
     control_right: Floats  #: mean of right * control over the items left
     control_all: Floats  #: mean of control over the items left
-    extremes: Floats  #: 4 x draws x figures: lowest and highest control where right is 1, then where it is 0
+    extremes: Floats  #: 4 x draws x figures: how far an event can lie below and above its control, right and not
     noise: Floats  #: 2 x draws x figures: expected squares of weight * (event - control), right and not
     unexplained: Floats  #: the part of the variance that the control leaves, about; of leads, the variance itself
+    control_noise: Floats  #: the variance of the control itself: what is left where theta is 0 or 1
     ratio: Flags  #: figures: whether it is an accuracy
-    lead: Flags  #: figures: whether it is a lead, mostly halves
+    lead: Flags  #: figures: whether there is more than all or nothing to an event: a lead
     size: Floats  #: figures: items
     size_right: Floats  #: figures: items where right is 1
 
@@ -67,13 +69,11 @@ def refuted(steps: Steps, theta: Floats, side: int, alpha: float) -> Flags:
         if steps.fresh[t].any():
             capital, later = _new_batch(steps, t, capital, later, shares)
         mean = past.mean(t)
-        gain, loss, variance = past.payoff(t, mean, side)
-        active = steps.counts[t] & ~won
-        for k in range(len(capital)):
-            time = later[k] + steps.horizon[t]
-            stake = np.where(active, _stake(capital[k] / goal, loss, variance, time), 0.0)
-            # a theta that labels have ruled out can lose more than `loss`; no true one is ever cut here
-            capital[k] = np.clip(capital[k] * (1 + stake * gain), 0.0, goal)
+        gain, loss, most, variance = past.payoff(t, mean, side)
+        stake = _stake(capital / goal, loss, most, variance, later + steps.horizon[t])
+        stake = np.where(steps.counts[t] & ~won, stake, 0.0)
+        # a theta that labels have ruled out can lose more than `loss`; no true one is ever cut here
+        capital = np.clip(capital * (1 + stake * gain), 0.0, goal)
         won |= capital.sum(axis=0) >= goal * (1 - _TINY)
         past.take(t)
     return won
@@ -105,22 +105,26 @@ class _Past:
         total = np.where(s.ratio, theta * self.events - self.events_right, theta * s.size - self.events)
         return np.asarray(total / np.maximum(s.left[t], 1))
 
-    def payoff(self, t: int, mean: Floats, side: int) -> tuple[Floats, Floats, Floats]:
-        """By how much the step's estimate is on our side, the largest loss there could have been, and the variance."""
+    def payoff(self, t: int, mean: Floats, side: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """How far the step's estimate is on our side, the largest loss and gain there could have been, the variance."""
         s, theta = self.steps, np.where(self.steps.ratio, self.theta, 0.0)
         centre = s.control_right[t] - theta * s.control_all[t]
         gain = s.weight[t] * (s.right[t] - theta) * (s.event[t] - s.control[t]) + centre - mean
-        low1, high1, low0, high0 = s.extremes[:, t]
+        fall1, rise1, fall0, rise0 = s.extremes[:, t]
         yes, no = 1 - theta, theta  # how much an event weighs where the juror said the label, and where not
-        if side > 0:
-            worst = np.maximum(yes * high1, no * (1 - low0))
-        else:
-            worst = np.maximum(yes * (1 - low1), no * high0)
-        loss = np.maximum(s.heaviest[t] * worst - side * (centre - mean), _TINY)
+        below = np.maximum(s.heaviest[t] * np.maximum(yes * fall1, no * rise0) - centre + mean, _TINY)
+        above = np.maximum(s.heaviest[t] * np.maximum(yes * rise1, no * fall0) + centre - mean, _TINY)
+        loss, most = (below, above) if side > 0 else (above, below)
+        return side * gain, loss, most, self._variance(t, mean, yes, no)
+
+    def _variance(self, t: int, mean: Floats, yes: Floats, no: Floats) -> Floats:
+        """About how far the estimates of the step lie apart, were theta the truth; where it is 0 or 1, too."""
+        s = self.steps
         noise = yes**2 * s.noise[0, t] + no**2 * s.noise[1, t]
-        under_theta = np.where(s.lead, 1.0, mean * (1 - mean))
-        variance = np.where(s.ratio, noise, s.unexplained[t] * under_theta)
-        return side * gain, loss, np.maximum(variance, 1e-6)
+        least = s.control_noise[t] + ((s.heaviest[t] - 1) * mean) ** 2  # by controls and weights alone
+        share = np.maximum(s.unexplained[t] * mean * (1 - mean), least)
+        variance = np.where(s.ratio, noise, np.where(s.lead, s.unexplained[t], share))
+        return np.asarray(np.maximum(variance, 1e-6))
 
     def take(self, t: int) -> None:
         counted = np.where(self.steps.counts[t], self.steps.event[t], 0.0)
@@ -128,16 +132,17 @@ class _Past:
         self.events_right = self.events_right + counted * self.steps.right[t]
 
 
-def _stake(progress: Floats, loss: Floats, variance: Floats, time: Floats) -> Floats:
+def _stake(progress: Floats, loss: Floats, most: Floats, variance: Floats, time: Floats) -> Floats:
     """How much to stake with this part of the goal in hand and so much time left; at most what can be lost."""
-    from scipy.special import log_ndtr, ndtri
+    from scipy.special import ndtri
 
-    place = ndtri(np.clip(progress, 1e-12, 1 - 1e-9))
-    pull = np.exp(-place * place / 2 - 0.9189385332046727 - log_ndtr(place))
-    gain = variance / loss  # of the two-point law that loses `loss` and has this variance
-    chance = loss / (loss + gain)
+    reached = np.clip(progress, 1e-12, 1 - 1e-9)
+    pull = np.exp(-(ndtri(reached) ** 2) / 2) / (reached * _ROOT_TWO_PI)
+    fall = np.minimum(np.sqrt(variance * loss / most), loss)  # of the two-point law as skew as the step's range
+    gain = variance / fall
+    chance = fall / (fall + gain)
     tilted = _tilt(chance, pull**2 / (2 * np.maximum(time, 1.0)))
-    stake = (tilted - chance) / (chance * (1 - chance) * (loss + gain))
+    stake = (tilted - chance) / (chance * (1 - chance) * (fall + gain))
     return np.where(progress >= 1, 0.0, np.minimum(stake, 1 / loss))
 
 

@@ -9,12 +9,19 @@ from jurors.numbers.arrays import Floats
 
 _GRID = 8  # shares to begin with
 _HALVINGS = 7
+_ROUNDED = 1e-6  # of a multiple
 
 
 def intervals(steps: Steps, level: float) -> tuple[Floats, Floats]:
     """Figures: the ends of the shares that are not refuted, each end found by halving."""
     least, most = possible(steps)
-    return np.maximum(_end(steps, level, 1), least), np.minimum(_end(steps, level, -1), most)
+    low, high = _end(steps, level, least, most), _end(steps, level, most, least)
+    size = np.maximum(steps.size, 1)  # a share of so many items is a multiple of one
+    inside = np.ceil(low * size - _ROUNDED) / size, np.floor(high * size + _ROUNDED) / size
+    is_free = (
+        steps.ratio | steps.lead | (inside[0] > inside[1])
+    )  # the last where the draw was one of those that mislead
+    return np.where(is_free, low, inside[0]), np.where(is_free, high, inside[1])
 
 
 def possible(steps: Steps) -> tuple[Floats, Floats]:
@@ -30,14 +37,15 @@ def possible(steps: Steps) -> tuple[Floats, Floats]:
     return np.nan_to_num(least, nan=0.0), np.nan_to_num(most, nan=1.0)
 
 
-def _end(steps: Steps, level: float, side: int) -> Floats:
-    """How far shares are refuted on this side without a gap: 0 (or 1) where none is."""
-    grid = np.linspace(0, 1, _GRID + 1)[:-1] if side > 0 else np.linspace(1, 0, _GRID + 1)[:-1]
-    size = len(steps.size)
-    gone = refuted(steps.repeated(_GRID), np.repeat(grid, size), side, 1 - level).reshape(_GRID, size)
+def _end(steps: Steps, level: float, outer: Floats, inner: Floats) -> Floats:
+    """How far shares are refuted from the outer end of what is possible, without a gap; that end where none is."""
+    side = 1 if (outer <= inner).all() else -1
+    size, step = len(steps.size), (inner - outer) / _GRID
+    grid = outer + step * np.arange(_GRID)[:, None]
+    gone = refuted(steps.repeated(_GRID), grid.ravel(), side, 1 - level).reshape(_GRID, size)
     reach = np.where(gone.all(axis=0), _GRID, (~gone).argmax(axis=0))  # the first that stands
-    refused = np.where(reach > 0, grid[reach - 1], grid[0])
-    open_ = np.where(reach == 0, grid[0], refused + side / _GRID)
+    refused = outer + step * np.maximum(reach - 1, 0)
+    open_ = np.where(reach == 0, outer, refused + step)
     for _ in range(_HALVINGS):
         middle = (refused + open_) / 2
         lost = refuted(steps, middle, side, 1 - level)

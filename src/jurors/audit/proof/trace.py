@@ -25,6 +25,7 @@ from jurors.numbers.arrays import Flags, Floats, Integers
 
 _PRIOR = 8.0  # how many labels the expected noise and share count as
 _UNSURE = 0.5  # squares by which the control is taken for useless, until labels say otherwise
+_UNSURE_OF_LEADS = 0.02  # the same of leads, most of whose control is which of two groups an item is of
 _TRUST = 4.0  # how many labels the promise counts as that the control has the slope 1
 
 
@@ -53,7 +54,8 @@ class Sums:
     focus: Floats  #: figures: the focus of their items, summed
     control_right: Floats  #: foretellers x figures: right * control, summed over the items
     control_all: Floats
-    extremes: Floats  #: 4 x foretellers x figures: lowest and highest control where right, then where not
+    extremes: Floats  #: 4 x foretellers x figures: how far events can lie below and above the control, right and not
+    reach: Floats  #: 4 x figures: how far they can lie below and above 0
     noise: Floats  #: 2 x figures: expected squares of event - control, where right and where not
     promise: Floats  #: figures: the variance of the control
 
@@ -61,12 +63,19 @@ class Sums:
     def of(cls, figures: Sequence[Figure], cells: Cells, focus: Floats) -> Sums:
         """The sums of some figures over all items; `focus` is that of the decision tuples."""
         rows = [_figure_sums(one, cells, focus[cells.tuple_of]) for one in figures]
-        items, sure, drawn, right, every, extremes, noise, promise = (
+        items, sure, drawn, right, every, extremes, reach, noise, promise = (
             np.array(part) for part in zip(*rows, strict=True)
         )
         return cls(
-            tuple(figures), cells, items, sure, drawn, right.T, every.T, extremes.transpose(1, 2, 0), noise.T, promise
+            tuple(figures), cells, items, sure, drawn, right.T, every.T, extremes.transpose(1, 2, 0), reach.T,
+            noise.T, promise,
         )  # fmt: skip
+
+    @property
+    def leads(self) -> Flags:
+        """Figures: whether there is more than all or nothing to an event: a lead where three labels can be true."""
+        labels = self.cells.foretold.posteriors.shape[2]
+        return np.array([f.against is not None and (labels > 2 or f.scale is not None) for f in self.figures])
 
 
 def _figure_sums(figure: Figure, cells: Cells, focus: Floats) -> tuple[object, ...]:
@@ -80,16 +89,20 @@ def _figure_sums(figure: Figure, cells: Cells, focus: Floats) -> tuple[object, .
     total = max(weights.sum(), 1.0)
     noise = [(weights * spread)[right].sum() / total, (weights * spread)[~right].sum() / total]
     promise = weights @ (mixed - weights @ mixed / total) ** 2 / total
-    ends = [end for side in (right, ~right) for end in _ends(control, figure.member & side)]
+    sides = [figure.member & side for side in (right, ~right)]
+    ends = [end for among in sides for end in _ends(control, values, among)]
+    reach = [end[0] for among in sides for end in _ends(np.zeros((1, len(right))), values, among)]
     known = weights.sum(), (weights * right).sum(), weights @ focus
-    return *known, control @ (weights * right), control @ weights, ends, noise, promise
+    return *known, control @ (weights * right), control @ weights, ends, reach, noise, promise
 
 
-def _ends(control: Floats, among: Flags) -> tuple[Floats, Floats]:
-    """Foretellers: the lowest and the highest control; where there is no item, such as never lose a bet."""
+def _ends(control: Floats, values: Floats, among: Flags) -> tuple[Floats, Floats]:
+    """Foretellers: how far an event can lie below the control, and above; where there is no item, it cannot."""
     if not among.any():
-        return np.ones(len(control)), np.zeros(len(control))
-    return control[:, among].min(axis=1), control[:, among].max(axis=1)
+        return np.zeros(len(control)), np.zeros(len(control))
+    below = control[:, among] - values[among].min(axis=1)
+    above = values[among].max(axis=1) - control[:, among]
+    return below.max(axis=1), above.max(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +141,7 @@ def trace(sums: Sums, walk: Walk, drawn: Drawn) -> Steps:
     return Steps(
         **out, **by_line, counts=drawn.member > 0, event=drawn.event, right=drawn.right, fresh=fresh,
         ratio=np.array([one.is_ratio for one in sums.figures]),
-        lead=np.array([one.against is not None for one in sums.figures]), size=sums.items,
+        lead=sums.leads, size=sums.items,
         size_right=sums.items_right,
     )  # fmt: skip
 
@@ -144,7 +157,8 @@ class _State:
         self.middle = _PRIOR * (self.weights @ self.control_all) / np.maximum(self.left, 1)
         self.spread = self.middle * (1 - self.middle / _PRIOR)
         self.residual = _PRIOR * sums.noise.sum(axis=0)
-        self.leads = np.array([one.against is not None for one in sums.figures])
+        self.leads = sums.leads
+        self.unsure = np.where(self.leads, _UNSURE_OF_LEADS, _UNSURE)
         self.along, self.across = _TRUST * sums.promise, _TRUST * sums.promise
 
     def before(self, drawn: Drawn, t: int) -> dict[str, Floats]:
@@ -152,15 +166,17 @@ class _State:
         left = np.maximum(self.left, 1.0)
         share, weight, heaviest = self._chances(int(drawn.cells[t]), left)
         unexplained = (self.residual + _UNSURE) / (self.spread + _UNSURE)
-        slope = np.clip(self.along / (self.across + _UNSURE), 0.0, 1.0)  # how far to follow the control
+        slope = np.clip(self.along / (self.across + self.unsure), 0.0, 1.0)  # how far to follow the control
         mix = self.weights[:, None] * slope
         return {
             "horizon": 1 + (drawn.ends[t] - t - 1) * share, "left": self.left, "weight": weight, "heaviest": heaviest,
             "control": (mix * drawn.controls[t]).sum(axis=0),
             "control_right": (mix * self.control_right).sum(axis=0) / left,
             "control_all": (mix * self.control_all).sum(axis=0) / left,
-            "extremes": (mix * self.sums.extremes).sum(axis=1), "noise": self.noise / self.seen,
+            "extremes": (mix * self.sums.extremes).sum(axis=1) + (1 - slope) * self.sums.reach,
+            "noise": self.noise / self.seen,
             "unexplained": np.where(self.leads, self.residual / self.seen, unexplained), "slope": slope,
+            "control_noise": slope**2 * self.sums.promise,
         }  # fmt: skip
 
     def _chances(self, cell: int, left: Floats) -> tuple[Floats, Floats, Floats]:
