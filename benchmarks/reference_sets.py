@@ -124,7 +124,8 @@ def _graded(folder: Path) -> dict[str, Any]:
     graded = grade_blind(folder / "votes.csv.gz", folder / "truth.csv.gz")
     evaluation, sketch = graded.evaluation, graded.sketch
     with one_thread():
-        basis, posterior, noise = basis_of(evaluation, evaluation, sketch)
+        basis, posterior, noise_of = basis_of(evaluation, evaluation, sketch)
+        noise = noise_of()
         jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
         majority, dawid_skene = rivals_of(jury, sketch, evaluation.voices)
     ends = evaluation.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}

@@ -14,6 +14,9 @@ import unicodedata
 # letters that draw nothing.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+# What most text is made of: Western letters, and dashes, quotation marks and the like.
+_SEEN = " -~\xa1-\xac\xae-\u0300\u2010-\u2027"
+_PLAIN = re.compile(f"[{_SEEN}]*")
 # Two pictures that are joined are one, as in "health worker".
 _JOINER = "\u200d"
 _JOINT = f"(?<=[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]){_JOINER}(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
@@ -25,7 +28,7 @@ def visible(text: str) -> str:
     >>> visible("ann\x1b[2J\nOK: no alarm rang"), visible("Zoë – 評価者")
     ('ann\\x1b[2J\\nOK: no alarm rang', 'Zoë – 評価者')
     """
-    if text.isprintable() and text.isascii():
+    if _PLAIN.fullmatch(text):
         return text
     return _JOINER.join(map(_all_visible, re.split(_JOINT, text)))
 
@@ -38,7 +41,7 @@ def _is_visible(character: str) -> bool:
     return unicodedata.category(character) not in _UNSEEN and character not in _BLANK
 
 
-_PERHAPS_UNSEEN = re.compile("[^\n -~\xa1-\xac\xae-\u0300]")
+_PERHAPS_UNSEEN = re.compile(f"[^\n{_SEEN}]")
 
 
 def visible_json(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -19,6 +20,7 @@ from jurors.errors import OptionError
 from jurors.evaluate import Evaluation, Named, Partition
 from jurors.evaluate.calibrated import Calibrated, SharedError
 from jurors.evaluate.choose import DEFAULT_RULE
+from jurors.evaluate.panel.panel import PanelFit
 from jurors.evaluate.panel.trio_fit import fit_trio
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
@@ -66,7 +68,7 @@ class Calibration:
         if self.gold is not None:
             return evaluation.partition if evaluation.calibrated is None else evaluation.calibrated.partition
         with one_thread():
-            _, posterior, _ = basis_of(evaluation, self.blind or evaluation, sketch)
+            posterior = basis_of(evaluation, self.blind or evaluation, sketch)[1]
             jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
             shares = expected_labels(jury, self._population, rho=self._rho)
         return _partition(sketch, *shares, (jury.weights == 0) & (sketch.counts > 0))
@@ -76,8 +78,8 @@ class Calibration:
         return None if isinstance(self.errors, str) else float(self.errors)
 
     def _as_real(self, evaluation: Evaluation, sketch: Sketch) -> Calibrated:
-        basis, posterior, noise = basis_of(evaluation, self.blind or evaluation, sketch)
-        jury = jury_of(sketch, posterior, evaluation.voices)
+        basis, posterior, noise_of = basis_of(evaluation, self.blind or evaluation, sketch)
+        jury, noise = jury_of(sketch, posterior, evaluation.voices), noise_of()
         gold = None if self.gold is None else self.gold.astype(np.float64)
         rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
         rho, jury = self._rho, without_silent_tuples(evaluation, jury)
@@ -153,14 +155,16 @@ def jury_of(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> Jury:
     )
 
 
-def basis_of(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple[str, Floats, FitNoise]:
-    """Whose posteriors are calibrated, the posteriors, and how far they move when items are drawn again."""
+def basis_of(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple[str, Floats, Callable[[], FitNoise]]:
+    """Whose posteriors are calibrated, the posteriors, and when asked how far they move with the items drawn."""
     partition = blind.partition
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
-        return _trio_basis(evaluation, sketch)
+        # the panel model, which stays in range and is steady where items are few
+        panel = fit_trio(sketch, evaluation.solution, from_votes=evaluation.rule == DEFAULT_RULE)
+        return "latent", panel.choice.fit.posterior, partial(_trio_noise, panel)
     if evaluation.method == "majority" or partition is None or partition.is_sure_of_itself:
-        return "majority", _majority(sketch, evaluation.voices), FitNoise()
-    return evaluation.method, _posterior(partition, sketch, evaluation.voices), _noise(evaluation)
+        return "majority", _majority(sketch, evaluation.voices), FitNoise
+    return evaluation.method, _posterior(partition, sketch, evaluation.voices), partial(_noise, evaluation)
 
 
 def _half_widths(jurors: tuple[str, ...], foretold: Foretold, gold_items: int) -> Named:
@@ -173,13 +177,10 @@ def rivals_of(jury: Jury, sketch: Sketch, voices: tuple[int, ...]) -> list[Float
     return [majority_posterior(jury), *([] if posterior is None else [_filled(posterior, sketch, voices)])]
 
 
-def _trio_basis(evaluation: Evaluation, sketch: Sketch) -> tuple[str, Floats, FitNoise]:
-    """Three jurors: the panel model, which stays in range and is steady where items are few."""
-    panel = fit_trio(sketch, evaluation.solution, from_votes=evaluation.rule == DEFAULT_RULE)
+def _trio_noise(panel: PanelFit) -> FitNoise:
     ends = panel_intervals(panel)
     errors = None if ends is None else ends["errors"]
-    noise = FitNoise() if errors is None else FitNoise(*(_variances(errors[name]) for name in _NOISY))
-    return "latent", panel.choice.fit.posterior, noise
+    return FitNoise() if errors is None else FitNoise(*(_variances(errors[name]) for name in _NOISY))
 
 
 _NOISY = ("prevalence", "accuracy", "score")

@@ -97,7 +97,7 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     if gold is not None and result.partition is not None:
         result = _tested(result, name, gold, asked)
     standing = standing_alarms(result)
-    return replace(result, alarms=(*result.alarms, *standing)) if standing else result
+    return result.with_notice(standing) if standing else result
 
 
 def _by_voice(result: Evaluation) -> Evaluation:

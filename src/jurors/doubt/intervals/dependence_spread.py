@@ -50,7 +50,7 @@ class DependenceSpread:
             part = slice(start, start + size)
             covariance = _covariances(data, drawn[part])
             correlations = residual_correlations(covariance, met, stats["prevalence"][part], accuracy[part])
-            self.means += [mean_correlation(as_heard(one, hearing), self.measured.items) for one in correlations]
+            self.means += mean_correlation(as_heard(correlations, hearing), self.measured.items).tolist()
 
     def result(self, level: float) -> Dependence:
         """The dependence with its intervals, or without where no replicate was measured."""

@@ -59,7 +59,7 @@ class Dependence(Drawable):
     @property
     def mean_correlation(self) -> float:
         """ρ̄, the mean over all pairs, weighed by the items they share."""
-        return mean_correlation(self.correlation, self.items)
+        return float(mean_correlation(self.correlation, self.items))
 
     @property
     def effective_jurors(self) -> float:
@@ -127,15 +127,16 @@ def same_voice(hearing: Integers) -> Flags:
 
 
 def as_heard(correlation: Floats, hearing: Integers) -> Floats:
-    """Correlations of those who speak, given to those they speak for; a copy errs just where the original does."""
-    return np.asarray(np.where(same_voice(hearing), 1.0, correlation[np.ix_(hearing, hearing)]))
+    """Correlations (…, N, N) of those who speak, given to those they speak for: a copy errs where the original does."""
+    return np.asarray(np.where(same_voice(hearing), 1.0, correlation[..., hearing[:, None], hearing]))
 
 
-def mean_correlation(correlation: Floats, items: Floats) -> float:
-    """The mean over pairs, weighed by the items they share; NaN marks what is no pair."""
+def mean_correlation(correlation: Floats, items: Floats) -> Floats:
+    """The mean over pairs (…, N, N), weighed by the items they share; NaN marks what is no pair."""
     known = np.isfinite(correlation)
-    total = float(items[known].sum())
-    return float((correlation[known] * items[known]).sum()) / total if total else 0.0
+    weights = np.where(known, items, 0.0)
+    total, weighed = weights.sum(axis=(-2, -1)), (np.where(known, correlation, 0.0) * weights).sum(axis=(-2, -1))
+    return np.asarray(np.where(total > 0, weighed / np.where(total > 0, total, 1.0), 0.0))
 
 
 def effective_number(jurors: int, correlation: float) -> float:

@@ -193,7 +193,8 @@ class _Run:
 
     def __init__(self, evaluation: Evaluation, counted: Counted) -> None:
         self.evaluation, self.counted = evaluation, counted
-        _, posterior, self.noise = basis_of(evaluation, evaluation, counted.sketch)
+        _, posterior, noise_of = basis_of(evaluation, evaluation, counted.sketch)
+        self.noise = noise_of()
         self.jury = jury_of(counted.sketch, posterior, evaluation.voices)
 
     def score_noise(self, jurors: list[str]) -> Floats:
