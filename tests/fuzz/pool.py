@@ -22,7 +22,7 @@ from fuzz.worker import held, prepare, run
 Numbered: TypeAlias = Sequence[int] | Mapping[str, Case]
 Result: TypeAlias = dict[str, Any]
 _CHUNK = 200  #: cases of a worker's life
-_MOST_AT_REST = 3 << 29  #: bytes it may hold between cases: what libraries never give back must not fail the next one
+_MOST_AT_REST = 5 << 30  #: bytes it may hold between cases: what libraries never give back must not fail the next one
 
 
 def run_all(numbered: Numbered, seed: int, workers: int) -> list[Result]:

@@ -24,7 +24,7 @@ from fuzz.contract import MOST_SECONDS, Outcome
 from jurors.cli import main
 
 _LONGEST_WAIT = 90.0  #: seconds by the clock, for what waits without working
-_MOST_DATA = 3 << 30  #: bytes a process may hold before its requests fail
+_MOST_DATA = 8 << 30  #: bytes a process may ask for, used or not, before its requests fail
 
 
 def prepare(folder: Path) -> None:
