@@ -327,6 +327,42 @@ def test_names_and_labels_are_data_never_field_names_or_expressions() -> None:
                 assert not any(odd in text for odd in ("a.b[", "x.y[", "script", "<b>", "long name")), (kind, node)
 
 
+def _expressions(node: Any) -> Iterator[str]:
+    """Every text of a Vega document that Vega reads as an expression or as the path of a field."""
+    if isinstance(node, list):
+        for one in node:
+            yield from _expressions(one)
+    elif isinstance(node, dict):
+        for key, part in node.items():
+            if key in ("values", "domain", "text"):  # data, and literal words
+                yield from _expressions(part) if isinstance(part, dict) else ()
+            elif isinstance(part, str) and key not in ("value", "title", "name", "description"):
+                yield part
+            else:
+                yield from _expressions(part)
+
+
+@pytest.mark.parametrize("kind", ["accuracy", "prevalence", "partition", "agreement", "bounds", "confusion"])
+def test_no_name_reaches_an_expression_of_vega(kind: str) -> None:
+    import vl_convert
+
+    names = ("\\", 'eve"]', "']+alert(1)+['", "eve\\")
+    confusion = np.array([np.full((4, 4), 0.08) + np.eye(4) * 0.68] * 4)
+    _, codes, _ = simulate([0.25] * 4, confusion, 300, seed=5)
+    for labels in (names, names[:2]):
+        kept = codes[(codes < len(labels)).all(axis=1)]
+        result = jurors.grade(jurors.Votes.from_matrix(kept, jurors=names, labels=labels))
+        if kind == "bounds" and len(labels) > 2:
+            assert result.sketch is not None
+            chart = plot.bounds(jurors.bounds(result.sketch))
+        else:
+            chart = getattr(plot, kind)(result)
+        texts = list(_expressions(vl_convert.vegalite_to_vega(chart.to_dict())))
+        assert len(texts) > 20
+        ends = ('eve"', "eve\\", "']+alert", '"\\\\"')  # of a title, which is read aloud, `shortened` leaves none
+        assert not [text for text in texts if any(end in text for end in ends)]
+
+
 def test_a_name_cannot_leave_the_script_of_a_page() -> None:
     page = plot.render(plot.accuracy(trio(names=ODD)), "html").decode()
     assert "</script><img" not in page

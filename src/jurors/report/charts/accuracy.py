@@ -19,11 +19,13 @@ from jurors.report.charts.theme import (
     Chart,
     Row,
     altair,
+    by_place,
     counted,
     data,
     finish,
     grown,
-    in_order,
+    ordered,
+    placed,
     wanted,
 )
 
@@ -134,16 +136,14 @@ def _dots(grades: Grades, truth: Grades | None, size: tuple[float, float | None]
     step = max(5.0, min(20.0, _TALLEST / len(lines[1])))
     tall = size[1] if size[1] is not None else step * len(lines[1])
     wide = size[0] if len(panels[1]) == 1 else max(70.0, (size[0] + 200) / len(panels[1]) - 12)
-    y = alt.Y(f"{lines[0]}:N", sort=in_order(lines[1]), title=None)
+    y = alt.Y(f"{lines[0]}:N", scale=ordered(lines[1]), title=None)
     y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
     what = "score" if scores_only else "accuracy"
     layers = _dot_layers(rows, y, what, truth is not None, ticks=6 if len(panels[1]) == 1 else 3)
-    layered = alt.layer(*layers, data=data(rows)).properties(width=wide, height=tall)
+    layered = alt.layer(*layers, data=data(placed(rows, *panels))).properties(width=wide, height=tall)
     if len(panels[1]) == 1:
         return layered
-    return layered.facet(column=alt.Column(f"{panels[0]}:N", sort=in_order(panels[1]), title=None)).properties(
-        spacing=24
-    )
+    return layered.facet(column=alt.Column(f"{panels[0]}:N", sort=by_place(), title=None)).properties(spacing=24)
 
 
 def _dot_layers(rows: list[Row], y: Any, what: str, has_key: bool, *, ticks: int) -> list[Chart]:
@@ -185,10 +185,10 @@ def _heat(grades: Grades, truth: Grades | None, width: float, height: float | No
         alt.Chart(data(rows))
         .mark_rect()
         .encode(
-            x=alt.X("label:N", sort=in_order(grades.labels), title="true label").axis(
+            x=alt.X("label:N", scale=ordered(grades.labels), title="true label").axis(
                 labelAngle=-40, labelLimit=110
             ),
-            y=alt.Y("juror:N", sort=in_order(_by_score(grades)), title=title).axis(labels=step >= 9, ticks=False),
+            y=alt.Y("juror:N", scale=ordered(_by_score(grades)), title=title).axis(labels=step >= 9, ticks=False),
             color=alt.Color("value:Q", title="accuracy", scale=alt.Scale(scheme=SEQUENTIAL, domain=domain)).legend(
                 format="%"
             ),

@@ -9,7 +9,20 @@ from jurors.doubt import Bounds, correlation_curve
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
 from jurors.report.charts.numbers import number, selected
-from jurors.report.charts.theme import BLUE, Chart, Row, altair, counted, data, finish, in_order, shortened, wanted
+from jurors.report.charts.theme import (
+    BLUE,
+    Chart,
+    Row,
+    altair,
+    by_place,
+    counted,
+    data,
+    finish,
+    ordered,
+    placed,
+    shortened,
+    wanted,
+)
 
 _PREVALENCE = "prevalence"
 _MOST_BARS = 60
@@ -71,8 +84,8 @@ def _curve(
         )
         for end in ("low", "high")
     ]
-    chart = alt.layer(area, *edges, data=data(rows)).properties(width=wide, height=tall)
-    chart = chart.facet(facet=alt.Facet("panel:N", sort=in_order(panels), title=None), columns=columns)
+    chart = alt.layer(area, *edges, data=data(placed(rows, "panel", panels))).properties(width=wide, height=tall)
+    chart = chart.facet(facet=alt.Facet("panel:N", sort=by_place(), title=None), columns=columns)
     about = ["Each pair of curves holds the truth if no error correlation of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
         about.append(f"{len(shown)} of {counted(len(everyone), 'juror')} shown")
@@ -111,14 +124,15 @@ def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) ->
     order = [_PREVALENCE, *names]
     tall = size[1] if size[1] is not None else max(18.0, 13.0 * len(labels)) * len(order)
     chart = (
-        alt.Chart(data(rows))
+        alt.Chart(data(placed(rows, "label", labels)))
         .mark_bar(height={"band": 0.7}, minBandSize=2, opacity=0.85)
         .encode(
             x=alt.X("low:Q", title="lies between", scale=alt.Scale(domain=[0, 1])).axis(format="%"),
             x2=alt.X2("high:Q"),
-            y=alt.Y("of:N", sort=in_order(order), title=None).axis(ticks=False, domain=False),
-            yOffset=alt.YOffset("label:N", sort=in_order(labels)),
+            y=alt.Y("of:N", scale=ordered(order), title=None).axis(ticks=False, domain=False),
+            yOffset=alt.YOffset("label:N", scale=ordered(labels)),
             color=alt.Color("label:N", scale=alt.Scale(domain=domain, range=colours)).legend(title="label"),
+            order=alt.Order("place:Q"),
             tooltip=tips,
         )
         .properties(width=size[0], height=tall)

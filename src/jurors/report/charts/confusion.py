@@ -8,7 +8,20 @@ from typing import Any
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.report.charts.numbers import grades_of, number, selected
-from jurors.report.charts.theme import PERCENT, SEQUENTIAL, Chart, Row, altair, counted, data, finish, in_order, wanted
+from jurors.report.charts.theme import (
+    PERCENT,
+    SEQUENTIAL,
+    Chart,
+    Row,
+    altair,
+    by_place,
+    counted,
+    data,
+    finish,
+    ordered,
+    placed,
+    wanted,
+)
 
 _PRINTED = 6  # up to so many labels, the numbers stand in the cells
 
@@ -38,10 +51,10 @@ def confusion(
     tips = [alt.Tooltip("juror:N", title="juror"), alt.Tooltip("true:N", title="true label")]
     tips += [alt.Tooltip("said:N", title="says"), alt.Tooltip("share:Q", title="how often", format=PERCENT)]
     base = alt.Chart().encode(
-        x=alt.X("said:N", sort=in_order(labels), title="says").axis(
+        x=alt.X("said:N", scale=ordered(labels), title="says").axis(
             labelAngle=-40 if cell >= 20 else -90, labelLimit=70, ticks=False, domain=False
         ),
-        y=alt.Y("true:N", sort=in_order(labels), title="true label").axis(labelLimit=70, ticks=False, domain=False),
+        y=alt.Y("true:N", scale=ordered(labels), title="true label").axis(labelLimit=70, ticks=False, domain=False),
         tooltip=tips,
     )
     scale = alt.Scale(scheme=SEQUENTIAL, domain=domain)
@@ -50,9 +63,9 @@ def confusion(
         middle = (domain[0] + domain[1]) / 2
         ink = alt.condition(f"datum.share > {middle}", alt.value("#111111"), alt.value("#F5F5F5"))
         layers.append(base.mark_text(fontSize=10).encode(text=alt.Text("share:Q", format=".0%"), color=ink))
-    chart = alt.layer(*layers, data=data(rows)).properties(width=wide, height=tall)
+    chart = alt.layer(*layers, data=data(placed(rows, "juror", chosen))).properties(width=wide, height=tall)
     columns = max(1, min(len(chosen), int(760 / (wide + 30))))
-    chart = chart.facet(facet=alt.Facet("juror:N", sort=in_order(chosen), title=None), columns=columns)
+    chart = chart.facet(facet=alt.Facet("juror:N", sort=by_place(), title=None), columns=columns)
     about = [f"{counted(evaluation.items, 'item')}; {_method(evaluation)}"]
     if len(chosen) < len(evaluation.jurors):
         about.append(f"{len(chosen)} of {counted(len(evaluation.jurors), 'juror')} shown")

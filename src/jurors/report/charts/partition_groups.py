@@ -7,7 +7,7 @@ import numpy as np
 from jurors.evaluate import Partition
 from jurors.evaluate.majority import majority_shares, vote_counts
 from jurors.numbers.arrays import Floats
-from jurors.report.charts.theme import PERCENT, Chart, Row, altair, data, in_order, label_scale, shortened, small_title
+from jurors.report.charts.theme import PERCENT, Chart, Row, altair, data, label_scale, ordered, shortened, small_title
 
 _BINS = 20
 
@@ -74,6 +74,7 @@ def by_majority_label(
         for m, x in enumerate(row)
         if x
     ]
+    shown = list(dict.fromkeys(row["majority"] for row in rows))
     tips = [alt.Tooltip("majority:N", title="majority vote says"), alt.Tooltip("label:N", title="true label")]
     tips += [
         alt.Tooltip("items:Q", title="items", format=",.1f"),
@@ -83,7 +84,7 @@ def by_majority_label(
         alt.Chart(data(rows))
         .mark_bar()
         .encode(
-            y=alt.Y("majority:N", sort=in_order(labels), title="majority vote says").axis(ticks=False, domain=False),
+            y=alt.Y("majority:N", scale=ordered(shown), title="majority vote says").axis(ticks=False, domain=False),
             color=alt.Color("label:N", scale=alt.Scale(domain=names, range=colours), title="true label"),
             order=alt.Order("at:Q"), tooltip=tips,
         )
@@ -95,6 +96,6 @@ def by_majority_label(
     share = alt.X("share:Q", title="share, by estimated true label", stack="zero", scale=alt.Scale(nice=False))
     shares = base.encode(
         x=share.axis(format="%"),
-        y=alt.Y("majority:N", sort=in_order(labels), axis=None),
+        y=alt.Y("majority:N", scale=ordered(shown), axis=None),
     )  # fmt: skip
     return alt.hconcat(items, shares, spacing=14)

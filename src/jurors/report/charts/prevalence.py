@@ -21,7 +21,7 @@ from jurors.report.charts.theme import (
     data,
     finish,
     grown,
-    in_order,
+    ordered,
     shortened,
     wanted,
 )
@@ -146,7 +146,7 @@ def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tu
     tall = size[1] if size[1] is not None else step * len(labels)
     base = alt.Chart(data(rows)).encode(
         x=alt.X("share:Q", title="share of items", scale=_scale(rows + actual, zero_to_one=False)).axis(format="%"),
-        y=alt.Y("label:N", sort=in_order(labels), title=None).axis(grid=True, ticks=False, domain=False),
+        y=alt.Y("label:N", scale=ordered(labels), title=None).axis(grid=True, ticks=False, domain=False),
         yOffset=alt.YOffset("method:N", sort=methods),
         color=alt.Color("method:N", scale=alt.Scale(domain=methods, range=colours)).legend(title="method"),
         tooltip=_tooltip(),
@@ -157,5 +157,5 @@ def _many_labels(rows: list[Row], actual: list[Row], labels: list[str], size: tu
     if actual:
         tips = [alt.Tooltip("label:N", title="label"), alt.Tooltip("text:N", title="answer key")]
         tick = alt.Chart(data(actual)).mark_tick(style="ink", thickness=2.5, size=tall / len(labels) * 0.85)
-        layers += [tick.encode(x=alt.X("share:Q"), y=alt.Y("label:N", sort=in_order(labels)), tooltip=tips)]
+        layers += [tick.encode(x=alt.X("share:Q"), y=alt.Y("label:N", scale=ordered(labels)), tooltip=tips)]
     return alt.layer(*layers).properties(width=size[0], height=tall)

@@ -101,8 +101,24 @@ def data(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def in_order(names: Iterable[object]) -> list[str]:
-    """Names as the data have them, for an axis that keeps their order."""
+    """Names as the data have them, for a scale that keeps their order."""
     return [visible(str(name)) for name in names]
+
+
+def ordered(names: Iterable[object]) -> Any:
+    """The scale of an axis with these names in this order: Vega makes an expression of the names in a `sort`."""
+    return altair().Scale(domain=in_order(names))
+
+
+def placed(rows: Sequence[Row], field: str, names: Sequence[object]) -> list[Row]:
+    """The rows with the `place` of a name among these, by which `by_place` sorts the panels of a facet."""
+    place = {str(name): k for k, name in enumerate(names)}
+    return [row | {"place": place[row[field]]} for row in rows]
+
+
+def by_place() -> Any:
+    """How a facet is sorted whose rows are `placed`."""
+    return altair().EncodingSortField("place", op="min")
 
 
 def label_scale(labels: Sequence[Label]) -> tuple[list[str], list[str]]:
