@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -85,13 +85,6 @@ class Evaluation(Drawable):
     def calibrated(self) -> Calibrated | None:
         """The grades as real juries go; worked out when first asked for. None where there is nothing to calibrate."""
         return None if self.calibration is None else self.calibration(self)
-
-    def with_notice(self, alarms: Sequence[Alarm]) -> Evaluation:
-        """The same with more to say of the grades, after the other alarms; what was calibrated already stays so."""
-        noticed = replace(self, alarms=(*self.alarms, *alarms))
-        if "calibrated" in self.__dict__:
-            noticed.__dict__["calibrated"] = self.calibrated
-        return noticed
 
     @property
     def as_real(self) -> Calibrated | None:

@@ -96,8 +96,7 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
         result = replace(result, alarms=ranked([*result.alarms, *counted.alarms]))
     if gold is not None and result.partition is not None:
         result = _tested(result, name, gold, asked)
-    standing = standing_alarms(result)
-    return result.with_notice(standing) if standing else result
+    return _with_standing(result)
 
 
 def _by_voice(result: Evaluation) -> Evaluation:
@@ -108,6 +107,17 @@ def _by_voice(result: Evaluation) -> Evaluation:
     voices = joined(result.voices, groups)
     alarms = ranked([*result.alarms, *same_voice_alarms(result.jurors, groups, voices)])
     return replace(result, voices=voices, alarms=alarms)
+
+
+def _with_standing(result: Evaluation) -> Evaluation:
+    """With a note of who stands apart; what was calibrated to find that out is not calibrated again."""
+    standing = standing_alarms(result)
+    if not standing:
+        return result
+    noted = replace(result, alarms=(*result.alarms, *standing))
+    if "calibrated" in vars(result):
+        vars(noted)["calibrated"] = result.calibrated
+    return noted
 
 
 def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Evaluation:
