@@ -123,10 +123,23 @@ def test_labels_of_an_evaluation_made_before_are_the_same(sketch: Sketch) -> Non
 
 
 def test_the_least_certain_items_come_up_for_review() -> None:
-    labels = jurors.label(simulate(300, 5, seed=5).votes)
+    labels = jurors.label(simulate(300, 5, seed=5).votes, errors="independent")  # no label teaches of other items
     order = labels.review(10)
     assert len(order) == 10
     assert labels.probability[order].max() <= np.delete(labels.probability, order).min() + 1e-12
+
+
+def test_items_whose_label_teaches_most_come_up_for_review() -> None:
+    labels = jurors.label(simulate(300, 5, seed=5).votes)
+    assert labels.teaching is not None
+    teaching = labels.teaching()
+    assert teaching is not None
+    first, taught = teaching.first(300)
+    assert first[:10].tolist() == labels.review(10).tolist()
+    assert sorted(first.tolist()) == list(range(300))
+    assert (np.diff(taught) <= 1e-12).all()
+    np.testing.assert_allclose(teaching.own, 1 - labels.probability, atol=1e-6)
+    assert (teaching.others >= 0).all()
 
 
 def test_a_key_that_fits_no_item_is_refused() -> None:

@@ -32,9 +32,6 @@ def test_labels_say_what_their_probabilities_assume() -> None:
     votes = panels.simulate(200, 5, seed=3).votes
     assert "as real juries go)" in repr(jurors.label(votes))
     assert "if independent)" in repr(jurors.label(votes, errors="independent"))
-    labelled = jurors.label(votes)
-    first = labelled.review(5)
-    assert labelled.probability[first].max() <= np.delete(labelled.probability, first).min()
 
 
 def test_gaps_between_scores_are_known_better_than_the_scores() -> None:

@@ -16,7 +16,7 @@ from jurors.errors import OptionError
 @votes_options
 @grading_options
 @click.option("--review", type=click.IntRange(min=1), metavar="N",
-              help="Only the N items where a person's look helps most, least certain first.")  # fmt: skip
+              help="Only the N items where a person's label would teach most, and why.")  # fmt: skip
 @by_option
 @texts_options
 @output_options("text", "json", "csv", "md")

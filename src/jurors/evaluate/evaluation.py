@@ -37,6 +37,9 @@ class Calibrates(Protocol):
     def partition(self, evaluation: Evaluation, /) -> Partition | None:
         """What items are labelled by; it grades nobody, so it is quick."""
 
+    def lessons(self, evaluation: Evaluation, /) -> Any:
+        """What a person's label of one more item would teach, by tuple; None where nothing is known of it."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation(Drawable):

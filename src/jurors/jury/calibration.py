@@ -15,6 +15,7 @@ from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate,
 from jurors.doubt.shared.foretold import Foretold
 from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
 from jurors.doubt.shared.labellings import Labellings
+from jurors.doubt.shared.lessons import Lessons, lessons
 from jurors.doubt.shared.reference import Population, own_population, read_reference, shipped_population
 from jurors.errors import OptionError
 from jurors.evaluate import Evaluation, Named, Partition
@@ -72,6 +73,19 @@ class Calibration:
             jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
             shares = expected_labels(jury, self._population, rho=self._rho)
         return _partition(sketch, *shares, (jury.weights == 0) & (sketch.counts > 0))
+
+    def lessons(self, evaluation: Evaluation) -> Lessons | None:
+        """What a person's label of one more item would teach; None where nothing is known of shared error."""
+        sketch = evaluation.sketch
+        if sketch is None or has_too_few_voices(evaluation) or self.errors == "independent":
+            return None
+        with one_thread():
+            _, posterior, _ = basis_of(evaluation, self.blind or evaluation, sketch)
+            jury = jury_of(sketch, posterior, evaluation.voices)
+            gold = None if self.gold is None else self.gold.astype(np.float64)
+            rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
+            jury = without_silent_tuples(evaluation, jury)
+            return lessons(jury, self._population, rho=self._rho, gold=gold, rivals=rivals)
 
     @property
     def _rho(self) -> float | None:

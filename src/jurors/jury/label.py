@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -15,7 +16,7 @@ from jurors.evaluate.partition import majority_partition
 from jurors.jury.accept import accept
 from jurors.jury.counted import Counted, count_rows
 from jurors.jury.grade import grade_rows
-from jurors.jury.labelling import Labelling, label_rows
+from jurors.jury.labelling import Labelling, label_rows, teaching_of
 from jurors.options import GradeOptions, apart
 from jurors.sketch import Sketch
 from jurors.votes import Votes
@@ -50,6 +51,7 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     about: dict[str, Any] = {"method": evaluation.method, "alarms": evaluation.alarms}
     if partition is not evaluation.partition:
         about["basis"] = REAL
+        about["teaching"] = cache(partial(teaching_of, evaluation, counted.tuple_of_row, known))
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     return labelled if known is None else _with_key(labelled, known)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.evaluate import Alarm, Partition
-from jurors.jury.review import VOTE_OF, in_short, votes_on
+from jurors.evaluate import Alarm, Evaluation, Partition
+from jurors.jury.review import VOTE_OF, Teaching, in_short, votes_on
 from jurors.tables import Columns, Drawable, Table, row_documents
 from jurors.votes import Label, Votes
 from jurors.votes.item_texts import ItemTexts
 
+_OWN = ("item", "label", "probability", "group", "teaches", "why")  # columns that no text may be called
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
 
@@ -37,6 +38,8 @@ class Labelling(Drawable):
     basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> what shows the items that are listed
+    teaching: Callable[[], Teaching | None] | None = None  #: what a person's labels would teach; worked out when asked
+    reasons: Mapping[str, tuple[Any, ...]] | None = None  #: of those listed for review: `teaches`, and `why`
 
     _is_bare = True
 
@@ -51,9 +54,20 @@ class Labelling(Drawable):
         return float(np.sum((1 - self.probability) * (1 if self.counts is None else self.counts)))
 
     def review(self, count: int) -> NDArray[np.int64]:
-        """The positions of the items where a person's look helps most: least probable label first."""
-        order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
-        return order[: max(count, 0)]
+        """The positions of the items where a person's look helps most: those whose label would teach most.
+
+        A label mends its own item, and others as far as it tells how jurors err together; where nothing is known of
+        that, the least probable label comes first.
+        """
+        return self._review(count)[0]
+
+    def _review(self, count: int) -> tuple[NDArray[np.int64], dict[str, tuple[Any, ...]] | None]:
+        teaching = None if self.teaching is None else self.teaching()
+        if teaching is None:
+            order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
+            return order[: max(count, 0)], None
+        listed, taught = teaching.first(count)
+        return listed, {"teaches": tuple(taught.tolist()), "why": teaching.why(listed)}
 
     def for_review(self, count: int, votes: Votes, texts: ItemTexts | None = None) -> Labelling:
         """Only the items of a review, each with every juror's vote (of the votes that were labelled) and its texts.
@@ -63,13 +77,13 @@ class Labelling(Drawable):
         >>> from jurors import Votes, label
         >>> votes = Votes.from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["b", "a", "a"]] * 9)
         >>> label(votes).for_review(1, votes).to_frame().columns.tolist()
-        ['item', 'label', 'probability', 'vote of 1', 'vote of 2', 'vote of 3']
+        ['item', 'label', 'probability', 'teaches', 'why', 'vote of 1', 'vote of 2', 'vote of 3']
         """
-        listed = self.review(count)
+        listed, reasons = self._review(count)
         items = self.items[listed].tolist()
-        shown = None if texts is None else texts.of(items, taken=("item", "label", "probability", "group"))
+        shown = None if texts is None else texts.of(items, taken=_OWN)
         said = None if votes.counts is not None else votes_on(votes, self._rows_in(votes, listed))
-        return replace(self, listed=listed, votes=said, texts=shown)
+        return replace(self, listed=listed, votes=said, texts=shown, reasons=reasons)
 
     def _rows_in(self, votes: Votes, which: NDArray[np.int64]) -> list[int]:
         """The rows of these items, which are the same where the votes are in the order of the labels."""
@@ -103,15 +117,20 @@ class Labelling(Drawable):
 
     def _own_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         columns = {"item": self.items[at], "label": self.label[at], "probability": self.probability[at]}
-        return columns if self.groups is None else {**columns, "group": self.groups[at]}
+        groups = {} if self.groups is None else {"group": self.groups[at]}
+        return {**columns, **groups, **(self.reasons or {})}
 
     def _blocks(self) -> tuple[Table]:
         columns = self._own_columns(self._listed())
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
+        why = columns.pop("why", None)
+        if self.reasons:
+            columns["teaches"] = [f"{taught:.2f}" for taught in columns["teaches"]]
         if self.votes:
             columns["votes"] = in_short(self.votes)
         beginnings = {name: [_beginning(text) for text in texts] for name, texts in (self.texts or {}).items()}
-        return (replace(Table.of({**columns, **beginnings}), right=(2,)),)
+        because = {} if why is None else {"why": why}
+        return (replace(Table.of({**columns, **beginnings, **because}), right=(2,)),)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -136,6 +155,16 @@ def _beginning(text: str) -> str:
     """What fits into a line."""
     line = " ".join(text.split())
     return line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…"
+
+
+def teaching_of(evaluation: Evaluation, tuple_of_row: NDArray[np.int64], known: Any = None) -> Teaching | None:
+    """What labels of these rows would teach; of rows that are `known` (0 or more) already, nothing."""
+    lessons = None if evaluation.calibration is None else evaluation.calibration.lessons(evaluation)
+    if lessons is None:
+        return None
+    is_open = np.ones(len(tuple_of_row)) if known is None else np.asarray(known) < 0
+    own, others = (np.where(is_open, part[tuple_of_row], 0.0) for part in (lessons.own, lessons.others))
+    return Teaching(own, others, np.maximum(lessons.items[tuple_of_row] - 1, 0), tuple_of_row)
 
 
 def label_rows(votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partition, **about: Any) -> Labelling:

@@ -1,20 +1,65 @@
-"""What each juror says of the items that a person is to look at."""
+"""Which items a person is to look at, why, and what each juror says of them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors.options import Label
 
 if TYPE_CHECKING:
     from jurors.votes import Votes
 
+_LITTLE = 0.05  # wrong labels fewer among others: less is not worth a word
 VOTE_OF = "vote of "
 _MOST_NAMED = 8  # jurors: above, labels are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Teaching:
+    """What the label of each item would teach, in wrong labels fewer."""
+
+    own: NDArray[np.float64]  #: items: how probably the own label is wrong
+    others: NDArray[np.float64]  #: items: how many labels fewer of others are expected to be wrong
+    alike: NDArray[np.int64]  #: items: how many other items have the same votes
+    kind: NDArray[np.int64]  #: items: which tuple
+
+    def first(self, count: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The items that teach most, and how much each does after those before it.
+
+        What a tuple's items teach of others, the first of them has told in good part: the k-th counts with 1/k of it.
+        """
+        order = np.argsort(-(self.own + self.others), kind="stable")
+        which = np.unique(self.kind[order], return_inverse=True)[1]
+        again = np.argsort(np.argsort(which, kind="stable"), kind="stable")
+        before = again - np.concatenate([[0], np.cumsum(np.bincount(which))[:-1]])[which]
+        taught = self.own[order] + self.others[order] / (1 + before)
+        best = np.argsort(-taught, kind="stable")[: max(count, 0)]
+        return order[best], taught[best]
+
+    def why(self, at: NDArray[np.int64]) -> tuple[str, ...]:
+        """The reason for each of these items, in words."""
+        return tuple(map(_why, self.own[at].tolist(), self.others[at].tolist(), self.alike[at].tolist()))
+
+
+def _why(own: float, others: float, alike: int) -> str:
+    """Why a person's label of an item helps.
+
+    >>> _why(0.48, 0.83, 119)
+    '48% likely to be wrong; 0.8 fewer wrong among other items, 119 of them with the same votes'
+    >>> _why(0.48, 0.01, 0)
+    '48% likely to be wrong'
+    """
+    reason = f"{own:.0%} likely to be wrong"
+    if others < _LITTLE:
+        return reason
+    same = "" if not alike else f", {alike:,} of them with the same votes"
+    return f"{reason}; {others:.1f} fewer wrong among other items{same}"
 
 
 def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:

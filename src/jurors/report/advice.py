@@ -140,11 +140,11 @@ def _weaker(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
 
 
 def _review(labelling: Labelling, file: str) -> list[Action]:
-    """Reviewing the least certain items, with what it is expected to mend."""
+    """Reviewing the items that teach most, with what it is expected to mend."""
     first = labelling.review(_REVIEW)
     mended, total = float(np.sum(1 - labelling.probability[first])), labelling.expected_errors
     if not total >= 1 or not mended >= 1 or len(first) == len(labelling):
         return []
-    text = f"Let a person look at the {len(first)} least certain items"
+    text = f"Let a person look at the {len(first)} items where a look helps most"
     text += f": about {mended:,.0f} of their labels are expected to be wrong"
     return [Action(text, f"jurors label {file} --review {len(first)}")]

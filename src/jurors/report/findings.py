@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from jurors.jury.accept import accept
 from jurors.jury.compare import compare_counted
 from jurors.jury.counted import Counted
 from jurors.jury.grade import grade_rows
-from jurors.jury.labelling import Labelling, label_rows
+from jurors.jury.labelling import Labelling, label_rows, teaching_of
 from jurors.jury.score import score_counted
 from jurors.sketch import Sketch
 from jurors.votes import Key, Votes, as_key, read_votes_with_key
@@ -53,12 +54,13 @@ def find(
     `answers` are a person's labels of an audit: they are gold, and they prove something of their own.
     """
     case = None if answers is None else _case(source, answers, grading)
-    evaluation, counted, _ = grade_rows(source, **(grading if case is None else {**grading, "gold": case.gold}))
+    evaluation, counted, known = grade_rows(source, **(grading if case is None else {**grading, "gold": case.gold}))
     keyed = None if key is None else score_counted(counted, key)
     labelling = queue = None
     partition = evaluation.labelling_partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
-        about = {"method": evaluation.method, "alarms": evaluation.alarms}
+        teaching = cache(partial(teaching_of, evaluation, counted.tuple_of_row, known))
+        about = {"method": evaluation.method, "alarms": evaluation.alarms, "teaching": teaching}
         labelling = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
         queue = labelling.for_review(_MOST_QUEUED, counted.votes, texts)
     audit = None if case is None else audited(case, evaluation, evaluation.level)

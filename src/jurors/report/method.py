@@ -271,15 +271,16 @@ def _methods(findings: Findings) -> PageTable | None:
 
 
 def _items(findings: Findings) -> PageTable | None:
-    """The least certain items: where a person's look helps most."""
+    """The items where a person's look helps most."""
     queue = findings.queue
     if queue is None or not queue.expected_errors >= 0:
         return None
-    shown = {"votes": in_short(queue.votes or {}), **(queue.texts or {})}
+    why = {"why": queue.reasons["why"]} if queue.reasons else {}
+    shown = {"votes": in_short(queue.votes or {}), **(queue.texts or {}), **why}
     cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
     columns = ("item", "best label", "is right", *shown)
-    caption = f"The {len(rows)} least certain items, and how probably the best label is right, worst first"
+    caption = f"The {len(rows)} items where a person's look helps most, and how probably the best label is right"
     return PageTable("table-items", caption, columns, rows, named=(0, 1), texts=tuple(range(3, len(columns))))
 
 

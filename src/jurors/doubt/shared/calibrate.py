@@ -142,6 +142,16 @@ def calibrate(
     spread
         `answer_spread` of all votes, where `jury` is about some of the items only.
     """
+    odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, spread=spread)
+    sums = expect(jury, odds, drawn, gold)
+    return _graded(jury, population, drawn, sums, noise or FitNoise())
+
+
+def drawn_scenarios(
+    jury: Jury, population: Population, *, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
+    spread: float | None = None,
+) -> tuple[list[Floats], Scenarios]:  # fmt: skip
+    """Each method's log-odds, and the scenarios that the reference juries and gold leave; as in `calibrate`."""
     center, sd = _believed(jury, population, rho, spread)
     odds = [log_odds(jury.posterior, jury.voices)]
     if gold is None:
@@ -153,8 +163,7 @@ def calibrate(
         trust = np.full(len(odds), (1.0 - FIRST_METHOD) / max(len(odds) - 1, 1))
         trust[0] = FIRST_METHOD if rivals else 1.0
         drawn = gold_scenarios(seen, trust, center, sd, population.slant)
-    sums = expect(jury, odds, drawn, gold)
-    return _graded(jury, population, drawn, sums, noise or FitNoise())
+    return odds, drawn
 
 
 def expected_labels(jury: Jury, population: Population, *, rho: float | None = None) -> tuple[Floats, Integers]:
