@@ -19,6 +19,7 @@ from jurors.errors import VotesError
 from jurors.pages import digest
 from jurors.votes import Votes
 
+SAMPLES = Path(__file__).parents[1] / "votes" / "readers" / "samples"
 EVIL = "</script><img src=x onerror=window.__pwned=1> & ${x} $title"
 ROWS = [["yes", "no", EVIL], ["no", "no", "yes"], ["yes", "yes", "no"], ["no", EVIL, "no"]] * 5
 VOTES = Votes.from_matrix(ROWS, items=[f"{EVIL} {k}" for k in range(20)], jurors=["ann", EVIL, "cy"])
@@ -85,6 +86,18 @@ def test_label_studio_gives_back_what_it_was_given(tmp_path: Path) -> None:
     assert (again.items, again.chance, again.of) == (sheet.items, sheet.chance, sheet.of)
     assert again.checksum == sheet.checksum
     assert again.labels == (None, "yes", None, "yes", None, "yes")
+
+
+def test_a_task_in_the_shape_of_a_real_export_is_read_back(tmp_path: Path) -> None:
+    sheet = _sheet()
+    shape = json.loads((SAMPLES / "label_studio" / "json.json").read_text())[0]
+    kept = [{**shape["annotations"][0], "result": [{**shape["annotations"][0]["result"][0], "from_name": "label"}]}]
+    kept[0]["result"][0]["value"] = {"choices": ["no"]}
+    tasks = json.loads(label_studio_tasks(sheet))
+    export = [{**shape, "id": 70 + k, "data": task["data"], "annotations": kept} for k, task in enumerate(tasks)]
+    (tmp_path / "export.json").write_text(json.dumps(export))
+    again = read_sheet(str(tmp_path / "export.json"))
+    assert (again.items, again.chance, again.labels) == (sheet.items, sheet.chance, ("no",) * 6)
 
 
 def test_label_studios_minimal_export_is_read_too(tmp_path: Path) -> None:

@@ -95,6 +95,11 @@ def test_other_logs_show_the_question() -> None:
         _, traces = read_votes_with_texts(SAMPLES / "mlflow" / name, tool="mlflow:correct")
         assert traces is not None
         assert traces.columns == ("question", "answer")
+        assert next(iter(traces.by_item.values())) == ('{\n "question": "q0"\n}', "Q0")
+    for task in ("colours", "words"):
+        _, asked = read_votes_with_texts(SAMPLES / "lm_eval", tool=f"lm-eval:{task}")
+        assert asked is not None
+        assert asked.of([f"{task}/0"]) == {"question": ("Q: Which colour has grass?\nA:",)}
 
 
 def test_a_log_without_texts_says_so() -> None:
