@@ -20,6 +20,7 @@ from strategies import examples
 import jurors
 import jurors.sketch.engines as frames
 from jurors import Sketch, VotesError
+from jurors.evaluate.rivals.engine_steps import evaluate_on_engine
 from jurors.options import Label
 from jurors.sketch.pivot import Pivot
 from jurors.votes import votes_from_frame
@@ -486,3 +487,26 @@ def test_spark_counts_many_partitions(spark: Any) -> None:
     for table in (wide, long):
         frame = spark.createDataFrame(table).repartition(5)
         assert everything(Sketch.from_frame(frame)) == reference(table)
+
+
+@pytest.mark.engine
+def test_rounds_of_em_inside_spark_are_those_in_memory(spark: Any) -> None:
+    said = [
+        ("a", 0),
+        ("b", 0),
+        ("c", 1),
+        ("a", 1),
+        ("b", 1),
+        ("c", 1),
+        ("a", 0),
+        ("b", 0),
+        ("c", 0),
+        ("a", 1),
+        ("b", 0),
+    ]
+    table = pa.table(
+        {"item": [k // 3 for k in range(11)], "juror": [j for j, _ in said], "label": [x for _, x in said]}
+    )
+    there = evaluate_on_engine(spark.createDataFrame(table), max_rounds=2, tolerance=-1.0)
+    here = evaluate_on_engine(table, max_rounds=2, tolerance=-1.0)
+    assert there.confusion == pytest.approx(here.confusion, abs=1e-9)

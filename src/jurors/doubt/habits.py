@@ -113,8 +113,8 @@ def _beyond_habit(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
     alike = np.bincount(place, minlength=rows * labels)[place] - 1
     others = np.bincount(row, minlength=rows)[row] - 1
     expected = np.zeros(len(row))
-    for label in range(labels):
-        own = shares[juror, label]
+    for share in np.ascontiguousarray(shares.T):
+        own = share[juror]
         expected += own * (np.bincount(row, own, rows)[row] - own)
     return alike - expected, others - expected
 

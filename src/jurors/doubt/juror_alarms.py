@@ -86,17 +86,21 @@ def heard_by_others(sketch: Sketch, posterior: Floats, confusion: Floats) -> Hea
     """
     row, juror, said = sketch.tuples.triples()
     width, labels = len(sketch.jurors), len(sketch.labels)
-    known, table = np.nan_to_num(posterior), np.maximum(np.nan_to_num(confusion), _LEAST)
-    total = np.full(len(row), _LEAST)
-    for label in range(labels):  # one label at a time: votes x labels would be the largest table of all
-        total += known[row, label] / table[juror, label, said]
-    weight = sketch.counts[row].astype(float)
-    joint, own = np.zeros((width, labels, labels)), np.zeros(len(row))
+    # (labels, T) and (labels, jurors x labels said): one label at a time, votes x labels would be the largest table
+    known = np.ascontiguousarray(np.nan_to_num(posterior).T)
+    table = 1.0 / np.maximum(np.nan_to_num(confusion), _LEAST).transpose(1, 0, 2).reshape(labels, -1)
     place = juror.astype(np.int64) * labels + said
+    total = np.full(len(row), _LEAST)
     for label in range(labels):
-        q = known[row, label] / table[juror, label, said] / total
-        joint[:, label] = np.bincount(place, weight * q, width * labels).reshape(width, labels)
-        own = np.where(said == label, q, own)
+        total += known[label][row] * table[label][place]
+    weight = sketch.counts[row].astype(float)
+    share = weight / total
+    joint, own = np.zeros((width, labels, labels)), np.zeros(len(row))
+    for label in range(labels):
+        q = known[label][row] * table[label][place]
+        joint[:, label] = np.bincount(place, share * q, width * labels).reshape(width, labels)
+        np.copyto(own, q, where=said == label)
+    own /= total
     return Heard(joint, np.asarray(np.bincount(juror, weight * own**2, width), dtype=float))
 
 

@@ -80,8 +80,8 @@ def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.gene
             np.add.at(joint[:, label, :], (col, code), weight[row, label])
         return joint
     place = col.astype(np.int64) * size + code
-    for label in range(size):
-        summed = np.bincount(place, weights=weight[row, label], minlength=width * size)
+    for label, mass in enumerate(np.ascontiguousarray(weight.T)):
+        summed = np.bincount(place, weights=mass[row], minlength=width * size)
         joint[:, label, :] = summed.reshape(width, size)
     return joint
 

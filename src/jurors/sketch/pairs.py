@@ -15,7 +15,9 @@ from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 
 if TYPE_CHECKING:
-    from jurors.numbers.arrays import Flags, Floats, Integers
+    from numpy.typing import NDArray
+
+    from jurors.numbers.arrays import Floats, Integers
 
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
@@ -66,11 +68,10 @@ class Pairs:
         if isinstance(table, np.ndarray):
             first, second = np.nonzero(np.triu(table, k=1))
             return first, second, table[first, second]
-        upper = table.tocoo()
-        kept = (upper.row < upper.col) & (upper.data > 0)
-        first, second = upper.row[kept].astype(np.int64), upper.col[kept].astype(np.int64)
-        order = np.lexsort((second, first))
-        return first[order], second[order], upper.data[kept][order]
+        table.sort_indices()
+        row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+        kept = (row < table.indices) & (table.data > 0)
+        return row[kept], table.indices[kept].astype(np.int64), table.data[kept]
 
     @property
     def first(self) -> Integers:
@@ -90,8 +91,13 @@ class Pairs:
     @cached_property
     def agreed(self) -> Floats:
         """On how many of them the two said the same."""
-        same = [self.count(label, label) for label in range(len(self.sketch.labels))]
-        return np.asarray(np.sum(same, axis=0), dtype=np.float64)
+        size = len(self.sketch.labels)
+        if not self._is_sparse:
+            same = [self.count(label, label) for label in range(size)]
+            return np.asarray(np.sum(same, axis=0), dtype=np.float64)
+        row, juror, said = self.sketch.tuples.triples()  # who says the same of a tuple stands on one side of it
+        weighted, plain = self._table(row, juror, row * size + said, self.sketch.tuples.rows * size)
+        return np.asarray((weighted.T @ plain).tocsr()[self.first, self.second], dtype=np.float64).ravel()
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""
@@ -102,10 +108,9 @@ class Pairs:
 
     def _product(self, left: int | None, right: int | None) -> Any:
         """Jurors x jurors: items on which one said `left` and the other `right`; an array or a sparse one."""
-        if self._columns is None:
+        if not self._is_sparse:
             return self._dense_product(left, right)
-        weighted, plain = self._columns
-        return (weighted[-1 if left is None else left].T @ plain[-1 if right is None else right]).tocsr()
+        return (self._column(left)[0].T @ self._column(right)[1]).tocsr()
 
     def _dense_product(self, left: int | None, right: int | None) -> Floats:
         codes, counts = self.sketch.tuples.codes, self.sketch.counts
@@ -119,19 +124,29 @@ class Pairs:
         return total
 
     @cached_property
-    def _columns(self) -> tuple[list[Any], list[Any]] | None:
-        """Tuples x jurors, for each label and at last for any, with weights and without; None where dense is faster."""
+    def _is_sparse(self) -> bool:
         cast = votes_cast(self.sketch).astype(np.float64)
         tuples, width = self.sketch.tuples, len(self.sketch.jurors)
-        if tuples.is_dense and tuples.rows * width**2 <= _SPARSE_COST * (cast**2).sum() + _BLOCK_CELLS:
-            return None
+        return not tuples.is_dense or bool(tuples.rows * width**2 > _SPARSE_COST * (cast**2).sum() + _BLOCK_CELLS)
+
+    @cached_property
+    def _columns(self) -> dict[int | None, tuple[Any, Any]]:
+        """Those of `_column` that were asked for."""
+        return {}
+
+    def _column(self, label: int | None) -> tuple[Any, Any]:
+        """Tuples x jurors who said a label, or any: with the tuples' counts, and with ones."""
+        if label not in self._columns:
+            row, juror, said = self.sketch.tuples.triples()
+            if label is not None:
+                row, juror = row[said == label], juror[said == label]
+            self._columns[label] = self._table(row, juror, row, self.sketch.tuples.rows)
+        return self._columns[label]
+
+    def _table(self, row: Integers, juror: NDArray[Any], side: Integers, sides: int) -> tuple[Any, Any]:
+        """Sides x jurors, of votes on rows: with the tuples' counts, and with ones."""
         from scipy.sparse import csr_array
 
-        row, col, code = tuples.triples()
-        counts = self.sketch.counts.astype(np.float64)[row]
-
-        def column(kept: Flags, values: Floats) -> Any:
-            return csr_array((values[kept], (row[kept], col[kept])), shape=(tuples.rows, width))
-
-        masks = [*(code == label for label in range(len(self.sketch.labels))), code >= 0]
-        return [column(k, counts) for k in masks], [column(k, np.ones(len(row))) for k in masks]
+        shape = (sides, len(self.sketch.jurors))
+        weighted = csr_array((self.sketch.counts.astype(np.float64)[row], (side, juror)), shape=shape)
+        return weighted, csr_array((np.ones(len(row)), weighted.indices, weighted.indptr), shape=shape)

@@ -113,9 +113,9 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
 def mean_posterior(jury: Jury, odds: Floats, drawn: Scenarios) -> Floats:
     """(T, R) the posterior of every tuple on the average of the draws, as `expect` has it, and nothing else."""
     mean = np.zeros(jury.posterior.shape)
-    for at in _blocks(drawn, odds.size):
-        q = temper(odds, jury.voices, drawn.log_rho[at], drawn.slant[at])
-        mean += q[:, :, at < DRAWS].sum(axis=2)
+    for block in _blocks(drawn, odds.size):
+        at = block[block < DRAWS]
+        mean += temper(odds, jury.voices, drawn.log_rho[at], drawn.slant[at]).sum(axis=2)
     return mean / DRAWS
 
 

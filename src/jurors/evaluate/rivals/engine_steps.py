@@ -1,0 +1,184 @@
+"""Dawid and Skene's EM inside the engine that holds the votes: Spark, Dask, DuckDB, polars; where memory is too small.
+
+One round is two joins and two aggregations of a long table (item, juror, label), and one table comes back:
+    E:  votes ⋈ log K on (juror, label said)   Σ by item                   q_tl ∝ p_l Π_j K_j[l][v_tj]
+    M:  votes ⋈ q on item                      Σ by juror and label said   K_j[l][r] ∝ Σ_t q_tl [v_tj = r]
+Each of an item's n votes carries the n-th part of its q and of its log-likelihood, so the second sum gives prevalences
+and the height as well. Here, only jurors x labels x labels numbers are held. The rounds are those of `dawid_skene`,
+from the same start to the same end.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jurors.errors import VotesError
+
+if TYPE_CHECKING:
+    from jurors.numbers.arrays import Floats
+
+_NEVER = -1e9  # the logarithm of 0, as in `dawid_skene`
+_ENOUGH = 3e-5  # of the log-likelihood, as there on sparse panels
+_SAID, _HEIGHT, _VOTES = "said", "height", "votes"
+
+
+@dataclass(frozen=True)
+class EngineFit:
+    """What the rounds ended with; the items stay where they are."""
+
+    jurors: tuple[str, ...]
+    labels: tuple[Any, ...]
+    prevalence: Floats  #: (R,)
+    confusion: Floats  #: (N, R, R) [juror][true label][said label]; NaN where a juror met no item of a label
+    score: Floats  #: (N,) expected share of right votes
+    log_likelihood: float
+    rounds: int
+    converged: bool
+    posterior: Any  #: the engine's own frame: `item`, and `q0`, `q1` … as probable as each label is
+
+
+def evaluate_on_engine(
+    frame: Any,
+    *,
+    item: str = "item",
+    juror: str = "juror",
+    label: str = "label",
+    max_rounds: int = 100,
+    tolerance: float = _ENOUGH,
+) -> EngineFit:
+    """Grade a long table of votes by Dawid and Skene's EM where it lies; each juror votes once per item.
+
+    Examples
+    --------
+    >>> import polars
+    >>> votes = polars.LazyFrame({"item": [1, 1, 1, 2, 2, 3, 3], "juror": list("abcabab"), "label": list("yyynnyn")})
+    >>> fit = evaluate_on_engine(votes)
+    >>> fit.labels, fit.converged, fit.posterior.collect().shape
+    (('n', 'y'), True, (3, 3))
+    """
+    import narwhals as nw
+
+    opened: Any = nw.from_native(frame)
+    if isinstance(opened, nw.DataFrame):
+        opened = opened.lazy("duckdb")  # which plans the steps, and spills to disk
+    votes = opened.select(nw.col(item).alias("item"), nw.col(juror).alias("juror"), nw.col(label).alias(_SAID))
+    steps = _Steps(votes, *_names(votes))
+    counts, by_label, _ = steps.count(steps.shares())
+    height, rounds, converged = -math.inf, 0, False
+    while rounds < max_rounds and not converged:
+        posterior = steps.expect(_log(_shares(by_label)), _log(_confusion(counts, 1 / len(steps.labels))))
+        counts, by_label, new = steps.count(posterior)
+        converged = new - height <= tolerance * abs(new)
+        height, rounds = new, rounds + 1
+    joint = counts.transpose(0, 2, 1)
+    return EngineFit(
+        jurors=tuple(str(name) for name in steps.jurors),
+        labels=tuple(steps.labels),
+        prevalence=_shares(by_label),
+        confusion=_confusion(counts, np.nan),
+        score=np.einsum("jll->j", joint) / joint.sum(axis=(1, 2)),
+        log_likelihood=height,
+        rounds=rounds,
+        converged=converged,
+        posterior=posterior.drop(_HEIGHT, _VOTES).to_native(),
+    )
+
+
+def _names(votes: Any) -> tuple[list[Any], list[Any]]:
+    """Who voted, and what was said, in order."""
+    from narwhals import col
+
+    said = votes.select("juror", _SAID).unique().collect()
+    if not len(said):
+        raise VotesError("there is no vote to count")
+    if said.select((col("juror").is_null() | col(_SAID).is_null()).any()).item():
+        raise VotesError("a vote without a juror or a label; leave such rows out before")
+    return sorted(said["juror"].unique().to_list()), sorted(said[_SAID].unique().to_list())
+
+
+def _shares(by_label: Floats) -> Floats:
+    return np.asarray(by_label / by_label.sum())
+
+
+def _confusion(counts: Floats, nothing: float) -> Floats:
+    """(N, R, R) [juror][true label][said label] from counts by juror, label said and true label."""
+    joint = counts.transpose(0, 2, 1)
+    met = joint.sum(axis=2, keepdims=True)
+    return np.asarray(np.divide(joint, met, out=np.full_like(joint, nothing), where=met > 0))
+
+
+def _log(shares: Floats) -> Floats:
+    return np.asarray(np.log(shares, out=np.full_like(shares, _NEVER), where=shares > 0))
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The engine's part of a round, in columns `q0`, `q1` …: one for each true label."""
+
+    votes: Any
+    jurors: list[Any]
+    labels: list[Any]
+
+    @property
+    def _q(self) -> list[str]:
+        return [f"q{k}" for k in range(len(self.labels))]
+
+    def shares(self) -> Any:
+        """By item: the share of its votes that each label has, and how many there are."""
+        import narwhals as nw
+
+        flags = [
+            nw.when(nw.col(_SAID) == value).then(nw.lit(1.0)).otherwise(nw.lit(0.0)).alias(q)
+            for q, value in zip(self._q, self.labels, strict=True)
+        ]
+        sums = self.votes.with_columns(*flags).group_by("item").agg(*map(nw.sum, self._q), nw.len().alias(_VOTES))
+        return sums.with_columns(*(nw.col(q) / nw.col(_VOTES) for q in self._q), nw.lit(0.0).alias(_HEIGHT))
+
+    def expect(self, prior: Floats, table: Floats) -> Any:
+        """By item: the posterior, the log-likelihood, and how many votes there are."""
+        import narwhals as nw
+
+        joined = self.votes.join(self._sent(table), on=["juror", _SAID], how="inner")
+        sums = joined.group_by("item").agg(*map(nw.sum, self._q), nw.len().alias(_VOTES))
+        sums = sums.with_columns(*(nw.col(q) + float(p) for q, p in zip(self._q, prior, strict=True)))
+        sums = sums.with_columns(nw.max_horizontal(*self._q).alias(_HEIGHT))
+        sums = sums.with_columns(*((nw.col(q) - nw.col(_HEIGHT)).exp() for q in self._q))
+        sums = sums.with_columns(nw.sum_horizontal(*self._q).alias("total"))
+        sums = sums.with_columns(*(nw.col(q) / nw.col("total") for q in self._q))
+        return sums.with_columns(nw.col(_HEIGHT) + nw.col("total").log()).drop("total")
+
+    def count(self, posterior: Any) -> tuple[Floats, Floats, float]:
+        """What comes back: expected votes (N, label said, true label), items by label (R,), and the log-likelihood."""
+        import narwhals as nw
+
+        parts = [(nw.col(x) / nw.col(_VOTES)).alias(f"part_{x}") for x in (*self._q, _HEIGHT)]
+        joined = self.votes.join(posterior.with_columns(*parts), on="item", how="inner")
+        names = [*self._q, *(f"part_{q}" for q in self._q), f"part_{_HEIGHT}"]
+        back = joined.group_by("juror", _SAID).agg(*map(nw.sum, names)).collect()
+        who = {name: k for k, name in enumerate(self.jurors)}
+        what = {name: k for k, name in enumerate(self.labels)}
+        at = [who[name] for name in back["juror"].to_list()], [what[name] for name in back[_SAID].to_list()]
+        numbers = np.stack([back[name].to_numpy() for name in names], axis=1).astype(np.float64)
+        counts = np.zeros((len(self.jurors), len(self.labels), len(self.labels)))
+        counts[at] = numbers[:, : len(self.labels)]
+        return counts, numbers[:, len(self.labels) : -1].sum(axis=0), float(numbers[:, -1].sum())
+
+    def _sent(self, table: Floats) -> Any:
+        """Log K as a table of the engine: a row for each juror and label said, a column for each true label."""
+        import narwhals as nw
+
+        size = len(self.labels)
+        columns = {
+            "juror": np.repeat(np.array(self.jurors, dtype=object), size).tolist(),
+            _SAID: self.labels * len(self.jurors),
+        }
+        columns |= {q: table[:, k].ravel().tolist() for k, q in enumerate(self._q)}
+        kind = self.votes.implementation
+        here = nw.from_dict(columns, backend="polars" if kind.is_polars() else "pyarrow")
+        if kind.is_spark_like():
+            return here.lazy(kind, session=nw.to_native(self.votes).sparkSession)
+        return here.lazy(kind)
