@@ -16,6 +16,7 @@ import click
 from jurors.cli.paths import WRITES
 from jurors.cli.streams import put, put_data, say
 from jurors.errors import OutputError
+from jurors.stages import listening
 from jurors.tables import FORMS, Result
 from jurors.whole import together, write_whole
 
@@ -39,6 +40,10 @@ class Working:
     def at(self, what: str, share: float) -> None:
         """The same, and what is being done now."""
         self.bar.update(self.bar.task_ids[0], description=what, total=1.0, completed=share)
+
+    def doing(self, what: str) -> None:
+        """Name what is being done now, nobody knows how long."""
+        self.bar.update(self.bar.task_ids[0], description=f"{self.what}: {what}", total=None, completed=0)
 
     @contextmanager
     def on(self, what: str) -> Iterator[Working]:
@@ -90,7 +95,7 @@ class Output:
     def working(self, what: str) -> Iterator[Working | None]:
         """A moving bar with the time spent, on stderr, on a terminal only, for as long as the block takes.
 
-        Calling what it gives with a share from 0 to 1 shows how much is done.
+        Calling what it gives with a share from 0 to 1 shows how much is done; stages of long calls name themselves.
         """
         if self.quiet or not sys.stderr.isatty():
             yield None
@@ -101,7 +106,9 @@ class Output:
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             bar.add_task(what, total=None)
-            yield Working(bar, what)
+            working = Working(bar, what)
+            with listening(working.doing):
+                yield working
 
     def warn(self, alarms: Sequence[Any]) -> None:
         """Alarms on stderr, for formats whose stdout is data."""

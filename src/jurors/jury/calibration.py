@@ -29,6 +29,7 @@ from jurors.jury.methods.request import named_statistics
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch
+from jurors.stages import doing
 
 NO_SLANT = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
@@ -92,6 +93,7 @@ class Calibration:
         return None if isinstance(self.errors, str) else float(self.errors)
 
     def _as_real(self, evaluation: Evaluation, sketch: Sketch) -> Calibrated:
+        doing("what real juries share")
         basis, posterior, noise_of = basis_of(evaluation, self.blind or evaluation, sketch)
         jury, noise = jury_of(sketch, posterior, evaluation.voices), noise_of()
         gold = None if self.gold is None else self.gold.astype(np.float64)

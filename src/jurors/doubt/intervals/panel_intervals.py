@@ -25,6 +25,7 @@ from jurors.evaluate.panel.sensitivity import posterior_moves
 from jurors.numbers.arrays import Floats
 from jurors.options import Target
 from jurors.sketch.incidence import Incidence
+from jurors.stages import doing
 
 REPLICATES = 60
 DIRECTIONS = 24  #: a standard error from so many is off by 14%, one from 60 replicates by 9%
@@ -49,6 +50,7 @@ def panel_intervals(
     `also` sees every replicate: resampled weights (B, T) and posteriors (B, R, T).
     """
     data = panel.data
+    doing("intervals")
     if data.held * REPLICATES * 2 * data.labels > _MOST_WORK:
         return None
     if not data.is_dense and panel.coupling is None:

@@ -32,6 +32,7 @@ from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, fold_equal,
 from jurors.evaluate.panel.latent import MODELS, LatentFit, fit_latent, juror_scores
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
+from jurors.stages import doing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,6 +49,7 @@ _MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has a
 _SPARSE = 10.0  # times the tolerance: of many sparse votes, whose many parameters are known little each
 _LIGHT = 0.02  # models of a sparse panel that are given less weight are left out
 _LOOSE = 3.0  # times the tolerance, of a fit that is only compared with others
+_NAMES = {"one_coin": "accuracies", "confusion": "confusion matrices", "strata": "easy and hard items"}
 _WORTH = 1e-3  # log-chance per hidden vote for which a richer model is worth its time on a large panel
 
 
@@ -159,6 +161,7 @@ class _Fitter:
     ) -> LatentFit:
         """Fit one model, from the end of a rougher fit on if there is one; or strata from a `simpler` fit's labels."""
         settled = start is not None
+        doing(f"fitting {_NAMES[model]}")
         if model == "strata" and simpler is not None:
             start = first_parameters(pose(data, model, self.strength, self.gold), simpler.posterior.T[None])
         return fit_latent(
@@ -196,6 +199,7 @@ def choose_latent(
     ('confusion', True)
 
     """
+    doing("choosing the model")
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
     fitter = _Fitter(key, strength, tolerance, max_iterations)
     models = _identifiable(models, data.jurors, data.labels, data.votes)
