@@ -168,10 +168,7 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
 
 def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Overlap) -> list[Finding]:
     weighted = opened.layout in ("counts", "sketch")
-    suspects = list(find_suspects(votes, said))
-    copied = any(finding.kind == "copies" for finding in suspects)
-    findings = [f for f in find_all(votes, weighted=weighted) if not copied or f.kind != "copies"]
-    findings += suspects
+    findings = [*find_all(votes, weighted=weighted), *find_suspects(votes, said)]
     if opened.layout in ("wide", "counts"):
         findings += odd_columns(votes)
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)

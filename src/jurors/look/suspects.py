@@ -24,7 +24,7 @@ _SURE_KEYS = (
     "answerkey",
 )
 _KEY_WORDS = (*_SURE_KEYS, *TRUTH_WORDS, "reference", "correct", "correctanswer", "expected")
-_ENOUGH = 20  #: votes, before "always the same" or "the same as another" says anything
+_ENOUGH = 20  #: votes, before "always the same" says anything
 
 
 def find_suspects(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
@@ -49,26 +49,8 @@ def _odd_jurors(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
     constant = _names(votes, ((said > 0).sum(axis=1) == 1) & (heard >= enough)) if len(votes.labels) > 1 else ()
     if constant:
         yield Finding("constant_jurors", f"{listed(constant)} always said the same label", constant)
-    for names, items in _copies(votes, heard, set(constant)):
-        yield Finding(
-            "copies", f"{listed(names)} gave the same votes on the same {items:,} items: one juror twice?", names
-        )
     if (different := unlike((said > 0).sum(axis=1), heard)) is not None:
         yield unlike_columns([(votes.jurors[k], int((said[k] > 0).sum())) for k in different])
-
-
-def _copies(votes: Votes, heard: NDArray[np.int64], constant: set[str]) -> Iterator[tuple[tuple[str, ...], int]]:
-    row, col, code = votes.triples()
-    order = np.lexsort((row, col))
-    ends = np.searchsorted(col[order], np.arange(len(votes.jurors) + 1))
-    alike: dict[bytes, list[int]] = {}
-    for k in range(len(votes.jurors)):
-        mine = order[ends[k] : ends[k + 1]]
-        if heard[k] >= _ENOUGH and votes.jurors[k] not in constant:
-            alike.setdefault(row[mine].tobytes() + b"|" + code[mine].tobytes(), []).append(k)
-    for group in alike.values():
-        if len(group) > 1:
-            yield tuple(votes.jurors[k] for k in group), int(heard[group[0]])
 
 
 def unlike(used: NDArray[np.int64], heard: NDArray[np.int64]) -> tuple[int, int] | None:

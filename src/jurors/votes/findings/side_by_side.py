@@ -23,10 +23,12 @@ _FEW_JURORS = 8  #: up to here two who copy are a quarter of the jury
 
 
 def side_by_side(votes: Votes, said: Said, *, twins: bool = True) -> Iterator[Finding]:
-    """What only the votes side by side show; not of panels in which most jurors never meet.
+    """What only the votes side by side show; of panels in which most jurors never meet, only who has the same votes.
 
     `twins` asks also for copies of whom nothing follows by itself; of three jurors there is nothing else to see.
     """
+    same = list(_same_votes(votes, said)) if twins else []
+    yield from same
     width, depth = len(votes.jurors), len(votes.labels)
     if not votes.is_dense or not (3 if twins else 4) <= width <= _MOST_JURORS or not 2 <= depth <= _MOST_JURORS:
         return
@@ -37,7 +39,10 @@ def side_by_side(votes: Votes, said: Said, *, twins: bool = True) -> Iterator[Fi
         agree, both = _agreement(codes, counts, depth)
     varies = (said > 0).sum(axis=1) > 1
     alike = (agree > both - 0.5) & (both >= _ENOUGH) & varies & varies[:, None]
-    yield from (copy for copy in _copies(votes, codes, counts, tally, alike) if twins or copy.level == "alarm")
+    if not same:
+        yield from (
+            copy for copy in _never_differ(votes, codes, counts, tally, alike) if twins or copy.level == "alarm"
+        )
     yield from _groups_apart(votes, said, agree, both)
 
 
@@ -82,7 +87,26 @@ def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> t
     return agree, voted.T @ voted
 
 
-def _copies(
+def _same_votes(votes: Votes, said: Said) -> Iterator[Finding]:
+    """Jurors who voted on the same items and said the same of each; who always says the same is told as that."""
+    row, col, code = votes.triples()
+    order = np.lexsort((row, col))
+    ends = np.searchsorted(col[order], np.arange(len(votes.jurors) + 1))
+    alike: dict[bytes, list[int]] = {}
+    for k in np.flatnonzero((said.sum(axis=1) >= _ENOUGH) & ((said > 0).sum(axis=1) > 1)).tolist():
+        mine = order[ends[k] : ends[k + 1]]
+        alike.setdefault(row[mine].tobytes() + b"|" + code[mine].tobytes(), []).append(k)
+    for group in alike.values():
+        if len(group) > 1:
+            yield _twice(tuple(votes.jurors[k] for k in group), int(said[group[0]].sum()))
+
+
+def _twice(names: tuple[str, ...], items: int, level: Level = "note") -> Finding:
+    message = f"{listed(names)} gave the same votes on the same {items:,} items: one juror twice?"
+    return Finding("copies", message, names, level, float(items))
+
+
+def _never_differ(
     votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any], alike: NDArray[np.bool_]
 ) -> Iterator[Finding]:
     """Two jurors who never differ although the others do; `alike` are those of whom some rows showed it."""
@@ -93,10 +117,7 @@ def _copies(
         rest = tally - (codes[:, [a]] == np.arange(tally.shape[1])) - (codes[:, [b]] == np.arange(tally.shape[1]))
         contested = counts[(np.sort(rest, axis=1)[:, -2] > 0) & both].sum()
         grave = contested >= _CONTESTED and 3 < len(votes.jurors) <= _FEW_JURORS
-        level: Level = "alarm" if grave else "warning"
-        names = (votes.jurors[a], votes.jurors[b])
-        message = f"{listed(names)} gave the same votes on the same {counts[both].sum():,} items: one juror twice?"
-        yield Finding("copies", message, names, level, float(counts[both].sum()))
+        yield _twice((votes.jurors[a], votes.jurors[b]), int(counts[both].sum()), "alarm" if grave else "warning")
 
 
 def _groups_apart(votes: Votes, said: Said, agree: NDArray[Any], both: NDArray[Any]) -> Iterator[Finding]:
