@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 import jurors
 from jurors import Votes
@@ -29,6 +30,7 @@ def test_the_pairs_of_many_jurors_take_seconds() -> None:
     assert time.process_time() - start < 3  # one by one they took ten times as long
 
 
+@pytest.mark.slow
 def test_many_labels_cost_what_they_hold() -> None:
     rng = np.random.default_rng(7)
     truth = rng.integers(0, 700, 3000)

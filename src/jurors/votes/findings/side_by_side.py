@@ -98,10 +98,10 @@ def _same_votes(votes: Votes, said: Said) -> Iterator[Finding]:
         alike.setdefault(row[mine].tobytes() + b"|" + code[mine].tobytes(), []).append(k)
     for group in alike.values():
         if len(group) > 1:
-            yield _twice(tuple(votes.jurors[k] for k in group), int(said[group[0]].sum()))
+            yield _twice(tuple(votes.jurors[k] for k in group), int(said[group[0]].sum()), "warning")
 
 
-def _twice(names: tuple[str, ...], items: int, level: Level = "note") -> Finding:
+def _twice(names: tuple[str, ...], items: int, level: Level) -> Finding:
     message = f"{listed(names)} gave the same votes on the same {items:,} items: one juror twice?"
     return Finding("copies", message, names, level, float(items))
 
