@@ -4,7 +4,7 @@
 tests that pass through the broken line, the quickest first, until one fails. A mutant that no test notices is printed
 with its line: either a test is missing or the change makes no difference.
 
-    python -m mutation [--sample 300] [--seed 1] [--rooms evaluate,doubt,sketch] [--only MODULE:NUMBER]
+    python -m mutation [--sample 300] [--seed 1] [--rooms evaluate,doubt,sketch] [--only PATH:NUMBER …]
 """
 
 from __future__ import annotations
@@ -94,20 +94,21 @@ def main() -> int:
     asked.add_argument("--sample", type=int, default=300)
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--rooms", default="evaluate,doubt,sketch")
-    asked.add_argument("--only", help="one mutant, as its line prints it: PATH:NUMBER")
+    asked.add_argument("--only", nargs="+", default=[], help="mutants as their lines print them: PATH:NUMBER …")
     asked.add_argument("--reach", type=Path, help="keep what the first, slow run learns in this file, and use it again")
     chosen = asked.parse_args()
     os.chdir(ROOT)
     reach = _remembered(chosen.reach)
     _check_names(reach)
-    mutants = _one(chosen.only) if chosen.only else _sampled(chosen.rooms.split(","), chosen.sample, chosen.seed)
+    mutants = [_named(one) for one in chosen.only]
+    mutants = mutants or _sampled(chosen.rooms.split(","), chosen.sample, chosen.seed)
     _show(mutants, _try_all(mutants, reach))
     return 0
 
 
-def _one(named: str) -> list[Mutant]:
-    path, number = named.rsplit(":", 1)
-    return [Mutant(path, sites((SRC / path).read_text())[int(number)])]
+def _named(name: str) -> Mutant:
+    path, number = name.rsplit(":", 1)
+    return Mutant(path, sites((SRC / path).read_text())[int(number)])
 
 
 def _sampled(rooms: Sequence[str], sample: int, seed: int) -> list[Mutant]:
