@@ -155,7 +155,7 @@ def errors(folder: Path) -> None:
 
 
 def grow(votes: int, labels: int, width: int) -> dict[str, float]:
-    """`label` on simulated votes, five per item."""
+    """`label` on simulated votes, five per item by jurors at random, so that hardly two items have equal votes."""
     import numpy as np
 
     import jurors
@@ -163,7 +163,8 @@ def grow(votes: int, labels: int, width: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     items = votes // 5
     row = np.repeat(np.arange(items), 5)
-    juror = ((rng.integers(0, width, items)[:, None] + np.arange(5) * (1 + width // 7)) % width).ravel()
+    gaps = rng.integers(1, width // 5 + 1, (items, 5))  # five jurors at random, no two of them the same
+    juror = ((rng.integers(0, width, items)[:, None] + gaps.cumsum(axis=1) - gaps[:, :1]) % width).ravel()
     truth = rng.integers(0, labels, items)
     right = rng.random(len(row)) < rng.uniform(0.5, 0.9, width)[juror]
     said = np.where(right, truth[row], rng.integers(0, labels, len(row)))
