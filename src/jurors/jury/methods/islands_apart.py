@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -44,13 +44,9 @@ def _join(sketch: Sketch, parts: list[Any], cards: list[Evaluation], alarm: Alar
     shares = np.array([card.items for card in cards], dtype=float)
     shares /= shares.sum()
     prevalence = shares @ np.array([list(card.prevalence.values()) for card in cards], dtype=float)
-    solution = Solution(
-        sketch.jurors,
-        sketch.labels,
-        tuple(prevalence.tolist()),
-        tuple(_of(cards, j).confusions[_of(cards, j).jurors.index(j)] for j in sketch.jurors),
-        tuple(_of(cards, j).score[j] for j in sketch.jurors),
-    )
+    grades = {juror: grade for card in cards for juror, grade in _grades(card)}
+    confusions, scores = zip(*(grades[juror] for juror in sketch.jurors), strict=True)
+    solution = Solution(sketch.jurors, sketch.labels, tuple(prevalence.tolist()), confusions, scores)
     result = replace(
         cards[0], items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, solution=solution,
         solutions=(solution,), interval=None, standard_error=None,
@@ -95,8 +91,10 @@ def _of_island(alarm: Alarm, card: Evaluation) -> Alarm:
     return replace(alarm, message=f"in the group of {who}, {alarm.message}", jurors=card.jurors)
 
 
-def _of(cards: list[Evaluation], juror: str) -> Any:
-    return next(card.solution for card in cards if juror in card.jurors)
+def _grades(card: Evaluation) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Each juror's confusion matrix and score."""
+    solution: Any = card.solution
+    return zip(solution.jurors, zip(solution.confusions, solution.score.values(), strict=True), strict=True)
 
 
 def _none(card: Evaluation, nothing: Any) -> Named:
