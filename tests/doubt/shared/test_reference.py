@@ -135,4 +135,4 @@ def test_a_row_of_the_shipped_table_follows_from_votes_and_key(name: str) -> Non
     for field in fields(ReferenceJury):
         value = getattr(measured, field.name)
         wanted = getattr(shipped, field.name)
-        assert value == (wanted if isinstance(value, str) else pytest.approx(wanted, rel=5e-3, abs=2e-5)), field.name
+        assert value == (wanted if isinstance(value, str) else pytest.approx(wanted, rel=1e-3, abs=1e-7)), field.name
