@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from fuzz import logs, raw, tables, trees
+from fuzz import logs, raw, sound, tables, trees
 from fuzz.flags import World, arguments, commands
 from fuzz.tables import FORMATS, LAYOUTS, Jury
 
@@ -66,6 +66,9 @@ def make_case(seed: int, number: int) -> Case:
     """The case of this number: the same in every process."""
     rng = random.Random(f"{seed}/{number}")
     words = rng.choices(list(commands()), _weights())[0]
+    if (other := random.Random(f"sound/{seed}/{number}")).random() < sound.SHARE.get(words, 0.0):
+        files, args, outputs = sound.files_and_args(other, words)
+        return Case("sound votes", args, files, encoding=other.choice(_ENCODINGS), outputs=outputs)
     jury = tables.jury(rng)
     kind = rng.choice(_kinds())
     if words == "merge" and rng.random() < 0.5:
