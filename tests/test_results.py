@@ -97,7 +97,10 @@ MAKERS: dict[str, Callable[[], Any]] = {
 }
 #: needs census records, and is made in tests/lab/census
 ELSEWHERE = {"Experiment"}
-every_result = pytest.mark.parametrize("name", MAKERS)
+#: scikit-learn takes longer to import than all the others to make
+every_result = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "IndependenceSearch")) for name in MAKERS]
+)
 made = cache(lambda name: MAKERS[name]())
 
 

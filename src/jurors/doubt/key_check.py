@@ -35,12 +35,12 @@ class Labels:
     @property
     def are_far_off(self) -> bool:
         """Whether clearly more are wrong than expected, by Poisson's test, and enough more to matter."""
-        from scipy.stats import poisson
+        from scipy.special import pdtrc
 
         if not self.expected >= 0 or self.wrong - self.expected < _SMALL * self.items:
             return False
         is_more = self.wrong > _RATIO * self.expected
-        return bool(is_more and poisson.sf(self.wrong - 1, self.expected + self.unsure) < _SIGNIFICANT)
+        return bool(is_more and pdtrc(self.wrong - 1, self.expected + self.unsure) < _SIGNIFICANT)
 
     @property
     def better(self) -> str | None:
@@ -93,7 +93,7 @@ def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | N
 
 def _is_contradicted(e: Evaluation, keyed: KeyedEvaluation) -> bool:
     """A binomial test of the intervals. A key of some items only knows the actual scores up to its own chance."""
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
     actual, votes = actual_scores(keyed), votes_of(keyed)
     left_out = 1 - keyed.items / max(e.items, 1)
@@ -109,7 +109,7 @@ def _is_contradicted(e: Evaluation, keyed: KeyedEvaluation) -> bool:
     score = e.leading.score
     if not gaps or max(abs(score[j] - actual[j]) for j in e.jurors if _both(e, actual, j)) < _SMALL:
         return False
-    return bool(binom.cdf(held, len(gaps), e.level) < _SIGNIFICANT)
+    return bool(bdtr(held, len(gaps), e.level) < _SIGNIFICANT)
 
 
 def _both(e: Evaluation, actual: dict[str, Any], juror: str) -> bool:
