@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from jurors.numbers.arrays import Flags, Floats, Integers
 
 MOST_FOR_PAIRS = 2_000  #: pairs of more jurors would not fit a matrix comfortably
-MOST_FOR_TRIOS = 320  #: more would have over five million trios
+MOST_FOR_TRIOS = 250  #: more would have over 2.6 million trios, and need a gigabyte
+_PART = 50_000  # trios whose moments are worked out together: what is needed on the way is five times the result
 _WORDS = 1_000  # words of a block: jurors x words stay in cache, and 64 x 1,000 bits fit 16-bit sums
 
 
@@ -92,10 +93,17 @@ def trio_moments(sketch: Sketch) -> tuple[Integers, TrioMoments]:
     trios = _all_trios(width)
     codes, counts = sketch.tuples.codes, sketch.counts
     if (counts != 1).any():
-        return trios, table_moments(_weighted_tables(codes, counts.astype(float), width, trios))
+        return trios, _moments_in_parts(_weighted_tables(codes, counts.astype(float), width, trios))
     if (codes < 0).any():
-        return trios, table_moments(_popcount_tables(codes, width))
+        return trios, _moments_in_parts(_popcount_tables(codes, width))
     return trios, _complete_moments(codes, trios)
+
+
+def _moments_in_parts(tables: Floats) -> TrioMoments:
+    parts = [table_moments(tables[start : start + _PART]) for start in range(0, max(len(tables), 1), _PART)]
+    return TrioMoments(
+        *(np.concatenate(column) for column in zip(*(vars(part).values() for part in parts), strict=True))
+    )
 
 
 def _all_trios(width: int) -> Integers:
