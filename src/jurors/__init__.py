@@ -15,9 +15,9 @@ The journey of the data is the folder listing:
 
 with `errors.py` (what can be wrong with the input), `names.py` ("did you mean"), `options.py` (how to read and to
 grade, each option once), `numbers/` (exact arithmetic, array types), `tables.py` (how results are read), `pages.py`
-(what the HTML pages share), `whole.py` (files written whole or not at all), `scratch.py` (temporary folders) and
-`quoting.py` (names as text, never as marks) below them all, and `data/` (the examples' votes) beside them. Names load
-when first used: `import jurors` stays quick.
+(what the HTML pages share), `whole.py` (files written whole or not at all), `scratch.py` (temporary folders),
+`stages.py` (what a long call is doing) and `quoting.py` (names as text, never as marks) below them all, and `data/`
+(the examples' votes) beside them. Names load when first used: `import jurors` stays quick.
 """
 
 from __future__ import annotations
