@@ -26,6 +26,10 @@ def test_a_clearly_weak_juror_is_a_note_of_the_grades_and_of_the_score() -> None
     assert {a.level for a in jurors.grade(votes).alarms} <= {"note"}
 
 
+def test_what_was_calibrated_to_name_a_weak_juror_is_not_calibrated_again() -> None:
+    assert "calibrated" in vars(jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.7, 0.88])[0]))
+
+
 def test_swapped_labels_are_named_by_the_key() -> None:
     votes, truth = _votes([0.9, 0.9, 0.9, 0.9, 0.25], items=1_000)
     assert _named(jurors.score(votes, truth))["labels_swapped"] == ("5",)

@@ -3,6 +3,8 @@
 Independent jurors have C_ij = b_i b_j with b_i = √(P_A P_B) (P_iA + P_iB - 1), and trio moments tau·b_i b_j b_k with
 tau = (P_A - P_B)/√(P_A P_B). Fitted by weighted least squares on correlations, with pairs that stick out weighed down,
 this asks nothing of single items, and what is left over of each pair is the estimate of its error correlation.
+`rivals/rank_one` solves the same problem for other pair statistics, sparse and to the last digit, within bounds of its
+own; here weights change with the residuals, so a few sweeps each are enough, and the two would end in other digits.
 """
 
 from __future__ import annotations
