@@ -78,3 +78,15 @@ def test_memory_that_does_not_suffice_is_told_in_one_line(counts: Path, monkeypa
     result = run("grade", counts)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "not enough memory" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--reference", "--baseline"])
+def test_a_silent_pipe_beside_the_votes_is_told_too(
+    option: str, counts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    monkeypatch.setattr("jurors.votes.files.locate._PATIENCE", 0.1)
+    result = run("check", counts, option, pipe)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "pipe" in result.stderr

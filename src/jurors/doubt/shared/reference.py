@@ -124,6 +124,8 @@ def own_population(juries: Sequence[ReferenceJury]) -> Population:
 
 def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
     """A table of reference juries, as `write_reference` writes it; VotesError where it is none."""
+    if Path(path).is_fifo():  # it may stay silent for ever
+        raise VotesError("is a pipe; name a file", code="no_file").in_file(str(path))
     try:
         with open(path, newline="", encoding="utf-8") as file:
             return _rows(csv.DictReader(file))

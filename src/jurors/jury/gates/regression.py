@@ -102,7 +102,11 @@ def read_document(baseline: Any) -> Mapping[str, Any] | None:
     """The JSON document of an earlier `grade` or `check`; None where it is something else."""
     if isinstance(baseline, Mapping):
         return baseline
-    if not isinstance(baseline, (str, Path)) or Path(baseline).suffix.lower() != ".json" or not Path(baseline).exists():
+    if (
+        not isinstance(baseline, (str, Path))
+        or Path(baseline).suffix.lower() != ".json"
+        or not Path(baseline).is_file()
+    ):
         return None
     try:
         document = json.loads(Path(baseline).read_text(encoding="utf-8"))
