@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 import tempfile
@@ -11,9 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from census import write_census
+
+from jurors.audit import plan
 from jurors.cli import main
 from jurors.lab.simulate import simulate
 from jurors.tables import csv_text
+from jurors.votes import read_votes
 from jurors.votes.write import write_votes
 
 #: command -> its arguments, and the files that it writes
@@ -32,6 +37,14 @@ WRITING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "plan": ("plan --format csv -o out.csv", ("out.csv",)),
     "inspect": ("inspect votes.csv.gz --format json -o out.json", ("out.json",)),
     "audit plan": ("audit plan votes.csv.gz -o out.csv", ("out.csv", "out.votes.csv")),
+    "audit result": ("audit result votes.csv.gz --answers sheet.csv --format json -o out.json", ("out.json",)),
+    "compare answers": ("compare votes.csv.gz --answers sheet.csv --format csv -o out.csv", ("out.csv",)),
+    "bounds": ("bounds more.csv --format json -o out.json", ("out.json",)),
+    "experiment": (
+        "experiment acs --data census.parquet --items 400 --tests 2 --train 200 --prevalence 4/10 "
+        "--by-true-label out.json",
+        ("out.json",),
+    ),
     "report": ("report votes.csv.gz -o out.html", ("out.html",)),
     "plot": ("plot agreement votes.csv.gz -o out.svg", ("out.svg",)),
     "reference": ("reference --fit votes.csv.gz --key truth.csv -o out.csv", ("out.csv",)),
@@ -53,9 +66,13 @@ def make_inputs(folder: Path, items: int) -> None:
     write_votes(test.votes, folder / "votes.csv.gz", layout="long")
     write_votes(simulate(200, jurors=5, accuracy=[0.7] * 5, seed=2).votes, folder / "more.csv", layout="long")
     truth = [test.votes.labels[code] for code in test.truth]
-    (folder / "truth.csv").write_text(
-        csv_text(("item", "label"), list(zip(test.votes.item_names(), truth, strict=True)))
-    )
+    named = list(zip(test.votes.item_names(), truth, strict=True))
+    (folder / "truth.csv").write_text(csv_text(("item", "label"), named))
+    labels = {str(item): label for item, label in named}
+    head, *rows = csv.reader(plan(read_votes(folder / "votes.csv.gz"), 30).to_csv().splitlines())
+    filled = [[*row[:3], labels[row[2]], *row[4:]] for row in rows]
+    (folder / "sheet.csv").write_text(csv_text(tuple(head), [tuple(row) for row in filled]))
+    write_census(folder / "census.parquet", 3_000)
 
 
 class Started:
