@@ -1,27 +1,35 @@
 """What audits promise and keep, on the vote sets with keys: coverage, looked at after every label, and widths.
 
-    python benchmarks/audit.py [--draws 40] [SET …]
+    python benchmarks/audit.py [--draws 40] [--alone-draws 10] [--choose 4] [SET …]
 
 Every set's items with a known label are the population; items are drawn as `jurors.audit.plan` draws them, and every
 interval is the one that `jurors.audit.result` gives. "kept": the share of true figures that no look at any of the n
 labels refuted. "width": mean width over that of Wilson's interval from n (uniform, with replacement) labels alone.
+
+What a guarantee costs is told apart: "exact" is Clopper and Pearson's width over Wilson's, for an interval that holds
+at one look; "alone" the width of our own bets without votes, for one that holds at all looks. `--choose D` tries other
+constants with D draws per set: those best on all other families are judged on each family.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from judged_sets import Bench, judge, percent, rivals_of_keyed, table
 from reference_sets import CACHE, VoteSet, data_folder, family_of, folders, load_set
+from scipy.special import betaincinv
 
 from jurors.audit.design import AGREED, Design, Walk
+from jurors.audit.proof import betting
+from jurors.audit.proof import trace as tracing
 from jurors.audit.proof.betting import Steps, refuted
 from jurors.audit.proof.figures import Figure, accuracy_of, prevalence_of, score_of, wrong_of
-from jurors.audit.proof.foretell import foretellers, votes_given
+from jurors.audit.proof.foretell import Foretellers, foretellers, votes_given
 from jurors.audit.proof.guarantee import intervals
 from jurors.audit.proof.trace import Cells, Drawn, Sums, trace
 from jurors.numbers.arrays import Floats, Integers
@@ -114,13 +122,22 @@ def wilson_width(share: float, n: float) -> float:
     return float(np.mean(2 * Z * np.sqrt(right * (1 - right) / size + (Z / (2 * size)) ** 2) / (1 + Z * Z / size)))
 
 
-def gold_only(population: Population, n: int) -> Floats:
-    """Figures: Wilson's width by the labels among n that concern the figure."""
+def exact_width(share: float, n: float) -> float:
+    """The mean width of Clopper and Pearson's interval over samples of n labels."""
+    size = max(round(n), 1)
+    right = np.random.default_rng(0).binomial(size, share, 400)
+    low = np.where(right > 0, betaincinv(np.maximum(right, 1), size - right + 1, 0.025), 0.0)
+    high = np.where(right < size, betaincinv(right + 1, np.maximum(size - right, 1), 0.975), 1.0)
+    return float(np.mean(high - low))
+
+
+def gold_only(population: Population, n: int, width: Callable[[float, float], float] = wilson_width) -> Floats:
+    """Figures: Wilson's width (or another's) by the labels among n that concern the figure."""
     widths = []
     for one, share in zip(population.sums.figures, population.truth, strict=True):
         inside = population.counts[one.member]
         concerned = (one.values(inside.shape[1])[one.member] * inside).sum() if one.is_ratio else inside.sum()
-        widths.append(wilson_width(share, n * concerned / population.items))
+        widths.append(width(share, n * concerned / population.items))
     return np.array(widths)
 
 
@@ -137,13 +154,17 @@ class Outcome:
     widths: Floats  #: figures: over gold-only's
     half: float  #: mean half width of scores
     half_gold: float
+    exact: float  #: Clopper and Pearson's width of scores over Wilson's
+    alone: float = float("nan")  #: the width of scores without votes over Wilson's
 
 
-def audit_set(population: Population, draws: int, rng: np.random.Generator) -> dict[int, Outcome]:
+def audit_set(
+    population: Population, draws: int, rng: np.random.Generator, sizes: Sequence[int] = SIZES
+) -> dict[int, Outcome]:
     """Each size, planned for itself."""
-    drawn = [population.draw(max(SIZES), rng) for _ in range(draws)]
+    drawn = [population.draw(max(sizes), rng) for _ in range(draws)]
     outcomes = {}
-    for n in SIZES:
+    for n in sizes:
         if n > population.items:
             continue
         steps = side_by_side([population.steps(one, n) for one in drawn])
@@ -154,9 +175,19 @@ def audit_set(population: Population, draws: int, rng: np.random.Generator) -> d
         wide, gold = (high - low).reshape(draws, -1).mean(axis=0), gold_only(population, n)
         scores = [k for k, one in enumerate(population.sums.figures) if one.name[0] == "score"]
         outcomes[n] = Outcome(
-            1 - lost.mean(), inside.mean(), wide / gold, wide[scores].mean() / 2, gold[scores].mean() / 2
-        )
+            1 - lost.mean(), inside.mean(), wide / gold, wide[scores].mean() / 2, gold[scores].mean() / 2,
+            float(np.mean((gold_only(population, n, exact_width) / gold)[scores])),
+        )  # fmt: skip
     return outcomes
+
+
+def without_votes(population: Population) -> Population:
+    """The same items and figures, drawn and judged as if nothing were known of them."""
+    sums, ones = population.sums, np.ones(len(population.counts))
+    shape = 1, *population.counts.shape
+    nothing = Foretellers(np.full(shape, 1 / shape[2]), np.ones(1))
+    blind = Sums.of(sums.figures, Cells.of_tuples(population.design.sizes, nothing), ones)
+    return replace(population, design=replace(population.design, focus=ones), sums=blind)
 
 
 def labels_needed(half: dict[int, float]) -> float:
@@ -171,13 +202,13 @@ def labels_needed(half: dict[int, float]) -> float:
 
 
 def calibrated(bench: Bench, vote_set: VoteSet, population: Population, draws: int, rng: np.random.Generator) -> Floats:
-    """Coverage and width of calibrated scores with the same labels as gold, and gold-only's width."""
+    """Coverage and width of calibrated scores with the same labels as gold, at both levels; then gold-only's width."""
     rows = []
     for _ in range(draws):
         gold = np.zeros_like(vote_set.counts)
         np.add.at(gold, population.draw(CALIBRATED_AT, rng), 1.0)
         outcome = judge(vote_set, bench.grade(vote_set, gold=gold, rivals=rivals_of_keyed(vote_set)), gold)
-        rows.append((outcome["score", LEVEL], outcome["score", LEVEL, "width"]))
+        rows.append([outcome["score", level, *what] for level in (LEVEL, 0.9) for what in ((), ("width",))])
     scores = [k for k, one in enumerate(population.sums.figures) if one.name[0] == "score"]
     return np.array([*np.mean(rows, axis=0), gold_only(population, CALIBRATED_AT)[scores].mean()])
 
@@ -186,13 +217,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("sets", nargs="*")
     parser.add_argument("--draws", type=int, default=40)
-    parser.add_argument("--calibrated-draws", type=int, default=4)
+    parser.add_argument("--calibrated-draws", type=int, default=10)
+    parser.add_argument("--alone-draws", type=int, default=0)
+    parser.add_argument("--choose", type=int, default=0, metavar="DRAWS")
     parser.add_argument("--cache", type=Path, default=CACHE)
     options = parser.parse_args()
     base = data_folder()
     if base is None:
         raise SystemExit("set JURORS_DATA to the folder of the vote sets")
     sets = [load_set(f, options.cache) for f in folders(base)]
+    if options.choose:
+        print(choose([s for s in sets if not options.sets or s.name in options.sets], options.choose))
+        return
     bench = Bench(sets)
     families: dict[str, list[tuple[str, dict[int, Outcome]]]] = defaultdict(list)
     real = {}
@@ -202,13 +238,16 @@ def main() -> None:
         rng = np.random.default_rng(len(families))
         population = Population.of(vote_set, rng)
         outcomes = audit_set(population, options.draws, rng)
+        if options.alone_draws:
+            alone = audit_set(without_votes(population), options.alone_draws, rng)
+            outcomes = {n: replace(one, alone=float(alone[n].widths[:-4].mean())) for n, one in outcomes.items()}
         families[family_of(vote_set.name)].append((vote_set.name, outcomes))
         for n, one in outcomes.items():
             *scores, wrong, prevalence, first, second = one.widths
             print(
                 f"{vote_set.name:20} {population.items:6} {n:4} kept {one.kept:.3f} inside {one.inside:.3f} "
                 f"score {np.mean(scores):.2f} wrong {wrong:.2f} prevalence {prevalence:.2f} "
-                f"accuracy {(first + second) / 2:.2f}",
+                f"accuracy {(first + second) / 2:.2f} exact {one.exact:.2f} alone {one.alone:.2f}",
                 flush=True,
             )
         if options.calibrated_draws:
@@ -227,21 +266,70 @@ def summary(families: dict[str, list[tuple[str, dict[int, Outcome]]]], real: dic
     every = [o for members in families.values() for _, o in members]
     lines = []
     for n in SIZES:
-        widths = np.array([(o[n].widths[:-4].mean(), o[n].widths[-4], o[n].widths[-3]) for o in every if n in o])
+        here = [o[n] for o in every if n in o]
+        widths = np.array([(one.widths[:-4].mean(), one.widths[-4], one.widths[-3]) for one in here])
         lines.append((n, *(f"{m:.2f}" for m in np.median(widths, axis=0)), *(f"{m:.2f}" for m in widths.max(axis=0)),
-                      percent(float(np.mean(widths[:, 0] <= 1.05)))))  # fmt: skip
-    heads = ("n", "score", "wrong", "prevalence", "worst score", "worst wrong", "worst prevalence", "score ≤ 1.05")
+                      percent(float(np.mean(widths[:, 0] <= 1.05))),
+                      *(f"{np.median([getattr(one, part) for one in here]):.2f}" for part in ("exact", "alone")),
+                      percent(float(np.mean([one.kept for one in here])))))  # fmt: skip
+    heads = ("n", "score", "wrong", "prevalence", "worst score", "worst wrong", "worst prevalence", "score ≤ 1.05",
+             "exact", "alone", "kept")  # fmt: skip
     needed = [(labels_needed({n: x.half for n, x in o.items()}), labels_needed({n: x.half_gold for n, x in o.items()}))
               for o in every]  # fmt: skip
     ratio = [a / b for a, b in needed if a == a and b == b]
     text = [coverage, table(heads, lines), f"labels for ± {GOAL}: {np.median(ratio):.2f} of gold-only's (median)"]
     if real:
-        kept_real, width, gold = np.array(list(real.values())).T
-        text.append(
-            f"calibrated, {CALIBRATED_AT} labels: scores inside {percent(kept_real.mean())}, width {width.mean():.3f}, "
-            f"gold-only {gold.mean():.3f}, ratio {np.mean(width / gold):.2f}"
-        )
+        *measured, gold = np.array(list(real.values())).T
+        for level, kept_real, width in ((LEVEL, *measured[:2]), (0.9, *measured[2:])):
+            text.append(
+                f"calibrated at {level}, {CALIBRATED_AT} labels: scores inside {percent(kept_real.mean())}, width "
+                f"{width.mean():.3f}, gold-only {gold.mean():.3f}, ratio {np.mean(width / gold):.2f}"
+            )
     return "\n\n".join(text)
+
+
+# -- other constants, judged on families that did not choose them ------------------------------------------------------
+
+CONSTANTS: dict[str, dict[str, object]] = {
+    "as they are": {},
+    "less for later ends": {"HORIZONS": ((1.0, 0.9), (1.5, 0.1))},
+    "control trusted sooner": {"_UNSURE": 0.25},
+    "control trusted later": {"_UNSURE": 1.0},
+    "less prior noise": {"_PRIOR": 4.0},
+}
+CHOICE_SIZES = (50, 200)
+
+
+def choose(sets: list[VoteSet], draws: int) -> str:
+    """The width and coverage of every family under the constants that are best on all others."""
+    names, rows = [family_of(one.name) for one in sets], []
+    populations = [Population.of(one, np.random.default_rng(k)) for k, one in enumerate(sets)]
+    found = np.array([[_tried(one, draws, k, constants) for k, one in enumerate(populations)]
+                      for constants in CONSTANTS.values()])  # fmt: skip
+    for family in dict.fromkeys(names):
+        inside = np.array([name == family for name in names])
+        best = int(np.nanmean(found[:, ~inside, 0], axis=1).argmin())
+        width, kept = np.nanmean(found[best, inside], axis=0)
+        rows.append((family, list(CONSTANTS)[best], f"{width:.3f}", percent(kept)))
+    every = [
+        (name, "", f"{w:.3f}", percent(k)) for name, (w, k) in zip(CONSTANTS, np.nanmean(found, axis=1), strict=True)
+    ]
+    return table(("family", "constants that the others choose", "width", "kept"), [*rows, *every])
+
+
+def _tried(population: Population, draws: int, seed: int, constants: dict[str, object]) -> tuple[float, float]:
+    """Mean width of scores over Wilson's, and how many figures were kept, under other constants."""
+    before = [
+        (home, name, getattr(home, name)) for home in (betting, tracing) for name in constants if hasattr(home, name)
+    ]
+    for home, name, _ in before:
+        setattr(home, name, constants[name])
+    outcomes = audit_set(population, draws, np.random.default_rng(seed), CHOICE_SIZES).values()
+    for home, name, value in before:
+        setattr(home, name, value)
+    if not outcomes:
+        return float("nan"), float("nan")
+    return float(np.mean([o.widths[:-4].mean() for o in outcomes])), float(np.mean([o.kept for o in outcomes]))
 
 
 if __name__ == "__main__":

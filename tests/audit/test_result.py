@@ -13,7 +13,7 @@ from jurors.audit import Audit, Sheet, plan, result
 from jurors.audit.case import Case
 from jurors.audit.design import Walk
 from jurors.audit.proof.betting import Steps, _Past, refuted
-from jurors.audit.proof.figures import Figure, lead_of
+from jurors.audit.proof.figures import Figure, lead_of, score_of
 from jurors.audit.proof.guarantee import estimates
 from jurors.audit.proof.trace import Cells, Drawn, Sums, trace
 from jurors.audit.result import figures_of
@@ -111,6 +111,18 @@ def test_intervals_hold_the_truth_and_narrow_with_labels() -> None:
         estimate = many.guaranteed[one.name].estimate
         assert estimate is not None
         assert low <= estimate <= high
+
+
+@pytest.mark.slow
+def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute() -> None:
+    random = np.random.default_rng(2)
+    truth = random.integers(0, 2, 600)
+    misled = np.where(random.random(600) < 0.15, 1 - truth, truth)
+    codes = np.where(random.random((600, 4)) < (0.95, 0.9, 0.9, 0.9), misled[:, None], 1 - misled[:, None])
+    votes = Votes.from_matrix(codes, items=[f"q{k}" for k in range(600)], jurors=list("wxyz"), labels=("a", "b"))
+    case = Case.of(votes, _answered(votes, truth, 60, seed=2))
+    for share in case.prove([score_of(j, case.said[k]) for k, j in enumerate("wxyz")], 0.95):
+        assert share.interval[0] > 0.6  # once 0.08: the share 0 itself was not refuted by bets
 
 
 def test_with_every_item_labelled_nothing_is_left_to_doubt() -> None:
