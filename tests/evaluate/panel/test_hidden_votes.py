@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from panels import simulate
+from scipy.linalg import block_diag
 from strategies import examples
 
 from jurors.evaluate.panel import hidden_votes, model_choice
+from jurors.evaluate.panel.expectation import class_table, expect, first_parameters, pose
 from jurors.evaluate.panel.latent import MODELS
 from jurors.evaluate.panel.model_choice import choose_latent
 from jurors.sketch.incidence import Incidence
@@ -137,3 +139,86 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
     assert other.hidden_log_likelihood == pytest.approx(plain.hidden_log_likelihood, abs=1e-6)
     assert other.fit.score == pytest.approx(plain.fit.score[who], abs=1e-6)
     assert other.fit.posterior == pytest.approx(plain.fit.posterior[rows][:, names], abs=1e-6)
+
+
+# -- against plain loops -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folds", [1, 4])
+def test_dense_and_sparse_votes_are_hidden_alike(folds: int) -> None:
+    dense = panel(5, items=30)
+    (seen, hidden, rows), (other, sparse, same) = (hidden_votes.hide(data, folds) for data in (dense, as_sparse(dense)))
+    assert (rows == same).all()
+    order = np.lexsort((sparse.cell, sparse.row, sparse.panel))
+    for name in ("panel", "row", "seen", "cell", "items"):
+        assert (getattr(hidden, name) == getattr(sparse, name)[order]).all()
+    assert (other.matrix.toarray() == block_diag(*seen.matrix)).all()
+    assert other.weights.shape == seen.weights.shape == (folds, len(rows))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(model: str, sparse: bool) -> None:
+    data = panel(6, items=25)
+    visible, hidden, _ = hidden_votes.hide(as_sparse(data) if sparse else data)
+    problem = pose(visible, model, 2.0)
+    at = first_parameters(problem)
+    posterior, table = expect(problem, at)[0], np.exp(class_table(at))
+    plain = [
+        np.log(sum(posterior[f, k, t] * table[f, k, c] for k in range(posterior.shape[1])))
+        for f, t, c in zip(hidden.panel, hidden.seen, hidden.cell, strict=True)
+    ]
+    assert hidden.chances(problem, at) == pytest.approx(plain, abs=1e-5)
+
+
+def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -> None:
+    codes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (-1, 0, 1)])
+    data = Incidence.from_codes(codes, np.arange(20, 32), labels=2)
+    visible, hidden, _ = hidden_votes.hide(data)
+    folded = hidden_votes.fold_equal(visible, hidden)
+    assert folded is not None
+    fewer, noted = folded
+    assert len({tuple(row) for row in fewer.matrix[0].tolist()}) == fewer.rows < visible.rows
+    for fold in range(4):
+        whole, part = (votes.counts(votes.weights[:, None]) for votes in (visible, fewer))
+        assert whole[fold] == pytest.approx(part[fold])
+        at_fold = noted.panel == fold
+        assert (fewer.matrix[0][noted.seen[at_fold]] == visible.matrix[fold][hidden.row[at_fold]]).all()
+    ends = [first_parameters(pose(votes, "confusion", 2.0)) for votes in (visible, fewer)]
+    assert ends[0].flat == pytest.approx(ends[1].flat)
+    one, other = (h.chances(pose(v, "confusion", 2.0), ends[0]) for v, h in ((visible, hidden), folded))
+    assert one == pytest.approx(other)
+    few = Incidence.from_codes(codes, np.full(12, 2), labels=2)
+    assert hidden_votes.fold_equal(*hidden_votes.hide(few)[:2]) is None  # nothing is crowded
+    sparse = hidden_votes.hide(as_sparse(data))
+    assert hidden_votes.fold_equal(*sparse[:2]) is None
+
+
+def test_items_left_over_start_at_another_group_each_time() -> None:
+    group, row, items = hidden_votes._deal(np.array([5.0, 1.0, 2.0, 0.0, 8.0]), np.array([2, 3, 0, 1, 1]))
+    hands = np.zeros((4, 5))
+    hands[group, row] = items
+    assert hands.T.tolist() == [[1, 1, 2, 1], [0, 0, 0, 1], [1, 1, 0, 0], [0, 0, 0, 0], [2, 2, 2, 2]]
+
+
+def test_a_share_of_the_rows_is_drawn_in_order_without_repeats() -> None:
+    rows = hidden_votes.sample(40, 0.25, 3)
+    assert len(set(rows.tolist())) == 10
+    assert (np.diff(rows) > 0).all()
+    assert hidden_votes.sample(5, 7.0, 0).tolist() == [0, 1, 2, 3, 4]
+    assert len(hidden_votes.sample(5, 0.0, 0)) == 1
+
+
+def test_of_a_large_panel_a_quarter_of_the_votes_of_some_tuples_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = as_sparse(panel(8, items=60))
+    monkeypatch.setattr(hidden_votes, "LARGE", data.matrix.nnz)  # so half of the tuples
+    visible, hidden = hidden_votes.hide_some(data, 1)
+    picked = hidden_votes.sample(60, 0.5, 1).tolist()
+    before, after = data.matrix.toarray(), visible.matrix.toarray()
+    away = [(t, c) for t in picked for c in np.flatnonzero(before[t]).tolist() if (c // 2 + t) % 4 == 0]
+    assert list(zip(hidden.row.tolist(), hidden.cell.tolist(), strict=True)) == away
+    assert list(zip(*np.nonzero(before - after), strict=True)) == away
+    assert (after.sum(), before.max()) == (before.sum() - len(away), 1)
+    assert (hidden.seen == hidden.row).all()
+    assert not hidden.panel.any()
+    assert (hidden.items == data.weights[0][hidden.row]).all()

@@ -136,13 +136,13 @@ class Linearised:
         return np.asarray(cells.reshape(self.at.jurors, self._labels, *cells.shape[1:]).sum(axis=1))
 
     def _even(self, counts: Singles) -> Singles:
-        """For one accuracy per juror: right votes together, wrong ones shared out evenly."""
+        """For one accuracy per juror: right votes shared out evenly over the labels, wrong ones over all errors."""
         if self.problem.model != "one_coin":
             return counts
         size = self._labels
         by_label = counts.reshape(self.at.jurors, size, size, *counts.shape[2:])
-        right = np.einsum("jll...->j...", by_label)
-        wrong = (by_label.sum(axis=(1, 2)) - right) / max(size - 1, 1)
+        right = np.einsum("jll...->j...", by_label) / size
+        wrong = (by_label.sum(axis=(1, 2)) / size - right) / max(size - 1, 1)
         same = np.eye(size, dtype=bool).reshape(1, size, size, *(1,) * (counts.ndim - 2))
         even = np.where(same, right[:, None, None], wrong[:, None, None])
         return np.asarray(even.reshape(counts.shape), dtype=np.float32)

@@ -1,0 +1,178 @@
+"""The contest of models by figures worked out apart, and the choice on panels of every size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from panels import simulate
+from scipy.sparse import csr_array
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from jurors.evaluate.panel import model_choice
+from jurors.evaluate.panel.expectation import first_parameters, pose
+from jurors.evaluate.panel.hidden_votes import hide
+from jurors.evaluate.panel.latent import MODELS, fit_latent, juror_scores
+from jurors.evaluate.panel.model_choice import (
+    ModelChoice,
+    _average,
+    _Contest,
+    _identifiable,
+    _stack_weights,
+    choose_latent,
+)
+from jurors.sketch.incidence import Incidence
+
+
+def panel(seed: int, *, items: int = 80, jurors: int = 5, sparse: bool = False) -> Incidence:
+    codes, counts = np.unique(simulate(items, jurors, seed=seed, density=0.9).votes, axis=0, return_counts=True)
+    dense = Incidence.from_codes(codes, counts, labels=2)
+    return replace(dense, matrix=csr_array(dense.matrix[0].astype(np.float32))) if sparse else dense
+
+
+DATA = panel(1)
+FITS = {model: fit_latent(DATA, model) for model in MODELS}
+
+
+def settled(
+    by_tuple: list[list[float]], by_juror: list[list[float]], items: list[float], worth: float = 1.0
+) -> ModelChoice:
+    contest = _Contest(list(MODELS)[: len(by_tuple)], np.array(by_tuple), np.array(by_juror), np.array(items))
+    return contest.settle(DATA, lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
+
+
+def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
+    visible, hidden, _ = hide(DATA, 1)
+    ends = {model: (pose(visible, model, 2.0), first_parameters(pose(visible, model, 2.0))) for model in MODELS}
+    contest = _Contest.judge(ends, hidden, visible)
+    assert contest.models == list(MODELS)
+    touched = sorted(set(hidden.row.tolist()))
+    assert np.flatnonzero(contest.items).tolist() == touched
+    assert (contest.items[touched] == visible.weights[0][touched]).all()
+    for k, (problem, at) in enumerate(ends.values()):
+        tuples, jurors = np.zeros(visible.rows), np.zeros(DATA.jurors)
+        for chance, row, cell in zip(hidden.chances(problem, at), hidden.row, hidden.cell, strict=True):
+            tuples[row] += chance
+            jurors[cell // 2] += chance * visible.weights[0][row]
+        assert contest.by_tuple[k] == pytest.approx(tuples)
+        assert contest.by_juror[k] == pytest.approx(jurors)
+    assert contest.by_tuple @ contest.items == pytest.approx(contest.by_juror.sum(axis=1))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_gain_over_jurors_is_students_t_as_a_normal_deviate(sign: float) -> None:
+    plain, poor = np.array([-9.0, -8.0, -7.0, -9.5, -6.0, -8.0]), np.full(6, -12.0)
+    gain = sign * np.array([1.0, 2.0, 0.5, 1.5, 0.2, 1.1])
+    contest = _Contest(list(MODELS), np.zeros((3, 1)), np.array([poor, plain, plain + gain]), np.ones(1))
+    t = gain.mean() / (gain.std(ddof=1) / np.sqrt(6))
+    exact = np.copysign(norm.isf(student.sf(abs(t), 5)), t)
+    assert contest.breadth() == pytest.approx(exact, rel=0.005)
+
+
+def test_without_strata_rivals_or_a_second_juror_there_is_no_breadth() -> None:
+    two = np.zeros((2, 4))
+    assert np.isnan(_Contest(list(MODELS[:2]), two, two, np.ones(4)).breadth())
+    assert np.isnan(_Contest(["strata"], two[:1], two[:1], np.ones(4)).breadth())
+    assert np.isnan(_Contest(["one_coin", "strata"], two, two[:, :1], np.ones(4)).breadth())
+    assert _Contest(["one_coin", "strata"], two, two, np.ones(4)).breadth() == 0
+
+
+def test_the_simplest_model_within_one_standard_error_is_chosen() -> None:
+    by_tuple, items = [[-1.0, -2.0, -1.0], [-0.5, -2.25, -1.0]], [4.0, 2.0, 6.0]
+    choice = settled(by_tuple, [[0.0, 0.0]] * 2, items)
+    # totals -14 and -12.5; the gap of the first is (-.5, .25, 0), its mean -1.5 / 12
+    error = np.sqrt(4 * 0.375**2 + 2 * 0.375**2 + 6 * 0.125**2)
+    assert choice.hidden_log_likelihood == pytest.approx({"one_coin": -14, "confusion": -12.5})
+    assert choice.difference == pytest.approx({"one_coin": -1.5, "confusion": 0})
+    assert choice.standard_error == pytest.approx({"one_coin": error, "confusion": 0})
+    assert choice.chosen == "confusion"
+    assert choice.weights == {"one_coin": 0, "confusion": 1}
+    assert choice.fit is FITS["confusion"]
+    near = settled(by_tuple, [[0.0, 0.0]] * 2, items, worth=1.5)
+    assert near.chosen == "one_coin"
+    assert list(near.weights.values()) == pytest.approx(_stack_weights(np.array(by_tuple), np.array(items)))
+    assert 0 < near.weights["one_coin"] < 1
+
+
+def test_strata_that_do_not_gain_broadly_are_not_chosen_however_much_they_gain() -> None:
+    by_tuple = [[-3.0, -3.0], [-2.9, -2.9], [-1.0, -1.0]]
+    narrow = settled(by_tuple, [[-9.0, -9.0, -9.0], [-8.0, -9.0, -9.0], [8.0, -8.9, -9.0]], [20.0, 30.0])
+    assert narrow.chosen == "confusion"
+    assert narrow.weights["strata"] == 0
+    assert narrow.difference["strata"] == pytest.approx(95)
+    steady = [[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]]
+    broad = settled(by_tuple, steady, [20.0, 30.0])
+    assert broad.breadth > 3
+    assert broad.chosen == "strata"
+    assert sum(broad.weights.values()) == pytest.approx(1)
+
+
+def test_where_strata_are_chosen_all_models_are_averaged() -> None:
+    steady = [[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]]
+    choice = settled([[-1.0, -9.0], [-9.0, -9.0], [-3.0, -3.0]], steady, [10.0, 30.0])
+    assert choice.chosen == "strata"
+    assert 0 < choice.weights["one_coin"] < choice.weights["strata"]
+
+
+def test_the_average_mixes_the_fits_by_their_weights() -> None:
+    weights = {"one_coin": 0.25, "confusion": 0.0, "strata": 0.75}
+    mixed = _average(DATA, FITS, weights, "strata")
+    one, other = FITS["one_coin"], FITS["strata"]
+    for name in ("posterior", "prevalence", "confusion"):
+        assert getattr(mixed, name) == pytest.approx(0.25 * getattr(one, name) + 0.75 * getattr(other, name))
+    assert mixed.score == pytest.approx(juror_scores(DATA, mixed.posterior))
+    assert mixed.model == "strata"
+    assert mixed.iterations == sum(fit.iterations for fit in FITS.values())
+    assert mixed.converged
+    one_short = {**FITS, "one_coin": replace(one, converged=False)}
+    assert not _average(DATA, one_short, weights, "strata").converged
+    assert _average(DATA, FITS, {**weights, "strata": 1.0, "one_coin": 0.0}, "strata") is other
+    assert _average(DATA, {"one_coin": one}, weights, "one_coin") is one
+
+
+@pytest.mark.parametrize(
+    ("jurors", "labels", "votes", "kept"),
+    [
+        (3, 2, np.inf, 2),  # 7 cells: 4, 7 and 15 unknowns
+        (4, 2, np.inf, 2),  # 15: 5, 9, 19
+        (5, 2, np.inf, 3),  # 31: 6, 11, 23
+        (2, 3, np.inf, 1),  # 8: 4, 14, 23
+        (3, 3, np.inf, 2),  # 26: 5, 20, 32
+        (3, 100, 1, 3),  # many labels, few votes: up to 100 labels votes are not counted
+        (3, 101, 3040, 2),  # 30,400 parameters: 103, 30,400, 30,804
+        (3, 101, 3039, 1),
+        (3, 101, 3081, 3),
+    ],
+    ids=["three", "four", "five", "two_of_three", "three_of_three", "hundred", "just", "short", "plenty"],
+)
+def test_no_model_has_more_unknowns_than_the_votes_can_tell(jurors: int, labels: int, votes: float, kept: int) -> None:
+    assert _identifiable(MODELS, jurors, labels, votes) == list(MODELS[:kept])
+
+
+def test_one_model_alone_is_fitted_without_a_contest() -> None:
+    choice = choose_latent(DATA, models=["confusion"])
+    assert choice.chosen == "confusion"
+    assert choice.weights == {"confusion": 1}
+    assert choice.hidden_log_likelihood == {"confusion": 0}
+    assert choice.fit.posterior == pytest.approx(FITS["confusion"].posterior)
+
+
+def test_sparse_panels_choose_and_grade_as_dense_ones_do() -> None:
+    dense, sparse = (choose_latent(panel(3, items=120, sparse=kind)) for kind in (False, True))
+    assert sparse.chosen == dense.chosen
+    assert sparse.hidden_log_likelihood == pytest.approx(dense.hidden_log_likelihood, rel=2e-3)
+    assert sparse.fit.score == pytest.approx(dense.fit.score, abs=5e-3)
+
+
+def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = panel(4, items=150, jurors=7, sparse=True)
+    for name in ("LARGE", "_ENOUGH"):
+        monkeypatch.setattr(model_choice, name, 50)
+    choice = choose_latent(data, seed=2)
+    assert list(choice.fits) == [choice.chosen]
+    assert choice.weights == {model: float(model == choice.chosen) for model in choice.weights}
+    assert choice.fit.score == pytest.approx(fit_latent(data, choice.chosen).score, abs=5e-3)
+    again = choose_latent(data, seed=2)
+    assert again.hidden_log_likelihood == choice.hidden_log_likelihood
