@@ -17,6 +17,7 @@ import jurors
 from jurors import Sketch, Votes, VotesError, read_sketch, read_votes
 from jurors.cli import main
 from jurors.votes.findings.find import find_all
+from jurors.votes.findings.side_by_side import _follow_most
 
 ROWS = [
     ["yes", "yes", "no"], ["no", "N/A", "no"], ["yes", "pass", "pass"], ["no", "no", "-"], ["yes", "no", "yes"],
@@ -113,3 +114,17 @@ def test_commands_without_alarms_of_their_own_warn_on_stderr(tmp_path: Path) -> 
         result = CliRunner().invoke(main, [command, str(path)])
         assert result.exit_code == 0, (command, result.output)
         assert "ambiguous_words" in result.stderr
+
+
+@pytest.mark.parametrize("labels", [2, 3, 6])
+def test_who_follows_most_others_is_told_from_the_tally_of_all(labels: int) -> None:
+    rng = np.random.default_rng(labels)
+    codes, counts = rng.integers(-1, labels, (300, 7)).astype(np.int8), rng.integers(0, 5, 300)
+    said = codes[:, :, None] == np.arange(labels)
+    for k, (share, items) in enumerate(_follow_most(codes, counts, said.sum(axis=1).astype(np.int16))):
+        others = np.delete(said, k, axis=1).sum(axis=1)
+        next_, most = np.sort(others, axis=1)[:, -2:].T
+        contested = (codes[:, k] >= 0) & (most > next_) & (next_ > 0)
+        followed = contested & (others.argmax(axis=1) == codes[:, k])
+        assert items == counts[contested].sum()
+        assert share == pytest.approx(counts[followed].sum() / items)

@@ -50,7 +50,7 @@ def _made(votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: N
     """A column that says what most of the others say wherever these disagree, and no other column does."""
     if len(votes.jurors) < 4:
         return
-    shares = np.array([_follows_most(codes[:, k], counts, tally) for k in range(len(votes.jurors))])
+    shares = np.array(_follow_most(codes, counts, tally))
     able = np.flatnonzero(shares[:, 1] >= _CONTESTED)
     if not len(able):
         return
@@ -66,14 +66,26 @@ def _made(votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: N
         yield Finding("made_from_others", message, (name,), "alarm", float(shares[best, 0]))
 
 
-def _follows_most(column: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> tuple[float, float]:
-    """On which share of the contested items a column is with most of the others, and how many these are."""
-    rest = tally - (column[:, None] == np.arange(tally.shape[1]))
-    order = np.sort(rest, axis=1)
-    contested = (column >= 0) & (order[:, -2] > 0) & (order[:, -1] > order[:, -2])
-    items = counts[contested]
-    with_most = np.argmax(rest[contested], axis=1) == column[contested]
-    return (float(items[with_most].sum() / items.sum()) if len(items) else 0.0), float(items.sum())
+def _follow_most(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> list[tuple[float, float]]:
+    """On which share of the contested items each column is with most of the others, and how many these are.
+
+    The others' tally is that of all less one vote, so the three most said labels of all tell who leads it.
+    """
+    order = np.argsort(-tally, axis=1, kind="stable")[:, :3]
+    first, second = order[:, 0].astype(codes.dtype), order[:, 1].astype(codes.dtype)
+    most, next_, third, *_ = (*np.take_along_axis(tally, order, axis=1).T, np.zeros(len(tally), dtype=tally.dtype))
+    lower = np.maximum(next_ - 1, third)
+    leads = (most - 1 > next_) & (next_ > 0)  # who said the first label is with most others
+    tied = (most == next_) & (third < most) & (most > 1)  # who said it has left the lead to the second
+    behind, below = (most > next_) & (next_ > 0), (most > lower) & (lower > 0)  # who said another label, or the second
+    shares = []
+    for column in codes.T:
+        said_first = column == first
+        with_most = counts[said_first & leads].sum()
+        against = (column >= 0) & np.where(said_first, tied, np.where(column == second, below, behind))
+        contested = float(with_most + counts[against].sum())
+        shares.append((float(with_most / contested) if contested else 0.0, contested))
+    return shares
 
 
 def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> tuple[NDArray[Any], NDArray[Any]]:
