@@ -1,0 +1,299 @@
+"""How jurors move together, by figures worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from panels import simulate
+from scipy.stats import chi2
+
+import jurors
+from jurors import Sketch, Votes
+from jurors.evaluate.fit import float_solution
+from jurors.evaluate.panel.latent import fit_latent
+from jurors.evaluate.together import residual
+from jurors.evaluate.together.agreement_residual import AgreementTest, agreement_test
+from jurors.evaluate.together.agreement_statistics import agreement_statistics
+from jurors.evaluate.together.dependence import (
+    Dependence,
+    dependence_of,
+    linked_jurors,
+    mean_correlation,
+    residual_correlations,
+)
+from jurors.evaluate.together.factor import FactorFit, _descend, _elementary
+from jurors.evaluate.together.residual import ResidualTest, residual_test
+from jurors.evaluate.together.thresholds import grouping_bar, naming_bar
+from jurors.numbers.arrays import Floats
+from jurors.sketch.pairs import Pairs, incidence_of
+from jurors.sketch.panel_moments import PairMoments
+
+NAN = float("nan")
+OFF = ~np.eye(3, dtype=bool)
+
+
+def matrix(ab: float, ac: float, bc: float, diagonal: float = 0.0) -> Floats:
+    return np.array([[diagonal, ab, ac], [ab, diagonal, bc], [ac, bc, diagonal]])
+
+
+def three(ab: float = 0.3, ac: float = 0.1, bc: float = NAN) -> Dependence:
+    return Dependence(
+        jurors=("a", "b", "c"),
+        correlation=matrix(ab, ac, bc, NAN),
+        items=matrix(100, 25, 0),
+        error=matrix(0.1, 0.2, np.inf),
+    )
+
+
+def test_the_mean_weighs_pairs_by_their_items() -> None:
+    mean = (0.3 * 100 + 0.1 * 25) / 125
+    assert three().mean_correlation == pytest.approx(mean)
+    assert three().effective_jurors == pytest.approx(3 / (1 + 2 * mean))
+    assert mean_correlation(np.full((2, 3, 3), NAN), matrix(1, 2, 3)).tolist() == [0, 0]
+    assert three().z[0, 1:].tolist() == pytest.approx([3, 0.5])
+
+
+def test_a_mean_is_noticed_beyond_two_standard_errors() -> None:
+    # the mean's standard error is √(10² + 5²) / 125 = .0894: twice that is .179
+    assert three(0.3, -0.16).is_noticed  # .208
+    assert not three(0.3, -0.4).is_noticed  # .160
+    assert three(-0.3, 0.1).is_noticed  # -.22
+    assert not three(0.0, 0.0).is_noticed
+
+
+def test_pairs_are_known_by_their_error_and_stand_by_their_correlation() -> None:
+    far = replace(three(0.1, 0.3, 1.5), error=matrix(0.1, 0.2, 0.3))
+    assert [row[:3] for row in far.pairs()] == [("a", "c", 0.3), ("a", "b", 0.1)]
+    assert [row[3] for row in far.pairs()] == pytest.approx([1.5, 1.0])
+    assert replace(far, error=matrix(1.0, 1.01, 0.3)).known.tolist() == [
+        [False, True, False],
+        [True, False, False],
+        [False, False, False],
+    ]
+    assert replace(three(1.0, -1.0, 1 + 1e-12), error=matrix(0, 0, 0)).known[OFF].all()
+    columns = far._columns()
+    assert list(columns["correlation"]) == [0.3, 0.1]
+    assert far._document()["pairs"][0] == {"jurors": ["a", "c"], "correlation": 0.3, "z": pytest.approx(1.5)}
+
+
+def test_a_copy_has_the_errors_of_the_juror_who_speaks_for_it() -> None:
+    heard = three(0.3, NAN, NAN)  # c is silent: b speaks for it
+    whole = heard.with_copies(np.array([0, 1, 1]))
+    assert whole.correlation[OFF].tolist() == pytest.approx([0.3, 0.3, 0.3, 1.0, 0.3, 1.0])
+    assert whole.items[OFF].tolist() == [100, 100, 100, 100, 100, 100]
+    assert whole.error[OFF].tolist() == pytest.approx([0.1, 0.1, 0.1, 0.1, 0.1, 0.1])
+    assert heard.with_copies(np.arange(3)) is heard
+    alone = replace(heard, items=np.zeros((3, 3))).with_copies(np.array([0, 1, 1]))
+    assert alone.error[1, 2] == 1
+
+
+def test_correlations_are_covariances_beyond_the_truth_over_the_spread_of_errors() -> None:
+    prevalence, accuracy = np.array([0.3, 0.7]), np.array([[0.9, 0.6], [0.7, 0.8]])
+    d = [0.5, 0.5]
+    spread = [np.sqrt(0.3 * 0.09 + 0.7 * 0.24), np.sqrt(0.3 * 0.21 + 0.7 * 0.16)]
+    covariance = np.full((2, 2), 0.21 * d[0] * d[1] + 0.04)
+    met = np.array([[False, True], [True, False]])
+    rho = residual_correlations(covariance, met, prevalence, accuracy)
+    assert rho[0, 1] == pytest.approx(0.04 / (spread[0] * spread[1]))
+    assert np.isnan(rho[0, 0])
+    perfect = residual_correlations(covariance, met, prevalence, np.ones((2, 2)))
+    assert perfect[0, 1] == pytest.approx((0.0925 - 0.21) / (0.005 * 0.995))
+
+
+def test_jurors_are_linked_by_pairs_clearly_beyond_the_typical_one() -> None:
+    correlation = np.full((4, 4), 0.2)
+    correlation[0, 3] = correlation[3, 0] = 0.5
+    correlation[1, 2] = correlation[2, 1] = 0.31
+    np.fill_diagonal(correlation, NAN)
+    names, error = ("a", "b", "c", "d"), np.full((4, 4), 0.02)
+    assert linked_jurors(names, correlation, error) == (("a", "d"), ("b", "c"))
+    assert linked_jurors(names, correlation, 1.25 * error) == (("a", "d"),)  # .11 is 4.4 standard errors
+    assert linked_jurors(names, correlation - 0.015, error * 0.1) == (("a", "d"), ("b", "c"))
+    assert linked_jurors(names, np.where(correlation > 0.3, correlation - 0.02, correlation), error * 0.1) == (
+        ("a", "d"),
+    )
+    assert linked_jurors(names, np.full((4, 4), NAN), error) == ()
+    below = np.where(np.isnan(correlation), NAN, -0.5)
+    below[0, 3] = below[3, 0] = 0.05
+    assert linked_jurors(names, below, error * 0.1) == ()  # none is typical where it is negative
+
+
+def test_the_dependence_of_independent_jurors_is_none_and_of_a_pair_what_was_put_in() -> None:
+    panel = simulate(4000, 5, seed=2)
+    rng = np.random.default_rng(9)
+    follow = rng.random(4000) < 0.5
+    panel.votes[follow, 4] = panel.votes[follow, 3]
+    sketch = Sketch.from_votes(Votes.from_matrix(panel.votes, labels=(0, 1)))
+    keyed = jurors.score(panel.votes, panel.truth)
+    exact = keyed.solution.to_float()
+    dependence = dependence_of(sketch, exact)
+    told = jurors.dependence_with_key(keyed)
+    assert dependence.correlation[~np.eye(5, dtype=bool)] == pytest.approx(
+        told.correlation[~np.eye(5, dtype=bool)], abs=0.03
+    )
+    assert dependence.error[0, 1] == pytest.approx(1 / np.sqrt(4000), rel=0.05)
+    assert told.error[0, 1] == pytest.approx(1 / np.sqrt(4000))
+    assert dependence.groups == (("4", "5"),)
+    assert (np.isnan(dependence.correlation) == np.eye(5, dtype=bool)).all()
+
+
+def test_bars_rise_with_the_number_of_pairs() -> None:
+    assert naming_bar(1) == naming_bar(0) == 3.5
+    assert naming_bar(100) == pytest.approx(NormalDist().inv_cdf(1 - 0.005 / 100))
+    assert naming_bar(100) > 3.5
+    assert grouping_bar(1) == grouping_bar(0) == 4.5
+    assert grouping_bar(10_000) == pytest.approx(NormalDist().inv_cdf(1 - 1e-7))
+
+
+# -- what a factor leaves over ---------------------------------------------------------------------------------
+
+
+def left_over(residuals: Floats, *, items: float = 10_000.0) -> FactorFit:
+    """Four even jurors who say either label as often, with loadings of .3 and standard errors of .01."""
+    pairs = PairMoments(np.full((4, 4), items), np.zeros((4, 4)), np.full(4, 0.5))
+    return FactorFit(0.5, np.full((4, 2), 0.8), np.full(4, 0.3), pairs, residuals, np.full((4, 4), 0.01))
+
+
+def test_the_test_of_what_is_left_over() -> None:
+    residuals = np.zeros((4, 4))
+    residuals[0, 1] = residuals[1, 0] = 0.05
+    residuals[2, 3] = residuals[3, 2] = -0.02
+    everything = np.ones((4, 4), dtype=bool)
+    test = residual._test(left_over(residuals), ~np.eye(4, dtype=bool), everything)
+    assert test is not None
+    assert test.statistic == pytest.approx(29)
+    assert test.degrees == pytest.approx(2)
+    assert test.p_value == pytest.approx(chi2.sf(29, 2), rel=1e-3)  # tails are lighter than normal: not stretched
+    assert test.is_significant
+    ((i, j, z),) = test.striking_pairs()
+    assert (i, j) == (0, 1)
+    assert z == pytest.approx(5)
+    assert test.groups() == [(0, 1)]
+    beyond = 0.05**2 + 0.02**2 - 6 * 0.01**2
+    assert test.share == pytest.approx(np.sqrt(beyond / (6 * 0.09**2)))
+    assert replace(test, factor=left_over(0 * residuals)).share == 0
+    assert replace(test, factor=replace(test.factor, loading=np.zeros(4))).share == np.inf
+    assert test.rests_on_enough
+    assert replace(test, factor=left_over(-residuals)).groups() == []
+
+
+def test_one_pair_that_sticks_out_is_enough_and_all_together_are() -> None:
+    residuals = np.zeros((4, 4))
+    residuals[0, 1] = 0.0447
+    counted = np.triu(np.ones((4, 4), dtype=bool), 1)
+    bar = NormalDist().inv_cdf(1 - 1e-4 / 12)  # 4.31
+    assert 4.3 < bar < 4.4
+    assert ResidualTest(left_over(residuals), counted, 20.0, 2.0, 0.5).is_significant
+    assert not ResidualTest(left_over(residuals * 0.95), counted, 20.0, 2.0, 0.5).is_significant
+    assert ResidualTest(left_over(residuals * 0), counted, 20.0, 2.0, 0.9e-4).is_significant
+    rare = left_over(residuals, items=1.5)  # κ = 1 over 1.5 items: too heavy to speak for itself
+    assert not ResidualTest(rare, counted, 20.0, 2.0, 0.5).is_significant
+
+
+def test_heavy_tails_stretch_the_law() -> None:
+    share = np.full(4, 0.1)  # κ = .73 / .09 = 8.1, of two on 100 items .658
+    factor = replace(
+        left_over(np.full((4, 4), 0.03)), pairs=PairMoments(np.full((4, 4), 100.0), np.zeros((4, 4)), share)
+    )
+    counted = np.triu(np.ones((4, 4), dtype=bool), 1)
+    kurtosis = factor.pairs.excess_kurtosis()
+    stretch = 1 + (0.73 / 0.09) ** 2 / 100 / 2
+    assert residual._p_value(factor, counted, 2.0, kurtosis) == pytest.approx(chi2.sf(54 / stretch, 2 / stretch))
+
+
+def test_jurors_who_share_no_pair_that_counts_leave_nothing_to_test() -> None:
+    nothing = np.zeros((4, 4), dtype=bool)
+    assert residual._test(left_over(np.zeros((4, 4))), ~np.eye(4, dtype=bool), nothing) is None
+    half = np.zeros((4, 4), dtype=bool)
+    half[:2, 2:] = half[2:, :2] = True  # four pairs count, each juror was fitted to three and keeps two of them
+    few = residual._test(left_over(np.zeros((4, 4))), ~np.eye(4, dtype=bool), half)
+    assert few is not None
+    assert few.degrees == pytest.approx(4 - 4 * 2 / 3)
+
+
+def test_pairs_within_a_group_take_no_part() -> None:
+    sketch = Sketch.from_votes(Votes.from_matrix(simulate(500, 6, seed=1).votes, labels=(0, 1)))
+    test = residual_test(sketch, [(1, 4, 5)])
+    assert test is not None
+    assert not any(test.counted[i, j] for i, j in ((1, 4), (1, 5), (4, 5)))
+    assert test.counted.sum() == 12
+    assert test.degrees == pytest.approx(6)
+
+
+def test_descent_finds_the_weighted_least_squares() -> None:
+    rng = np.random.default_rng(3)
+    r, weights = rng.uniform(0.2, 0.5, (5, 5)), rng.uniform(1, 2, (5, 5))
+    r, weights = (r + r.T) / 2, (weights + weights.T) / 2
+    np.fill_diagonal(weights, 0)
+    weights[4] = weights[:, 4] = 0  # nobody met the last: it stays where it is
+    beta = _descend(r, weights, np.full(5, 0.4))
+    slope = (weights * (r - np.outer(beta, beta)) * beta).sum(axis=1)
+    assert slope == pytest.approx(0, abs=1e-5)
+    assert beta[4] == 0.4
+    held = _descend(np.full((3, 3), 2.0), 1.0 - np.eye(3), np.full(3, 0.5))
+    assert held == pytest.approx(0.999)
+    assert _descend(np.full((3, 3), -2.0), 1.0 - np.eye(3), np.array([0.5, 0.5, -0.5])).min() >= -0.999
+
+
+def test_the_third_symmetric_polynomial() -> None:
+    row, values = np.array([0, 0, 0, 0, 2, 2]), np.array([2.0, 3.0, 5.0, 7.0, 1.0, 1.0])
+    assert _elementary(row, values, 3).tolist() == pytest.approx([30 + 42 + 70 + 105, 0, 0])
+
+
+# -- agreement -------------------------------------------------------------------------------------------------
+
+
+def test_agreement_beyond_a_fit_is_counted_in_binomial_standard_errors() -> None:
+    panel = simulate(400, 5, seed=5, prevalence=(0.5, 0.3, 0.2), density=0.9)
+    sketch = Sketch.from_votes(Votes.from_matrix(panel.votes, labels=(0, 1, 2)))
+    fit = fit_latent(incidence_of(sketch), "confusion")
+    test, pairs = agreement_test(sketch, fit), Pairs(sketch)
+    assert test is not None
+    z = []
+    for p, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
+        expected = sum(fit.prevalence[k] * (fit.confusion[i, k] @ fit.confusion[j, k]) for k in range(3))
+        assert test.excess[p] == pytest.approx(pairs.agreed[p] / pairs.items[p] - expected)
+        z.append(test.excess[p] / np.sqrt(expected * (1 - expected) / pairs.items[p]))
+    assert test.z == pytest.approx(z)
+    assert test.p_value == pytest.approx(chi2.sf(np.square(z).sum(), 10 - 5))
+    assert agreement_test(sketch.take(sketch.jurors[:3]), fit) is None
+
+
+def test_the_size_of_an_excess_is_what_chance_does_not_give() -> None:
+    first, second = np.array([0, 0, 1]), np.array([1, 2, 2])
+    test = AgreementTest(first, second, np.array([0.2, -0.1, 0.0]), np.array([4.0, -5.0, 0.0]), 0.1)
+    beyond = (0.2**2 - 0.05**2 + 0.1**2 - 0.02**2) / 3
+    assert test.size == pytest.approx(np.sqrt(beyond))
+    assert replace(test, z=np.array([0.5, -0.5, 0.0])).size == 0
+    assert test.striking_pairs() == [(0, 2, -5.0), (0, 1, 4.0)]
+    assert replace(test, z=np.array([3.5, -3.51, 0.0])).striking_pairs() == [(0, 2, -3.51)]
+
+
+def test_coefficients_where_votes_are_missing_or_nobody_disagrees() -> None:
+    counts = {("A", "A", "A"): 2, ("A", "B", None): 1, (None, "B", None): 4, ("B", "B", None): 3}
+    whole = agreement_statistics(Sketch.from_counts(counts, jurors="ijk"))
+    assert whole.agreement == Fraction(5, 6)
+    shares = [Fraction(2 * 2 + 1, 20), Fraction(1 + 2 * 4 + 2 * 3, 20)]
+    chance = sum(share**2 for share in shares)
+    assert whole.fleiss_kappa == (Fraction(5, 6) - chance) / (1 - chance)
+    assert whole.gwet_ac1 == (Fraction(5, 6) - (1 - chance)) / chance
+    # 14 votes on the items with two or more: 7 A, 7 B; coincidences alike 2·3 + 3·2
+    assert whole.krippendorff_alpha == 1 - (1 - Fraction(12, 14)) / (1 - Fraction(2 * 7 * 6, 14 * 13))
+    nobody = agreement_statistics(Sketch.from_counts({("A", None): 3, (None, "B"): 2}, jurors="ij"))
+    assert (nobody.agreement, nobody.fleiss_kappa, nobody.krippendorff_alpha) == (None, None, None)
+    assert nobody.pairs() == []
+
+
+def test_a_grade_that_is_no_number_counts_as_chance() -> None:
+    panel = simulate(300, 4, seed=3)
+    sketch = Sketch.from_votes(Votes.from_matrix(panel.votes, labels=(0, 1)))
+    confusion = np.full((4, 2, 2), 0.5)
+    confusion[1] = [[0.8, 0.2], [0.3, 0.7]]
+    known = dependence_of(sketch, float_solution(sketch, np.array([0.6, 0.4]), confusion, np.full(4, 0.5)))
+    confusion[0] = NAN
+    unknown = dependence_of(sketch, float_solution(sketch, np.array([0.6, 0.4]), confusion, np.full(4, 0.5)))
+    assert unknown.correlation[0, 1] == pytest.approx(known.correlation[0, 1])
