@@ -298,6 +298,11 @@ _KINDS = (
         about="votes",
     ),
     AlarmKind(
+        "unlike_columns", _ALARM,
+        "hardly two jurors share a label: the columns are features of the items, not votes",
+        "Leave out what is no juror (--ignore COLUMN)", about="votes",
+    ),
+    AlarmKind(
         "similar_labels", _ALARM,
         "labels differ only by case or blanks (`Yes` and `yes`), and were graded as different labels",
         "Make labels that differ only by case or blanks one label, and grade again", about="votes",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jurors.errors import JurorsError, VotesError
-from jurors.look.suspects import key_column, unlike, unlike_columns
+from jurors.look.suspects import different_counts, key_column, unlike
 from jurors.options import Reading, texts
 from jurors.votes.files.formats import TITLES
 from jurors.votes.files.source import Log, Table, open_source
@@ -163,7 +163,7 @@ def _features(table: Table, layout: Layout, options: Reading) -> Opened | None:
     exact = table.watched(f"SELECT {', '.join(f'count(DISTINCT c{k})' for k in pair)} FROM {table.sql}").fetchall()[0]
     if unlike(np.array(exact), heard[list(different)]) is None:
         return None
-    finding = unlike_columns([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
+    finding = different_counts([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
     columns = {"columns": table.names}
     sample = tuple(_rows(table))
     return Opened(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)

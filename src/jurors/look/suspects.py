@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.votes.findings.alphabets import unlike_columns
 from jurors.votes.findings.finding import Finding, listed
 from jurors.votes.layout import LABEL_WORDS, TRUTH_WORDS, guess_column
 from jurors.votes.table import Votes
@@ -50,7 +51,7 @@ def _odd_jurors(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
     if constant:
         yield Finding("constant_jurors", f"{listed(constant)} always said the same label", constant)
     if (different := unlike((said > 0).sum(axis=1), heard)) is not None:
-        yield unlike_columns([(votes.jurors[k], int((said[k] > 0).sum())) for k in different])
+        yield different_counts([(votes.jurors[k], int((said[k] > 0).sum())) for k in different])
 
 
 def unlike(used: NDArray[np.int64], heard: NDArray[np.int64]) -> tuple[int, int] | None:
@@ -64,12 +65,9 @@ def unlike(used: NDArray[np.int64], heard: NDArray[np.int64]) -> tuple[int, int]
     return int(able[np.argmax(used[able])]), int(able[np.argmin(used[able])])
 
 
-def unlike_columns(examples: Sequence[tuple[str, int]]) -> Finding:
+def different_counts(examples: Sequence[tuple[str, int]]) -> Finding:
     """The finding about jurors and how many different labels each says."""
-    shown = "; ".join(f"{name}: {used:,} different ones" for name, used in examples)
-    return Finding(
-        "unlike_columns", f"the jurors do not say the same labels ({shown}): a table of features, not of votes?"
-    )
+    return unlike_columns("; ".join(f"{name}: {used:,} different ones" for name, used in examples), "note")
 
 
 # -- columns --------------------------------------------------------------------------------------------------

@@ -147,6 +147,10 @@ def wide_tables() -> None:
         accept="right refuse alarm",
         kinds="another_alphabet",
     )
+    features = [[rng.choice(words) for words in (("red", "blue"), ("round", "square"), ("S", "M", "L"))] for _ in IDS]
+    case("wide_features", table(["color", "shape", "size"], features), None, "alarm", "unlike_columns", group=g)
+    half = [[*row, row[0]] for row in features]
+    case("wide_half_features", table(["a", "b", "c", "d"], half), None, "alarm", "unlike_columns", group=g)
     wide("wide_confidence", {"confidence": [round(rng.random(), 2) for _ in IDS]}, group=g)
     wide(
         "wide_agreement_share",

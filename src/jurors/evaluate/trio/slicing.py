@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -99,10 +100,34 @@ class Algebra:
         """Whether the slicing juror answers alike on every visible label."""
         return all(a == _scalar(self.dimension, a[0, 0]) for a in self.matrices)
 
+    @cached_property
     def is_semisimple(self) -> bool:
         """Whether every A_c is diagonalisable; then, since they commute, all of them are at once."""
         minimal = [a.minpoly() for a in self.matrices]
         return all(m.gcd(m.derivative()).degree() == 0 for m in minimal)
+
+    def is_generated_by(self, mixed: fmpq_mat, degree: int) -> bool:
+        """Whether every A_c is a polynomial of `mixed`, of less than this degree.
+
+        `degree` is the number of its eigenvalues, all A_c being diagonalisable. The coefficients follow from what the
+        powers do to one vector that is orthogonal to no eigenspace.
+        """
+        size = self.dimension
+        powers = [_scalar(size, fmpq(1))]
+        for _ in range(degree - 1):
+            powers.append(mixed * powers[-1])
+        for t in range(2, 3 + degree * (size - 1)):  # an eigenspace is orthogonal to at most r-1 of these
+            vector = fmpq_mat(size, 1, [t**k for k in range(size)])
+            krylov = _side_by_side([power * vector for power in powers])
+            if krylov.rank() == degree:
+                break
+        turned = krylov.transpose()
+        wanted = turned * _side_by_side([a * vector for a in self.matrices])
+        coefficients = (turned * krylov).solve(wanted).transpose().tolist()
+        return all(
+            sum((x * power for x, power in zip(row, powers, strict=True)), fmpq_mat(size, size)) == a
+            for row, a in zip(coefficients, self.matrices, strict=True)
+        )
 
     def commutator_size(self) -> float:
         """How far from commuting: 0 for commuting matrices, 1 for the worst there are.
@@ -147,7 +172,7 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
     minimal = math.prod((roots.polynomial for roots, _ in factors), start=fmpq_poly([1]))
     minimal = minimal / minimal.leading_coefficient()
     resolvent = _resolvent(mixed, minimal)
-    if resolvent is None or (minimal.degree() < algebra.dimension and not algebra.is_semisimple()):
+    if resolvent is None or (minimal.degree() < algebra.dimension and not algebra.is_semisimple):
         return None
     polynomials = _Polynomials.of(algebra, resolvent, minimal.derivative(), items)
     every: list[Component] = []
@@ -161,7 +186,11 @@ def decompose(algebra: Algebra, items: int) -> Decomposition | None:
 
 
 def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int]]]:
-    """A = Σ x_c A_c with as many different eigenvalues as any x gives, and its eigenvalues by irreducible factor."""
+    """A = Σ x_c A_c with as many different eigenvalues as any x gives, and its eigenvalues by irreducible factor.
+
+    Where they are fewer than r, that is proved: A tells apart all that any A_c does just when each A_c is a polynomial
+    of A. A_c that are not diagonalisable have no components, whatever x is.
+    """
     best: tuple[int, Any, Any] = (0, None, None)
     for x in _mixes(len(algebra.matrices), algebra.dimension):
         mixed = sum((k * a for k, a in zip(x[1:], algebra.matrices[1:], strict=True)), x[0] * algebra.matrices[0])
@@ -169,8 +198,8 @@ def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int
         distinct = sum(roots.degree for roots, _ in factors)
         if distinct > best[0]:
             best = (distinct, mixed, factors)
-        if distinct == algebra.dimension:
-            break
+            if distinct == algebra.dimension or not algebra.is_semisimple or algebra.is_generated_by(mixed, distinct):
+                break
     return best[1], best[2]
 
 
@@ -265,6 +294,10 @@ def _by_entry(vectors: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:
 
 def _scalar(size: int, value: fmpq) -> fmpq_mat:
     return fmpq_mat(size, size, [value if k % (size + 1) == 0 else 0 for k in range(size * size)])
+
+
+def _side_by_side(columns: Sequence[fmpq_mat]) -> fmpq_mat:
+    return fmpq_mat(len(columns), columns[0].nrows(), [x for column in columns for x in column.entries()]).transpose()
 
 
 def _pivots(matrix: fmpz_mat) -> list[int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jurors.names import and_more
 from jurors.options import Label
-from jurors.votes.findings.finding import Finding, listed
+from jurors.votes.findings.finding import Finding, Level, listed
 from jurors.votes.findings.tuples import Said, components, sampled
 from jurors.votes.table import Votes
 
@@ -34,7 +34,11 @@ def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
     spoken = speaks[able].astype(np.int64)
     kin = _tongues(spoken.T @ spoken > 0)[spoken.argmax(axis=1)]
     groups = [able[kin == tongue] for tongue in dict.fromkeys(kin.tolist())]
-    if len(groups) < 2 or len(groups) > max(2, len(able) // 2):
+    if len(groups) < 2:
+        return
+    if len(groups) > max(2, len(able) // 2):
+        shown = "; ".join(f"{votes.jurors[g[0]]} says {_few(votes, speaks[g].any(axis=0))}" for g in groups[:3])
+        yield unlike_columns(shown, "alarm")
         return
     main = max(groups, key=len)
     for group in (g for g in groups if g is not main):
@@ -45,6 +49,12 @@ def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
         message = f"{listed(names)} {says} {_few(votes, strange)} where the others say {_few(votes, usual)}: "
         message += f"{mended}leave {them} out (--ignore COLUMN)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
+
+
+def unlike_columns(examples: str, level: Level) -> Finding:
+    """That the jurors of a table are none, with what some of them say."""
+    message = f"the jurors do not say the same labels ({examples}): a table of features, not of votes? "
+    return Finding("unlike_columns", message + "Leave out what is no juror (--ignore COLUMN)", level=level)
 
 
 def _tongues(near: NDArray[np.bool_]) -> NDArray[np.int64]:
