@@ -1,0 +1,170 @@
+"""Items split by true label, by plain loops; and which solution and which labels are taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from simulated_juries import as_sparse, exact_jury, simulate
+
+from jurors.errors import OptionError
+from jurors.evaluate.choose import Choice, _greatest, choose_solution
+from jurors.evaluate.evaluation import Evaluation
+from jurors.evaluate.fit import float_solution
+from jurors.evaluate.partition import Partition, decide, majority_partition, partition_by_label, tuple_posterior
+from jurors.evaluate.trio.encode import encode
+from jurors.evaluate.trio.trio import evaluate_trio
+from jurors.sketch import Sketch
+
+TABLES = np.array(
+    [[[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.2, 0.2, 0.6]], [[0.5, 0.3, 0.2], [0.2, 0.8, 0.0], [0, 0.1, 0.9]]]
+)
+SHARES = np.array([0.5, 0.3, 0.2])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_posterior_is_bayes_rule_tuple_by_tuple(sparse: bool) -> None:
+    sketch, _, _ = simulate(tuple(SHARES), TABLES, 40, missing=0.3)
+    solution = float_solution(sketch, SHARES, TABLES)
+    posterior = tuple_posterior(as_sparse(sketch) if sparse else sketch, solution)
+    for row, codes in zip(posterior, sketch.tuples.codes, strict=True):
+        weight = SHARES.copy()
+        for table, said in zip(TABLES, codes, strict=True):
+            weight = weight * (table[:, said] if said >= 0 else 1.0)
+        assert row == pytest.approx(weight / weight.sum())
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_label_that_never_occurs_needs_no_accuracies(sparse: bool) -> None:
+    sketch = Sketch.from_counts({"AA": 3, "AB": 2, "BB": 4}, jurors="ij", labels=("A", "B", "C"))
+    tables = TABLES.copy()
+    tables[:, 2] = np.nan
+    given = float_solution(sketch, np.array([0.5, 0.5, 0.0]), tables)
+    posterior = tuple_posterior(as_sparse(sketch) if sparse else sketch, given)
+    assert posterior[:, 2].tolist() == [0, 0, 0]
+    assert posterior[0, 0] == pytest.approx(0.35 / (0.35 + 0.02))
+
+
+def small() -> Sketch:
+    return Sketch.from_counts({"AAB": 10, "ABB": 4, "BBB": 6, "BAA": 0}, jurors="ijk")
+
+
+def test_items_are_split_and_labelled_by_the_likelier_label() -> None:
+    sketch = small()
+    order = [sketch.decisions().index(tuple(t)) for t in ("AAB", "ABB", "BBB", "BAA")]
+    likely = np.full((4, 2), np.nan)
+    likely[order[:3]] = [[0.9, 0.1], [0.4, 0.6], [0.25, 0.75]]
+    partition = partition_by_label(
+        sketch, float_solution(sketch, np.array([0.5, 0.5]), np.full((3, 2, 2), 0.5)), likely
+    )
+    assert partition.by_true_label[order].tolist() == [
+        [9, 1],
+        [pytest.approx(1.6), pytest.approx(2.4)],
+        [1.5, 4.5],
+        [0, 0],
+    ]
+    assert partition.chosen[order].tolist() == [0, 1, 1, 0]  # nobody gave the last: its majority
+    assert partition.probability[order[:3]].tolist() == pytest.approx([0.9, 0.6, 0.75])
+    assert np.isnan(partition.probability[order[3]])
+    assert partition.expected_errors == pytest.approx(1 + 1.6 + 1.5)
+    assert not partition.is_sure_of_itself
+    document = partition._document()
+    assert len(document) == 3
+    assert {"decisions": ("A", "A", "B"), "count": 10, "by_true_label": {"A": 9.0, "B": 1.0}, "label": "A"} in document
+    columns = partition._columns()
+    assert list(columns["true B"]) == partition.by_true_label[:, 1].tolist()
+    assert [columns["label"][k] for k in order] == ["A", "B", "B", "A"]
+    (table,) = partition._blocks()
+    assert table.rows[0][-3:] == (9.0, 1.0, "A")
+    assert table.rows[1][-3:] == (1.5, 4.5, "B")
+
+
+def test_a_share_outside_its_range_is_no_probability() -> None:
+    sketch = small()
+    by_true_label = np.zeros((4, 2))
+    by_true_label[:, 0] = sketch.counts
+    sure = Partition(sketch, by_true_label, np.zeros(4, dtype=np.int64))
+    assert sure.expected_errors == 0
+    beyond = replace(sure, by_true_label=by_true_label * 1.01)
+    assert np.isnan(beyond.probability).all()
+    assert np.isnan(beyond.expected_errors)
+    below = replace(sure, by_true_label=by_true_label * -0.01)
+    assert np.isnan(below.probability).all()
+    voted = replace(sure, by_majority=sketch.counts == 10)
+    assert np.isnan(voted.probability[sketch.counts == 10]).all()
+    assert (voted.probability[sketch.counts == 6] == 1).all()
+    assert not voted.is_sure_of_itself
+    assert majority_partition(sketch).is_sure_of_itself
+    assert np.isnan(majority_partition(sketch).expected_errors)
+
+
+def test_ties_go_to_the_label_with_more_votes() -> None:
+    sketch = Sketch.from_counts({"AAB": 1, "ABB": 1, "BBB": 1}, jurors="ijk", labels=("A", "B", "C"))
+    assert decide(np.full((3, 3), 1 / 3), sketch).tolist() == [0, 1, 1]
+    assert decide(np.array([[0.3, 0.4, 0.3]] * 3), sketch).tolist() == [1, 1, 1]
+    assert decide(np.array([[0.4, 0.2, 0.4]] * 3), sketch).tolist() == [0, 0, 0]
+    assert decide(np.array([[np.nan, 0.2, 0.8], [0.1, 0.1, 0.8], [0.9, np.nan, 0.0]]), sketch).tolist() == [0, 2, 1]
+
+
+# -- which solution is the truth ----------------------------------------------------------------------------------
+
+
+def test_what_is_known_settles_which_solution_is_taken() -> None:
+    sketch = encode(exact_jury("0.3", [("0.9", "0.7"), ("0.2", "0.3"), ("0.8", "0.6")]))
+    solutions = evaluate_trio(sketch)
+    first, second = sketch.jurors[:2]
+    taken, rule, tied = choose_solution(sketch, solutions)
+    assert solutions[taken].prevalence["A"] == Fraction(3, 10)
+    assert (rule, tied) == ("greatest total label accuracy", False)
+    assert choose_solution(sketch, solutions, Choice(trust=first))[0] == taken
+    assert choose_solution(sketch, solutions, Choice(trust=second))[0] == 1 - taken
+    assert choose_solution(sketch, solutions, Choice(common="B"))[0] == taken
+    assert choose_solution(sketch, solutions, Choice(common="A"))[0] == 1 - taken
+    gold = np.zeros((sketch.tuples.rows, 2), dtype=np.int64)
+    gold[:, 0] = 2  # of every tuple two items are A
+    by_label = [tuple_posterior(sketch, s).argmax(axis=1) for s in solutions]
+    right = [2 * int((labels == 0).sum()) for labels in by_label]
+    chosen, rule, tied = choose_solution(sketch, solutions, Choice(gold=gold))
+    assert tied == (right[0] == right[1])
+    assert chosen == int(np.argmax(right))
+    assert rule.startswith(f"{max(right)} of {2 * sketch.tuples.rows} gold items")
+    with pytest.raises(OptionError):
+        Choice(trust=first, common="A")
+    assert _greatest([3, 5, 5]) == (1, True)
+    assert _greatest([3, 5, 4]) == (1, False)
+
+
+# -- what items are labelled by ------------------------------------------------------------------------------------
+
+
+class Calibration:
+    """Counts how often it is asked for everything."""
+
+    def __init__(self, partition: Partition) -> None:
+        self.asked, self.labels = 0, partition
+
+    def __call__(self, evaluation: Evaluation, /) -> Any:
+        self.asked += 1
+
+    def partition(self, evaluation: Evaluation, /) -> Partition:
+        return self.labels
+
+    def lessons(self, evaluation: Evaluation, /) -> Any:
+        return None
+
+
+def test_labels_do_not_wait_for_every_calibrated_grade() -> None:
+    sketch = small()
+    plain, other = majority_partition(sketch), majority_partition(sketch)
+    bare = Evaluation(items=20, jurors=sketch.jurors, labels=sketch.labels, method="m", solution=None, partition=plain)
+    assert bare.labelling_partition is plain
+    calibration = Calibration(other)
+    asked = replace(bare, calibration=calibration)
+    assert asked.labelling_partition is other
+    assert calibration.asked == 0
+    assert asked.calibrated is None
+    assert asked.labelling_partition is plain
+    assert calibration.asked == 1
