@@ -7,6 +7,7 @@ import pytest
 from panels import simulate
 from scipy.sparse import csr_array
 
+from jurors.evaluate.panel import sensitivity
 from jurors.evaluate.panel.expectation import (
     Parameters,
     Problem,
@@ -137,3 +138,20 @@ def test_steps_with_and_without_looking_away_are_not_mixed() -> None:
     assert twice is not None
     assert both == pytest.approx(twice)
     assert (step - step).prior == pytest.approx(0)
+
+
+def test_a_direction_on_a_plateau_is_left_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, at = posed("confusion", 2)
+    for _ in range(100):
+        at, _ = _improve(problem, at)
+    linear = Linearised(problem, at)
+    drawn = np.random.default_rng(7).normal(size=(problem.data.rows, 2)).astype(np.float32)
+    asked = linear.counted(linear.posterior[:, :, None] * drawn[:, None])
+    steep = linear._inner(asked, asked - linear.step(asked)) / linear._inner(asked, asked)
+    monkeypatch.setattr(sensitivity, "_FLATTEST", float(steep.mean()))
+    monkeypatch.setattr(sensitivity, "_MOST_ROUNDS", 1)
+    end, flat = linear.solve(drawn), int(steep.argmin())
+    assert (end.table[:, :, flat] == 0).all()
+    assert (end.prior[:, flat] == 0).all()
+    length = 1 / steep[1 - flat]  # the first step of steepest descent
+    assert end.table[:, :, 1 - flat] == pytest.approx(length * asked.table[:, :, 1 - flat], rel=1e-3, abs=1e-6)
