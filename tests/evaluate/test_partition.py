@@ -56,20 +56,14 @@ def test_items_are_split_and_labelled_by_the_likelier_label() -> None:
     sketch = small()
     order = [sketch.decisions().index(tuple(t)) for t in ("AAB", "ABB", "BBB", "BAA")]
     likely = np.full((4, 2), np.nan)
-    likely[order[:3]] = [[0.9, 0.1], [0.4, 0.6], [0.25, 0.75]]
-    partition = partition_by_label(
-        sketch, float_solution(sketch, np.array([0.5, 0.5]), np.full((3, 2, 2), 0.5)), likely
-    )
-    assert partition.by_true_label[order].tolist() == [
-        [9, 1],
-        [pytest.approx(1.6), pytest.approx(2.4)],
-        [1.5, 4.5],
-        [0, 0],
-    ]
+    likely[order[:3]] = [[0.9, 0.1], [0.4, 0.6], [0.26, 0.74]]
+    even = float_solution(sketch, np.array([0.5, 0.5]), np.full((3, 2, 2), 0.5))
+    partition = partition_by_label(sketch, even, likely)
+    assert partition.by_true_label[order].ravel().tolist() == pytest.approx([9, 1, 1.6, 2.4, 1.56, 4.44, 0, 0])
     assert partition.chosen[order].tolist() == [0, 1, 1, 0]  # nobody gave the last: its majority
-    assert partition.probability[order[:3]].tolist() == pytest.approx([0.9, 0.6, 0.75])
+    assert partition.probability[order[:3]].tolist() == pytest.approx([0.9, 0.6, 0.74])
     assert np.isnan(partition.probability[order[3]])
-    assert partition.expected_errors == pytest.approx(1 + 1.6 + 1.5)
+    assert partition.expected_errors == pytest.approx(1 + 1.6 + 1.56)
     assert not partition.is_sure_of_itself
     document = partition._document()
     assert len(document) == 3
@@ -79,7 +73,7 @@ def test_items_are_split_and_labelled_by_the_likelier_label() -> None:
     assert [columns["label"][k] for k in order] == ["A", "B", "B", "A"]
     (table,) = partition._blocks()
     assert table.rows[0][-3:] == (9.0, 1.0, "A")
-    assert table.rows[1][-3:] == (1.5, 4.5, "B")
+    assert table.rows[1][-3:] == (1.6, 4.4, "B")
 
 
 def test_a_share_outside_its_range_is_no_probability() -> None:

@@ -134,3 +134,20 @@ def test_stacked_panels_are_fitted_as_each_alone() -> None:
             single = pose(data, model, 2.0)
             end = climb(single, first_parameters(single), 1e-6, 2000)[0]
             assert np.exp(ends.panel(k).table) == pytest.approx(np.exp(end.table), abs=1e-3)
+
+
+def test_strata_have_a_label_mix_of_their_own_where_the_votes_insist() -> None:
+    rng = np.random.default_rng(1)
+    truth = (rng.random(3000) < 0.5).astype(int)
+    hard = rng.random(3000) < np.where(truth == 0, 0.1, 0.5)  # the second label is the harder one
+    right = rng.random((3000, 7)) < np.where(hard, 0.55, 0.92)[:, None]
+    codes = np.where(right, truth[:, None], 1 - truth[:, None])
+    data = Incidence.from_codes(*np.unique(codes, axis=0, return_counts=True), labels=2)
+    free = fit_latent(data, "strata")
+    assert not free.parameters.is_tied
+    problem = pose(data, "strata", 2.0)
+    tied = fit_latent(data, "strata", start=first_parameters(problem), settled=True)
+    assert tied.parameters.is_tied
+    assert free.log_likelihood > tied.log_likelihood
+    mix = np.exp(free.parameters.prior).reshape(2, 2)
+    assert mix[1] / mix.sum(axis=0) == pytest.approx([0.1, 0.5], abs=0.1)

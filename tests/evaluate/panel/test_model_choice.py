@@ -12,7 +12,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from jurors.evaluate.panel import model_choice
-from jurors.evaluate.panel.expectation import first_parameters, pose
+from jurors.evaluate.panel.expectation import Parameters, first_parameters, pose
 from jurors.evaluate.panel.hidden_votes import hide
 from jurors.evaluate.panel.latent import MODELS, fit_latent, juror_scores
 from jurors.evaluate.panel.model_choice import (
@@ -176,3 +176,31 @@ def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(mo
     assert choice.fit.score == pytest.approx(fit_latent(data, choice.chosen).score, abs=5e-3)
     again = choose_latent(data, seed=2)
     assert again.hidden_log_likelihood == choice.hidden_log_likelihood
+
+
+def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = panel(5, items=120, sparse=True)
+    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    starts = {"confusion": fit_latent(data, "confusion").parameters}
+    compare, tolerances = model_choice._compare, []
+
+    def watched(data: Incidence, ends: dict[str, Parameters], fitter: model_choice._Fitter) -> _Contest:
+        tolerances.append(fitter.tolerance)
+        return compare(data, ends, fitter)
+
+    monkeypatch.setattr(model_choice, "_compare", watched)
+    whole, _ = compare(data, starts, fitter), choose_latent(data)
+    monkeypatch.setattr(model_choice, "_PLENTY", 0)
+    quarter, _ = compare(data, starts, fitter), choose_latent(data)
+    assert tolerances == pytest.approx([1e-5, 1e-4])
+    _, hidden, rows = hide(data, 1)
+    assert np.flatnonzero(quarter.items).tolist() == sorted(set(hidden.row.tolist()))
+    assert len(quarter.items) == len(whole.items) == len(rows)
+    assert (quarter.by_tuple @ quarter.items)[0] > 0.5 * (whole.by_tuple @ whole.items)[0]
+
+
+def test_without_a_vote_the_simplest_model_is_taken() -> None:
+    nothing = Incidence.from_codes(np.full((2, 6), -1), labels=2)
+    choice = choose_latent(nothing)
+    assert choice.chosen == "one_coin"
+    assert list(choice.fits) == list(choice.weights) == ["one_coin"]

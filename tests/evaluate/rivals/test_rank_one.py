@@ -91,6 +91,9 @@ def test_a_juror_without_a_finite_answer_is_held_at_its_bound() -> None:
     assert fit.converged
     assert fit.vector == pytest.approx([0.05, 0.05, 0.04, 0.06])
     assert fit.held.all()
+    mute = fit_rank_one(pairs, values, np.ones(6), np.array([0.05, 0.05, 0.0, 0.06]))
+    assert mute.vector == pytest.approx([0.05, 0.05, 0.0, 0.06])
+    assert mute.held.tolist() == [True, True, False, True]  # who can have no signal is not held at one
     b = np.array([0.6, 0.3, 0.4, 0.5])
     free = fit_rank_one(pairs, b[pairs.first] * b[pairs.second], np.ones(6), np.full(4, 0.5))
     assert not free.held.any()

@@ -141,6 +141,18 @@ def test_the_dependence_of_independent_jurors_is_none_and_of_a_pair_what_was_put
     assert (np.isnan(dependence.correlation) == np.eye(5, dtype=bool)).all()
 
 
+@pytest.mark.parametrize(("times", "named"), [(1, False), (2, True)], ids=["few", "twice"])
+def test_rare_errors_on_few_items_link_nobody(times: int, named: bool) -> None:
+    counts = {"AAAAA": 320, "BBBBB": 320}
+    for right, wrong in ("AB", "BA"):
+        counts |= {2 * wrong + 3 * right: 6, wrong + 4 * right: 1, right + wrong + 3 * right: 1}
+        counts |= {k * right + wrong + (4 - k) * right: 7 for k in (2, 3, 4)}
+    sketch = Sketch.from_counts({t: n * times for t, n in counts.items()}, jurors="abcde")
+    confusion = np.array([[[0.98, 0.02], [0.02, 0.98]]] * 5)
+    solution = float_solution(sketch, np.array([0.5, 0.5]), confusion)
+    assert dependence_of(sketch, solution).groups == ((("a", "b"),) if named else ())
+
+
 def test_bars_rise_with_the_number_of_pairs() -> None:
     assert naming_bar(1) == naming_bar(0) == 3.5
     assert naming_bar(100) == pytest.approx(NormalDist().inv_cdf(1 - 0.005 / 100))
