@@ -45,3 +45,7 @@ def test_many_labels_and_huge_counts_stay_exact() -> None:
     counts = {("a", "b", "c"): big, ("a", "a", "b"): 1}
     fit = evaluate_majority(Sketch.from_counts(counts, jurors=("x", "y", "z")))
     assert fit.prevalence["a"] == (Fraction(big, 3) + 1) / (big + 1)
+    assert fit.accuracy["y"]["a"] == 1 / (Fraction(big, 3) + 1)
+    assert fit.score["x"] == (Fraction(big, 3) + 1) / (big + 1)
+    wide = Sketch.from_counts({("a", "b"): big, ("a", "a"): 2 * big + 1}, jurors=("x", "y"))  # beyond 2^53, within 2^62
+    assert evaluate_majority(wide).score["y"] == (Fraction(big, 2) + 2 * big + 1) / (3 * big + 1)

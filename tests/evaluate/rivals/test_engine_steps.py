@@ -58,9 +58,12 @@ def test_the_rounds_on_an_engine_are_those_in_memory(engine: Any) -> None:
 
 
 def test_the_items_stay_on_the_engine() -> None:
-    fit = evaluate_on_engine(pl.from_pandas(long_votes(200, 8, 2)).lazy())
+    votes = pl.from_pandas(long_votes(200, 8, 2)).lazy()
+    fit, close = evaluate_on_engine(votes), evaluate_on_engine(votes, tolerance=3e-6)
     chances = fit.posterior.collect()
     assert fit.converged
+    assert 2 < fit.rounds < close.rounds
+    assert abs(close.log_likelihood - fit.log_likelihood) < 1e-3 * abs(fit.log_likelihood)
     assert (chances.columns, len(chances)) == (["item", "q0", "q1"], 200)
     assert (chances["q0"] + chances["q1"]).to_list() == pytest.approx([1.0] * 200)
 

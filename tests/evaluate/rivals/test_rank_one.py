@@ -98,6 +98,9 @@ def test_a_juror_without_a_finite_answer_is_held_at_its_bound() -> None:
     free = fit_rank_one(pairs, b[pairs.first] * b[pairs.second], np.ones(6), np.full(4, 0.5))
     assert not free.held.any()
     assert free.vector == pytest.approx(b)  # the bound is not imposed where there is an answer
+    far = fit_rank_one(pairs, b[pairs.first] * b[pairs.second], np.ones(6), np.full(4, 0.05))
+    assert far.held.all()  # more than ten times the bound is no answer
+    assert far.vector == pytest.approx(0.05)
 
 
 def test_the_start_is_the_leading_vector_at_the_scale_that_fits_best() -> None:
