@@ -287,7 +287,8 @@ _KINDS = (
     ),
     AlarmKind(
         "ambiguous_words", _ALARM,
-        "a label may be an answer or mean that none was given (`unsure`, `tie`, `refused`, `ERROR`, -1 beside 0 and 1)",
+        "a label may be an answer or mean that none was given (`unsure`, `tie`, `refused`, `ERROR`, -1 or 99 "
+        "beside 0 and 1, `a/b` beside `a` and `b`)",
         "Choose: --missing VALUE leaves it out, --abstain VALUE counts it as abstaining, --labels keeps it",
         about="votes",
     ),
@@ -304,7 +305,7 @@ _KINDS = (
     ),
     AlarmKind(
         "similar_labels", _ALARM,
-        "labels differ only by case or blanks (`Yes` and `yes`), and were graded as different labels",
+        "labels differ only by case, blanks or width (`Yes` and `yes`), and were graded as different labels",
         "Make labels that differ only by case or blanks one label, and grade again", about="votes",
     ),
     AlarmKind(
@@ -312,7 +313,8 @@ _KINDS = (
         "Spell each juror in one way, if {who} are one", about="votes",
     ),
     AlarmKind(
-        "rare_numbers", _ALARM, "numbers said once or so among words: most likely a line of totals",
+        "rare_numbers", _ALARM,
+        "numbers said once or so among words or far smaller numbers: most likely a line of totals",
         "Take the line of totals out", about="votes",
     ),
     AlarmKind(

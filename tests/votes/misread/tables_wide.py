@@ -151,6 +151,21 @@ def wide_tables() -> None:
     case("wide_features", table(["color", "shape", "size"], features), None, "alarm", "unlike_columns", group=g)
     half = [[*row, row[0]] for row in features]
     case("wide_half_features", table(["a", "b", "c", "d"], half), None, "alarm", "unlike_columns", group=g)
+    blank = rng.sample(range(N), 12)
+    for name, of, other in (("wide_code_99", {"yes": 1, "no": 0}, 99), ("wide_two_answers", {}, "yes|no")):
+        told = [[of.get(x, x) for x in row] for row in ROWS]
+        for k in blank:
+            told[k][k % 5] = other
+        case(name, table(["item", *JURORS], [[i, *r] for i, r in zip(IDS, told, strict=True)]), None, "alarm",
+             "ambiguous_words", group=g)  # fmt: skip
+    full = [[*row[:4], "ｙｅｓ" if row[4] == "yes" else row[4]] for row in ROWS]
+    case("wide_other_width", table(list(JURORS), full), None, "alarm", "similar_labels", group=g)
+    ones = [[int(x == "yes") for x in row] for row in ROWS]
+    ones.append([sum(column) for column in zip(*ones, strict=True)])
+    case("wide_totals_of_ones", table(list(JURORS), ones), None, "alarm", "rare_numbers", group=g)
+    tongues = [{"yes": a, "no": b} for a, b in (("yes", "no"), ("yes", "no"), ("yes", "no"), ("1", "0"), ("T", "F"))]
+    mixed = [[say[x] for say, x in zip(tongues, row, strict=True)] for row in ROWS]
+    case("wide_three_alphabets", table(list(JURORS), mixed), None, "alarm", "another_alphabet", group=g)
     wide("wide_confidence", {"confidence": [round(rng.random(), 2) for _ in IDS]}, group=g)
     wide(
         "wide_agreement_share",

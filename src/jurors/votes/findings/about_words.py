@@ -54,10 +54,10 @@ def _flag(flag: str, label: Label) -> str:
 
 
 def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
-    """Labels or jurors whose names differ only by case, blanks or how a letter is composed."""
+    """Labels or jurors whose names differ only by case, blanks, width or how a letter is composed."""
     alike: dict[str, list[Any]] = {}
     for name in names:
-        alike.setdefault(" ".join(unicodedata.normalize("NFC", str(name)).split()).casefold(), []).append(name)
+        alike.setdefault(" ".join(unicodedata.normalize("NFKC", str(name)).split()).casefold(), []).append(name)
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
         shown = "; ".join(" and ".join(map(repr, group)) for group in groups[:6])

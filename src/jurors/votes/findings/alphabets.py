@@ -36,14 +36,18 @@ def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
     groups = [able[kin == tongue] for tongue in dict.fromkeys(kin.tolist())]
     if len(groups) < 2:
         return
-    if len(groups) > max(2, len(able) // 2):
+    main = max(groups, key=len)
+    mends = {
+        k: _mapping(votes, g, main, np.flatnonzero(speaks[g].any(axis=0)), np.flatnonzero(speaks[main].any(axis=0)))
+        for k, g in enumerate(groups)
+        if g is not main
+    }
+    if len(groups) > max(2, len(able) // 2) and not all(mends.values()):
         shown = "; ".join(f"{votes.jurors[g[0]]} says {_few(votes, speaks[g].any(axis=0))}" for g in groups[:3])
         yield unlike_columns(shown, "alarm")
         return
-    main = max(groups, key=len)
-    for group in (g for g in groups if g is not main):
-        strange, usual = speaks[group].any(axis=0), speaks[main].any(axis=0)
-        mended = _mapping(votes, group, main, np.flatnonzero(strange), np.flatnonzero(usual))
+    for k, mended in mends.items():
+        group, strange, usual = groups[k], speaks[groups[k]].any(axis=0), speaks[main].any(axis=0)
         names = tuple(votes.jurors[k] for k in group.tolist())
         says, them = ("says", "this juror") if len(names) == 1 else ("say", "these jurors")
         message = f"{listed(names)} {says} {_few(votes, strange)} where the others say {_few(votes, usual)}: "
@@ -81,7 +85,7 @@ def _mapping(votes: Votes, group: NDArray[Any], main: NDArray[Any], strange: NDA
 
 
 def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
-    """Numbers among words, each said once or so: a line of totals; or scores, which are no labels.
+    """Numbers among words or much smaller numbers, each said once or so: a line of totals; or scores, no labels.
 
     `counts` are votes by label.
     """
@@ -89,8 +93,9 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
         return
     numbers = np.array([is_number(label) for label in votes.labels], dtype=bool)
     rare = numbers & (counts <= 2) & (counts > 0)
-    if 0 < rare.sum() == numbers.sum() < len(votes.labels) and counts[~numbers].sum() > 20 * counts[rare].sum():
-        message = f"{_few(votes, rare)} among words, said once or so: a line of totals? Take it out"
+    if rare.any() and counts[~rare].sum() > 20 * counts[rare].sum() and _are_totals(votes, rare, numbers):
+        among = "far larger than the others" if numbers.all() else "among words"
+        message = f"{_few(votes, rare)} {among}, said once or so: a line of totals? Take it out"
         about = tuple(votes.labels[k] for k in np.flatnonzero(rare).tolist())
         yield Finding("rare_numbers", message, about, "alarm", float(counts[rare].sum()))
     elif numbers.all() and len(votes.labels) > _MANY_NUMBERS:
@@ -99,6 +104,14 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
             f"{len(votes.labels):,} different numbers from {low:g} to {high:g} are scores, not labels: group them first"
         )
         yield Finding("scores", message, level="warning", value=float(len(votes.labels)))
+
+
+def _are_totals(votes: Votes, rare: NDArray[np.bool_], numbers: NDArray[np.bool_]) -> bool:
+    """Whether the rare numbers are the only ones, or far larger than all others."""
+    if not numbers.all():
+        return bool(rare.sum() == numbers.sum())
+    sizes = np.array([abs(float(label)) for label in votes.labels])
+    return bool(sizes[rare].min() > 2 + 3 * sizes[~rare].max())
 
 
 def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:

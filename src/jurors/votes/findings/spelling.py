@@ -25,6 +25,9 @@ AMBIGUOUS_WORDS = frozenset(
 )
 _MILD_WORDS = frozenset({"other", "both", "neither", "unclear", "none"})  #: labels, if said often
 _OFTEN = 0.05
+_CODES = frozenset({"-9", "-99", "-999", "-9999", "9", "77", "88", "98", "99", "777", "888", "998", "999", "9999"})
+_FAR = 3  #: by how much a code is beyond the answers
+_JOINED = re.compile(r"\s*[|;,/+&]\s*|\s+(?:and|or)\s+")  #: two answers in a cell
 
 
 def no_vote_words(cells: Sequence[Any]) -> set[str]:
@@ -55,16 +58,31 @@ def may_be_none(label: Any, labels: Sequence[Any], share: float) -> bool:
 
     >>> may_be_none(-1, [-1, 0, 1], 0.1), may_be_none(-1, [-1, 1], 0.1), may_be_none("other", ["a", "b", "other"], 0.4)
     (True, False, False)
+    >>> may_be_none(99, [0, 1, 99], 0.1), may_be_none("a|b", ["a", "b", "a|b"], 0.1)
+    (True, True)
     """
     text = str(label).strip().casefold()
-    if text == "-1":
-        others = sorted(str(other) for other in labels if str(other) != str(label) and not is_ambiguous(other))
-        return len(others) >= 2 and others == sorted(map(str, range(len(others))))
+    if text in _CODES or text == "-1":
+        others = [str(other) for other in labels if str(other) != str(label) and not is_ambiguous(other)]
+        return _is_code(int(text), others)
+    if parts := [part.strip() for part in _JOINED.split(text)][1:]:
+        several = {_JOINED.split(text)[0].strip(), *parts}
+        return len(several) > 1 and several <= {str(other).strip().casefold() for other in labels}
     if text in ("n", "x"):  # beside A, B, C; but "y" and "n", or "o" and "x", are votes
         return len(labels) > 3 and share < _OFTEN and not {"y", "o"} & {str(other).casefold() for other in labels}
     if text in _MILD_WORDS:
         return share < _OFTEN
     return isinstance(label, str) and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)
+
+
+def _is_code(number: int, others: Sequence[str]) -> bool:
+    """Whether a number is one of those that stand for no answer, far from the numbers in a row that are the answers."""
+    if len(others) < 2 or not all(re.fullmatch(r"\d{1,4}", other) for other in others):
+        return False
+    row = sorted(map(int, others))
+    if row != list(range(row[0], row[0] + len(row))):
+        return False
+    return row[0] == 0 if number == -1 else number < -1 or number > row[-1] + _FAR
 
 
 def equal_numbers(cells: list[Any]) -> list[Any]:
