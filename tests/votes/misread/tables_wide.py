@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from typing import Any
 
 from votes.misread.making import (
     IDS,
@@ -153,7 +154,7 @@ def wide_tables() -> None:
     case("wide_half_features", table(["a", "b", "c", "d"], half), None, "alarm", "unlike_columns", group=g)
     blank = rng.sample(range(N), 12)
     for name, of, other in (("wide_code_99", {"yes": 1, "no": 0}, 99), ("wide_two_answers", {}, "yes|no")):
-        told = [[of.get(x, x) for x in row] for row in ROWS]
+        told: list[list[Any]] = [[of.get(x, x) for x in row] for row in ROWS]
         for k in blank:
             told[k][k % 5] = other
         case(name, table(["item", *JURORS], [[i, *r] for i, r in zip(IDS, told, strict=True)]), None, "alarm",

@@ -147,7 +147,7 @@ def _refuse_tallies(table: Hints, votes: Sequence[int]) -> None:
     if len(votes) < 3 or not all(c.kind == "number" and c.filled == table.facts.rows for c in columns):
         return
     sums = np.sum([np.array([float(v) for v in c.values])[c.codes] for c in columns], axis=0)
-    if np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
+    if np.isfinite(sums).all() and np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
         raise VotesError(
             f"the columns {shown([c.name for c in columns])} add up to {sums[0]:g} in every row: they count the votes "
             "for each label and do not say whose; give one vote per row, or say --layout wide if each is a juror",
