@@ -48,6 +48,7 @@ ENGINES = [
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_rounds_on_an_engine_are_those_in_memory(engine: Any) -> None:
     frame = long_votes(400, 12, 3)
+    frame = frame[np.arange(len(frame)) % 7 > 0].reset_index(drop=True)  # items with more votes and with fewer
     there = evaluate_on_engine(engine(frame), max_rounds=3, tolerance=-1.0)
     here = evaluate_dawid_skene(Sketch.from_votes(Votes.from_frame(frame)), max_iterations=3, tolerance=0.0)
     assert list(there.jurors) == list(here.solution.jurors)

@@ -112,7 +112,7 @@ def _leading(value: Any, weight: Any, group: Integers) -> Floats:
         vector = new
     fits = np.bincount(group, weights=vector * (value @ vector))
     size = np.bincount(group, weights=vector**2 * (weight @ vector**2))
-    ratio = np.divide(fits, size, out=np.zeros_like(fits), where=(size > 0) & (fits > 0))
+    ratio = np.divide(fits, size, out=np.zeros_like(fits), where=fits > 0)  # which have a size
     return vector * np.sqrt(ratio)[group]
 
 
