@@ -75,3 +75,12 @@ def test_what_cannot_be_tested_is_refused() -> None:
         goodness_of_fit(Sketch.from_counts({"AB": 3, "CA": 4}, jurors="ij"))
     with pytest.raises(SketchError, match="nothing to test"):
         goodness_of_fit(Sketch.from_counts({"ABC": 0}, jurors="ijk"))
+
+
+def test_the_test_reads_as_a_row_and_as_a_table() -> None:
+    result = GoodnessOfFit(1234.5678, 6, 0.012345678, False)
+    row = {"statistic": 1234.5678, "dof": 6, "p_value": 0.012345678, "converged": False}
+    assert result.to_dict() == {"schema": 1, **row}
+    assert result.to_csv().split() == ["statistic,dof,p_value,converged", "1234.5678,6,0.012345678,False"]
+    assert str(result).split()[-4:] == ["1,234.57", "6", "0.01235", "no"]
+    assert str(GoodnessOfFit(1.0, 6, 0.5, True)).split()[-1] == "yes"

@@ -9,6 +9,7 @@ from strategies import juries
 
 from jurors import Sketch, Solution, encode, evaluate_trio, grade
 from jurors.doubt import trio_alarms
+from jurors.doubt.trio_alarms import _is_outside, _outside, _weak_pair
 
 
 def kinds(sketch: Sketch) -> dict[str, str]:
@@ -108,3 +109,58 @@ def test_contradictory_pairs_are_a_warning_where_chance_explains_them_and_leave_
     assert [(a.kind, a.level) for a in result.alarms] == [("contradictory_pairs", "warning")]
     assert result.alarms[0].value == result.smallest_correlation
     assert "No real evaluation" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("exact", "rounded", "outside"),
+    [
+        (Fraction(-1, 10**12), 0.0, True),  # the float is too near an end to tell
+        (Fraction(1, 10**12), 0.0, False),
+        (1 + Fraction(1, 10**12), 1.0, True),
+        (1 - Fraction(1, 10**12), 1.0, False),
+        (Fraction(1, 2), 0.5, False),
+        (Fraction(3, 2), 1.5, True),
+        (Fraction(-1, 2), -0.5, True),
+        (None, 1.5, True),  # then nobody asks the exact number, which may be slow
+        (None, -0.5, True),
+        (None, 0.5, False),
+    ],
+)
+def test_outside_is_decided_exactly_near_the_ends(exact: Fraction | None, rounded: float, outside: bool) -> None:
+    assert _is_outside(exact, rounded) is outside
+
+
+def test_every_number_outside_is_told_with_its_distance() -> None:
+    accuracies = [(Fraction(5, 4), Fraction(1, 2)), (Fraction(1), Fraction(-1, 8)), (Fraction(0), Fraction(3, 4))]
+    solution = Solution.of_two_labels("ijk", "AB", Fraction(3, 2), accuracies)
+    assert _outside(solution) == [
+        (0.5, "the prevalence of A (1.500)"),
+        (0.5, "the prevalence of B (-0.500)"),
+        (0.25, "the accuracy of i on A (1.250)"),
+        (0.125, "the accuracy of j on B (-0.125)"),
+    ]
+
+
+def test_the_weakest_pair_is_the_two_beside_the_juror_of_its_place() -> None:
+    (alarm,) = _weak_pair(("ann", "bob", "cy"), np.array([4.0, -2.5, 9.0]))
+    assert (alarm.jurors, alarm.value, alarm.level) == (("ann", "cy"), -2.5, "warning")
+    assert [(pair.first, pair.second, pair.value) for pair in alarm.pairs] == [("ann", "cy", -2.5)]
+    assert "'ann' and 'cy' agree hardly more than chance (z = -2.50)" in alarm.message
+    assert _weak_pair(("ann", "bob", "cy"), np.array([4.0, -3.0, 9.0])) == []
+
+
+def test_all_that_is_known_of_a_trio_is_told_loudest_first() -> None:
+    third = Fraction(2, 3)
+    truth = Solution.of_two_labels("ijk", "AB", Fraction(1, 2), [(third, third)] * 3)
+    sketch = encode(truth, items=54)  # 54 / 2 / 27 = 1: whole items in every cell
+    plain = trio_alarms(sketch, truth)
+    assert [a.kind for a in plain] == ["weak_pair", "exactly_independent"]
+    assert [a.kind for a in trio_alarms(sketch, truth, tied=True)][:2] == ["weak_pair", "tie_between_solutions"]
+    outside = Solution.of_two_labels("ijk", "AB", Fraction(1, 2), [(Fraction(5, 4), third)] * 2 + [(third, third)])
+    assert "the accuracy of j on A (1.250) lies outside [0, 1], and so do 1 more: " in next(
+        a.message for a in trio_alarms(sketch, outside) if a.kind == "out_of_range"
+    )
+    empty = Sketch.from_counts({"AAA": 300, "BBB": 200, "AAB": 30, "ABA": 20, "BAB": 9, "BAA": 25}, jurors="ijk")
+    (zero,) = (a for a in trio_alarms(empty, truth) if a.kind == "zero_cell")
+    assert (zero.value, zero.message[:40]) == (2, "2 of the 8 decision tuples never occurre")
+    assert "rational_non_integral" in [a.kind for a in trio_alarms(empty, truth)]
