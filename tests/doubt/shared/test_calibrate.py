@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jurors.doubt.shared import expected
-from jurors.doubt.shared.calibrate import CalibratedShares, calibrate
+from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, _own_deviation, _scores, calibrate
 from jurors.doubt.shared.jury_votes import Jury, count_voices, log_odds, majority_posterior
 from jurors.doubt.shared.reference import shipped_population
 from jurors.numbers.arrays import Floats
@@ -161,3 +162,46 @@ def test_how_it_is_computed_changes_nothing(limit: str, value: int, monkeypatch:
     again = calibrate(jury, POPULATION, gold=np.floor(key / 2)), calibrate(jury, POPULATION)
     for before, after in zip(told, again, strict=True):
         assert np.allclose(before.values, after.values, equal_nan=True)
+
+
+@pytest.mark.parametrize("far", [0.5, 6.0])
+def test_what_gold_tells_of_deviations_by_plain_loops(far: float) -> None:
+    gaps = far * np.array([[0.1, 0.14], [-0.05, -0.03], [0.2, 0.2], [0.3, 0.1]])
+    variance, unit = np.array([0.004, 0.002, np.inf, 0.01]), np.array([0.8, 0.9, 0.5, 0.6])
+    seen = np.array([True, True, True, False])
+    prior = 1.5 * 0.05**2
+    top, bottom = prior / prior**2, 1 / prior**2  # what other juries tell, as sure as their own size
+    for k in (0, 1):  # the third is not known to any degree, the fourth saw no gold
+        sure = unit[k] / (prior * unit[k] + variance[k]) ** 2 / 2
+        top += sure * (gaps[k].mean() ** 2 - variance[k])
+        bottom += sure * unit[k]
+    own = max(top / bottom, prior) * unit
+    assert (top / bottom > prior) == (far == 6)
+    weight = np.where([True, True, False, False], own / (own + np.where(np.isfinite(variance), variance, 1)), 0)
+    shift, left = _own_deviation(gaps, variance, unit, seen, 0.05, 1.5)
+    assert shift == pytest.approx(weight[:, None] * gaps)
+    assert left == pytest.approx(own * (1 - weight))
+
+
+def test_scores_and_what_stays_unknown_of_them_by_hand() -> None:
+    right = np.array([[[30.0, 20], [40, 50]], [[10, 10], [15, 15]]])  # 70% of 100 votes, half of 50
+    sums = SimpleNamespace(
+        right=right, votes=np.array([100.0, 50]), doubt_right=np.array([[4.0, 6], [2, 3]]), gold=None
+    )  # fmt: skip
+    score, doubt = _scores(sums, POPULATION, FitNoise(score=np.array([0.003])))  # type: ignore[arg-type]
+    assert score == pytest.approx(np.array([[0.7, 0.7], [0.5, 0.5]]))
+    own = POPULATION.deviation**2 * np.array([4 * 0.7 * 0.3, 1.0])
+    assert doubt == pytest.approx(np.array([10 / 100**2 + 0.003, 5 / 50**2]) + own)
+    gold = SimpleNamespace(
+        votes=np.array([20.0, 0.0]), right=np.array([[[1.0, 1], [1, 1]], [[0, 0], [0, 0]]]),
+        doubt_right=np.array([[1.0, 2], [0, 0]]),
+    )  # fmt: skip
+    with_gold = SimpleNamespace(**{**vars(sums), "gold": gold})
+    told, left = _scores(with_gold, POPULATION, FitNoise())  # type: ignore[arg-type]
+    unit = np.array([4 * 0.7 * 0.3, 1.0])
+    shift, own = _own_deviation(
+        np.array([[0.1, 0.1], [0.0, 0.0]]), np.array([3 / 400, 0.0]), unit, np.array([True, False]),
+        POPULATION.deviation, POPULATION.unevenness,
+    )  # fmt: skip
+    assert told == pytest.approx(np.array([[0.7, 0.7], [0.5, 0.5]]) + 0.8 * shift)
+    assert left == pytest.approx(np.array([10 / 100**2 + own[0] * 0.64, 5 / 50**2 + own[1]]))

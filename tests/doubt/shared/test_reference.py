@@ -20,6 +20,7 @@ from jurors.doubt.shared.reference import (
     shipped_population,
     write_reference,
 )
+from jurors.doubt.shared.reference_table import ReferenceJuries
 
 DATA = Path(os.environ.get("JURORS_DATA", Path(__file__).resolve().parents[4] / "shared" / "data"))
 
@@ -136,3 +137,72 @@ def test_a_row_of_the_shipped_table_follows_from_votes_and_key(name: str) -> Non
         value = getattr(measured, field.name)
         wanted = getattr(shipped, field.name)
         assert value == (wanted if isinstance(value, str) else pytest.approx(wanted, rel=1e-3, abs=1e-7)), field.name
+
+
+def jury_row(name: str, spread: float, rho: float, slant: float = 0.5, deviation: float = 0.002) -> ReferenceJury:
+    return ReferenceJury(name, "programs", "here", 1200, 3, 2, 2.75, spread, rho, slant, deviation, 2 * deviation)
+
+
+def test_a_population_is_a_weighted_line_of_shared_error_on_spread() -> None:
+    rhos = (0.2, 0.01, 0.4, 0.1, 0.3, 0.02, 0.5, 0.25)
+    spreads = (0.1, 0.05, 0.3, 0.08, 0.2, 0.01, 0.4, 0.15)
+    deviations = (0.002, -0.001, 0.004, 0.001, 0.0, 0.003, 0.01, 0.002)
+    juries = [
+        jury_row(str(k), *values) for k, values in enumerate(zip(spreads, rhos, spreads, deviations, strict=True))
+    ]  # fmt: skip
+    weights = np.array([1.0, 2, 1, 0.5, 1, 3, 1, 2])
+    population = fit_population(juries, weights.tolist())
+    x, y = np.log(np.array(spreads) + 0.02), np.log(np.maximum(rhos, 0.03))
+    slope, start = np.polyfit(x, y, 1, w=np.sqrt(weights))
+    share = weights / weights.sum()
+    assert population.slope == pytest.approx(slope)
+    assert population.log_spread == pytest.approx(share @ x)
+    assert population.center == pytest.approx(start + slope * (share @ x))
+    assert population.sd == pytest.approx(np.sqrt(weights @ (y - start - slope * x) ** 2 / (11.5 - 2)))
+    assert population.independent == pytest.approx((2 + 3 + 0.5) / (11.5 + 1))
+    assert population.slant == pytest.approx(np.sqrt(share @ np.square(spreads)))
+    roots = np.sqrt(np.maximum(deviations, 0))
+    assert population.deviation == pytest.approx(share @ roots)
+    assert population.label_deviation == pytest.approx(share @ roots * 2**0.5)
+    assert population.unevenness == pytest.approx(share @ deviations / (share @ roots) ** 2)
+    assert population.juries == 8
+    assert population.shared_error(0.5) == pytest.approx((start + slope * np.log(0.52), population.sd))
+
+
+def test_seven_juries_draw_no_line_and_two_leave_no_freedom() -> None:
+    seven = fit_population([jury_row(str(k), 0.1 * k, 0.1 + 0.1 * k) for k in range(7)])
+    y = np.log(0.1 + 0.1 * np.arange(7))
+    assert (seven.slope, seven.unevenness) == (0.0, 1.0)
+    assert seven.sd == pytest.approx(np.sqrt(((y - y.mean()) ** 2).sum() / 5))
+    two = fit_population([jury_row("a", 0.1, 0.1, deviation=-0.1), jury_row("b", 0.1, 0.4, deviation=0.0)])
+    assert two.sd == pytest.approx(np.log(4) / 2**0.5)
+    assert (two.deviation, two.unevenness) == (0.0, 1.0)
+
+
+def test_what_reference_juries_tell_in_plain_words() -> None:
+    # the median of one's own juries' shared error, and 1.645 standard deviations to either side
+    juries = ReferenceJuries((jury_row("a", 0.1, 0.01, deviation=0.0625), jury_row("b", 0.2, 0.5, deviation=-0.1)))
+    told, of = str(juries), juries.population
+    low, middle, high = np.exp(of.center + of.sd * np.array([-1.645, 0, 1.645]))
+    assert f"usual jury: {middle:.2f}; of nine juries in ten: {low:.2f} to {high:.2f}. 1 of 2 err" in told
+    worth = [size / (1 + middle * (size - 1)) for size in (3, 10, 30)]
+    assert "3 jurors {:.1f}, 10 jurors {:.1f}, 30 jurors {:.1f}.".format(*worth) in told
+    assert f"shared error is {2**of.slope:.1f} times as much" in told
+    even = 100 / (1 + np.exp(of.slant * 2**0.5))
+    assert f"each is true of {even:.0f} – {100 - even:.0f}% of the items" in told
+    assert f"off by another {100 * of.deviation:.1f} points (an accuracy by {100 * of.label_deviation:.1f})" in told
+    assert "The 45 shipped juries count as 4 more beside these 2." in told
+    rows = [line.split() for line in told.splitlines() if " programs " in line]
+    assert rows[0] == ["a", "programs", "1,200", "3", "2", "2.8", "0.10", "0.01", "0.50", "0.250"]
+    assert rows[1][-1] == "0.000"
+    assert "beside this one." in str(ReferenceJuries(juries.juries[:1]))
+    assert "beside" not in str(ReferenceJuries(shipped_juries()))
+
+
+def test_a_jury_measured_anew_takes_the_place_of_the_old_one() -> None:
+    old, other, new = jury_row("a", 0.1, 0.1), jury_row("b", 0.2, 0.5), jury_row("a", 0.3, 0.2)
+    juries = ReferenceJuries((old, other)).with_jury(new)
+    assert (len(juries), list(juries)) == (2, [other, new])
+    assert juries.to_dict()["juries"] == [asdict(other), asdict(new)]
+    assert juries.to_dict()["population"] == asdict(juries.population)
+    assert juries.to_csv().splitlines()[1].startswith("b,programs,here,1200,3,2,2.75,0.2,0.5,")
