@@ -37,6 +37,10 @@ def test_labels_are_far_off_by_poissons_test(wrong: int, expected: float, unsure
     assert labels.are_far_off is far
 
 
+def test_grades_without_intervals_allow_for_no_more_errors() -> None:
+    assert Labels(400, 21, 9.0, 0.0, 0.0).are_far_off
+
+
 def test_a_miss_by_less_than_one_label_in_a_hundred_is_no_headline() -> None:
     assert Labels(2_000, 30, 10.0, 0.0, 0.0).are_far_off
     assert not Labels(2_001, 30, 10.0, 0.0, 0.0).are_far_off

@@ -128,3 +128,45 @@ def test_votes_are_counted_in_dense_and_in_sparse_sketches() -> None:
     sketch = jurors.Sketch.from_counts({("A", "B", None): 3, ("A", None, None): 4, ("B", "B", "A"): 5}, jurors="ijk")
     assert votes_of(graded([0.8] * 3, 0.01, sketch=sketch)) == {"i": 12, "j": 8, "k": 5}
     assert votes_of(graded([0.8] * 3, 0.01)) == {}
+
+
+def with_alarms(*alarms: tuple[str, str, str]) -> Any:
+    """Eight jurors of whom b, c and d are weak and a is below a coin; alarms of a kind, a level and somebody."""
+    scores = [0.3, 0.7, 0.71, 0.72, *[0.9] * 4]
+    accuracy = {j: {"A": x, "B": x} for j, x in zip("abcdefgh", scores, strict=True)}
+    solution = SimpleNamespace(to_float=lambda: SimpleNamespace(accuracy=accuracy))
+    told = tuple(SimpleNamespace(kind=kind, level=level, jurors=(who,)) for kind, level, who in alarms)
+    return graded(scores, 0.001, labels=("A", "B"), exam=None, solution=solution, alarms=told)
+
+
+@pytest.mark.parametrize(
+    ("alarms", "named"),
+    [
+        ([], {"labels_swapped": ("a",), "clearly_weak_juror": ("b", "c", "d")}),
+        ([("inverted_juror", "warning", "a")], {"clearly_weak_juror": ("b", "c", "d")}),
+        ([("constant_juror", "warning", "c")], {"labels_swapped": ("a",), "clearly_weak_juror": ("b", "d")}),
+        ([("uninformative_juror", "warning", "b")], {"labels_swapped": ("a",), "clearly_weak_juror": ("c", "d")}),
+        ([("too_few_voices", "alarm", "h")], {}),
+        ([("correlated_errors", "warning", "h")], {}),
+    ],
+    ids=["none", "inverted", "constant", "noise", "alarm", "in doubt"],
+)
+def test_nobody_is_named_twice_or_by_grades_in_doubt(
+    alarms: list[tuple[str, str, str]], named: dict[str, tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "Evaluation", SimpleNamespace)
+    notes = standing.standing_alarms(with_alarms(*alarms))
+    assert {note.kind: note.jurors for note in notes} == named
+    assert all(note.level == "note" and note.value == len(note.jurors) for note in notes)
+
+
+def test_swapped_is_beyond_chance_below_a_coin_with_two_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standing, "Evaluation", SimpleNamespace)
+    grades = with_alarms()
+    assert standing.swapped(grades) == ["a"]
+    for other in ({"labels": ("A", "B", "C")}, {"exam": "some"}, {"solution": None}):
+        changed: Any = SimpleNamespace(**{**vars(grades), **other})
+        assert standing.swapped(changed) == []
+    for below, named in ((1.6, []), (1.7, ["a"])):  # standard errors; 1.645 at a level of 90%
+        near = graded([0.5 - 0.01 * below, 0.9], 0.01, labels=("A", "B"), exam=None, solution=grades.solution)
+        assert standing.swapped(near) == named
