@@ -46,6 +46,11 @@ def test_the_shipped_table_holds_45_juries_and_tells_of_a_population() -> None:
     assert all(jury.source for jury in juries)
 
 
+def test_juries_of_the_same_spread_tell_nothing_of_what_spread_means() -> None:
+    juries = [replace(jury, spread=0.1) for jury in shipped_juries()[:8]]
+    assert fit_population(juries).slope == 0
+
+
 def test_a_table_reads_back_as_it_was_written(tmp_path: Path) -> None:
     write_reference(shipped_juries(), tmp_path / "juries.csv")
     assert tuple(read_reference(tmp_path / "juries.csv")) == shipped_juries()

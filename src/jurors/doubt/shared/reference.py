@@ -27,6 +27,7 @@ from jurors.whole import write_whole
 LEAST_SHARED = 0.03  #: a shared error below this is counted as this: less changes nothing that could be measured
 LENT = 4.0  #: how many juries the shipped ones count as beside somebody's own
 _ENOUGH = 8  # juries from which a line of shared error on spread is drawn
+_SAME_SPREAD = 1e-9  # of logarithms: spreads that differ by rounding alone say nothing of shared errors
 _SPREAD_FLOOR = 0.02  # answer rates that are all alike still differ by chance
 
 
@@ -87,8 +88,8 @@ def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | N
     x = np.array([_log(jury.spread) for jury in juries])
     center, log_spread = float(share @ shared), float(share @ x)
     apart = x - log_spread
-    varied = float(weight @ apart**2)
-    slope = float(weight @ (apart * shared)) / varied if varied > 0 and len(juries) >= _ENOUGH else 0.0
+    has_slope = len(juries) >= _ENOUGH and np.ptp(x) > _SAME_SPREAD
+    slope = float(weight @ (apart * shared)) / float(weight @ apart**2) if has_slope else 0.0
     left = shared - center - slope * apart
     deviations = np.array([jury.deviation for jury in juries])
     return Population(
