@@ -97,13 +97,15 @@ class Pairs:
             return np.asarray(np.sum(same, axis=0), dtype=np.float64)
         row, juror, said = self.sketch.tuples.triples()  # who says the same of a tuple stands on one side of it
         weighted, plain = self._table(row, juror, row * size + said, self.sketch.tuples.rows * size)
-        return np.asarray((weighted.T @ plain).tocsr()[self.first, self.second], dtype=np.float64).ravel()
+        return self._of_pairs((weighted.T @ plain).tocsr())
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""
+        return self._of_pairs(self._product(first, second))
+
+    def _of_pairs(self, table: Any) -> Floats:
         if not len(self.first):  # of which scipy would make a sparse array
             return np.zeros(0)
-        table = self._product(first, second)
         return np.asarray(table[self.first, self.second], dtype=np.float64).ravel()
 
     def _product(self, left: int | None, right: int | None) -> Any:
