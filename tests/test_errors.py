@@ -98,6 +98,7 @@ def _decides(node: ast.AST, names: set[str]) -> bool:
     return searches and bool(_texts_of(node, names))
 
 
+@pytest.mark.slow
 def test_no_code_reads_a_message_to_decide_anything() -> None:
     readers: list[str] = []
     for path in SOURCES:

@@ -125,6 +125,7 @@ def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute
         assert share.interval[0] > 0.6  # once 0.08: the share 0 itself was not refuted by bets
 
 
+@pytest.mark.slow
 def test_with_every_item_labelled_nothing_is_left_to_doubt() -> None:
     votes, truth = _jury(40, 5)
     audit = result(votes, _answered(votes, truth, 40))
@@ -168,6 +169,7 @@ def test_every_method_is_judged_by_the_labels_it_would_give() -> None:
         assert np.diff(real.interval) < high - low
 
 
+@pytest.mark.slow
 def test_neither_the_order_of_rows_nor_names_of_jurors_change_what_is_proved() -> None:
     votes, truth = _jury(60, 2, missing=0.0)
     order = np.random.default_rng(0).permutation(60)
@@ -239,6 +241,7 @@ def test_a_true_label_that_nobody_voted_is_possible_where_it_is_named() -> None:
     assert audit.of("score", "1").interval[1] < 0.3
 
 
+@pytest.mark.slow
 def test_estimates_are_near_the_truth() -> None:
     off = []
     votes, truth = _jury(150, 9)

@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from jurors.cli.main import main
@@ -87,6 +88,7 @@ def _answered(tmp_path: Path, n: int) -> Path:
     return sheet
 
 
+@pytest.mark.slow
 def test_result_exits_by_its_goals_and_says_why(tmp_path: Path) -> None:
     sheet = _answered(tmp_path, 40)
     arguments = ["result", str(tmp_path / "votes.csv"), "--answers", str(sheet), "--format", "json"]
@@ -102,6 +104,7 @@ def test_result_exits_by_its_goals_and_says_why(tmp_path: Path) -> None:
     assert "labels more" in goal["reason"]
 
 
+@pytest.mark.slow
 def test_a_goal_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     sheet = _answered(tmp_path, 5)
     for goal in ("score:ann about 5", "score:an ± 0.1", "scores:ann ± 0.1", "wrong <= 12"):

@@ -132,6 +132,7 @@ def test_judges_who_pass_everything_are_a_result(tmp_path: Path) -> None:
     assert json.loads(run("grade", path, "--format", "json").stdout)["score"] is None
 
 
+@pytest.mark.slow
 def test_a_baseline_is_an_earlier_document_or_earlier_votes(votes: Path, tmp_path: Path) -> None:
     last = tmp_path / "last.json"
     run("grade", votes, "--format", "json", "-o", last)

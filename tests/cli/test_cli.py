@@ -113,6 +113,7 @@ def test_check_is_quiet_where_no_alarm_rings_and_exits_with_3_where_one_does(tmp
     assert "ALARM   out_of_range" in loud.stdout
 
 
+@pytest.mark.slow
 def test_other_commands_fail_on_an_alarm_only_when_asked(tmp_path: Path) -> None:
     path = counts_file(tmp_path, {votes: 100 * n for votes, n in GRADERS.items()})
     for command in ("grade", "label"):
@@ -327,6 +328,7 @@ def test_a_mistyped_command_or_method_is_told_the_nearest(table1: Path) -> None:
     assert "Did you mean 'majority'" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_bounds_by_logic_and_by_correlation(table1: Path) -> None:
     free = json.loads(run("bounds", table1, "--format", "json").stdout)
     assert free["prevalence"]["A"] == [0.0, 1.0]

@@ -61,6 +61,7 @@ def test_a_wrong_command_line_is_shown(arguments: list[str]) -> None:
     assert "\x1b" not in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["label", "grade"])
 def test_piped_data_are_the_bytes_of_the_file(command: str, votes: Path, tmp_path: Path) -> None:
     for form in ("csv", "json"):

@@ -200,6 +200,7 @@ def test_labels_follow_the_rule_of_their_own_group(grouped: Path) -> None:
     assert right[0] > right[1] + 50
 
 
+@pytest.mark.slow
 def test_scores_come_apart_by_group_with_a_key_column_or_file(grouped: Path, tmp_path: Path) -> None:
     by_column = json.loads(run("score", grouped, "--by", "sex", "--key", "truth", "--format", "json").stdout)
     assert by_column["groups"]["x"]["score"]["ann"] == 1.0

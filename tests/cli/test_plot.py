@@ -97,6 +97,7 @@ def test_the_specification_holds_the_numbers_of_grade(counts: Path, tmp_path: Pa
     assert spec["config"]["background"] == "#121212"
 
 
+@pytest.mark.slow
 def test_the_method_asked_for_comes_first_with_its_interval(panel: Path, tmp_path: Path) -> None:
     path = tmp_path / "chart.json"
     asked = run("plot", "prevalence", panel, "--ignore", "truth", "--method", "majority", "-o", path, "--quiet")

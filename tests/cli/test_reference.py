@@ -32,6 +32,7 @@ def test_the_shipped_table_is_printed_with_what_it_tells() -> None:
     assert len(document["juries"]) == document["population"]["juries"] == 45
 
 
+@pytest.mark.slow
 def test_juries_are_measured_into_a_table_and_the_table_is_believed(measured: Path) -> None:
     table, votes, key = (measured / name for name in ("own.csv", "votes.csv", "votes.truth.csv"))
     for name in ("one", "two", "one"):

@@ -53,6 +53,7 @@ def test_an_exact_test_has_exactly_the_statistics_and_correlations_of_its_jury(m
                 assert measured.correlation(label, names) == model.correlation(label, names)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(correlated_juries(), st.integers(0, 2**31))
 def test_a_drawn_test_has_them_within_sampling_error(model: JuryModel, seed: int) -> None:

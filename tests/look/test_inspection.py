@@ -364,6 +364,7 @@ def test_every_command_suggested_for_a_small_file_works(rows: list[list[str]]) -
         run_steps(found, none=True)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_three_jurors_are_said_to_be_gradable_exactly_where_they_are(counts: list[int]) -> None:
     tuples = list(itertools.product("ab", repeat=3))

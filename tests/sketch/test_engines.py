@@ -296,6 +296,7 @@ def test_random_long_tables_give_one_sketch(cells: st.SearchStrategy[Any], data:
         assert outcome(lambda f=frame: everything(Sketch.from_frame(f, missing=["-"]))) == expected, name  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @given(
     tally=st.lists(st.lists(st.integers(0, 10**16), min_size=3, max_size=3), min_size=1, max_size=80),
     labels=st.just(("x", "y", "z")),

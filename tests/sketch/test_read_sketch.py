@@ -131,6 +131,7 @@ def test_any_number_of_jurors_and_labels_fits_the_keys(jurors: int, labels: int,
 # -- what must not be missed ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_votes_themselves_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("the votes were held")

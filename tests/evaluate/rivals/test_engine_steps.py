@@ -69,6 +69,7 @@ def test_the_items_stay_on_the_engine() -> None:
     assert (chances["q0"] + chances["q1"]).to_list() == pytest.approx([1.0] * 200)
 
 
+@pytest.mark.slow
 def test_columns_may_have_other_names() -> None:
     frame = long_votes(50, 5, 2)
     renamed = frame.rename(columns={"item": "task", "juror": "worker", "label": "answer"})

@@ -143,6 +143,7 @@ def test_the_difference_of_two_scores_holds_its_value_and_turns_with_them(
     assert (back, start, end) == pytest.approx((-value, -high, -low))
 
 
+@pytest.mark.slow
 def test_errors_taken_for_independent_are_known_better() -> None:
     def width(**how: Any) -> float:
         now = jurors.grade(votes(40), **how)

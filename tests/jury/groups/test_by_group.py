@@ -115,6 +115,7 @@ def test_rules_compare_the_same_jurors_also_where_one_is_silent() -> None:
     assert jurors.grade_by(votes_of(whole), "sex", exam=True).rules() == []
 
 
+@pytest.mark.slow
 def test_gold_items_are_used_in_the_groups_they_are_in(table: pd.DataFrame) -> None:
     gold = dict(zip(table["item"][:60], table.truth[:60], strict=True))
     found = jurors.grade_by(votes_of(table), "sex", gold=gold)
@@ -180,6 +181,7 @@ def test_small_groups_come_with_a_warning_and_large_ones_without(table: pd.DataF
     assert warned[0].startswith("group 'x' has only 120 items")
 
 
+@pytest.mark.slow
 def test_groups_of_any_kind_keep_their_kind_and_a_natural_order(table: pd.DataFrame) -> None:
     votes = votes_of(table).drop(columns="sex")
     for names in ([2, 10, 1], [True, False], [0.5, 2.5], ["10", "9"]):

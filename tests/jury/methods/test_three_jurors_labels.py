@@ -137,6 +137,7 @@ def test_irrational_exact_answers_encode_their_own_counts() -> None:
     assert Sketch.from_json(sketch.to_json()) == sketch
 
 
+@pytest.mark.slow
 def test_a_trio_with_very_many_labels_is_estimated_and_says_what_was_not_tested() -> None:
     """The table of all decision tuples has R³ cells, and working through it took R⁴ steps."""
     said = Counter(f"{k % 60},{k % 60},{(k + (k % 7 == 0)) % 60}" for k in range(600))

@@ -101,6 +101,7 @@ def test_tasks_of_different_kinds_are_refused_until_one_is_chosen() -> None:
         read_votes(REAL, tool="lm-eval:colour")
 
 
+@pytest.mark.slow
 def test_a_huge_line_is_read(tmp_path: Path) -> None:
     write(tmp_path, "m", "t", sample(0, "yes", text="x" * 20_000_000), sample(1, "no"))
     assert recognised_as(tmp_path) == "lm-eval"

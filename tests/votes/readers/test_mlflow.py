@@ -105,6 +105,7 @@ def test_two_votes_of_one_juror_on_one_trace_are_noticed(tmp_path: Path) -> None
         read_votes(write(tmp_path, [assessment(True), assessment(False)]))
 
 
+@pytest.mark.slow
 def test_a_huge_line_is_read_and_mixed_types_become_text(tmp_path: Path) -> None:
     path = write(tmp_path, [assessment("high", rationale="x" * 20_000_000)], [assessment(2)])
     assert read_votes(path, tool="mlflow").labels == ("2", "high")

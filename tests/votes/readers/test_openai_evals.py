@@ -99,6 +99,7 @@ def test_runs_that_share_no_sample_are_refused(tmp_path: Path) -> None:
     assert one_line(raised.value)
 
 
+@pytest.mark.slow
 def test_a_huge_line_is_read_and_mixed_types_become_text(tmp_path: Path) -> None:
     sampling = {"sample_id": "e.0", "type": "sampling", "data": {"prompt": "x" * 20_000_000}}
     path = write(tmp_path / "a.jsonl", spec("gpt"), sampling, metrics("e.0", choice="A"), metrics("e.1", choice=2))
