@@ -58,16 +58,16 @@ def may_be_none(label: Any, labels: Sequence[Any], share: float) -> bool:
 
     >>> may_be_none(-1, [-1, 0, 1], 0.1), may_be_none(-1, [-1, 1], 0.1), may_be_none("other", ["a", "b", "other"], 0.4)
     (True, False, False)
-    >>> may_be_none(99, [0, 1, 99], 0.1), may_be_none("a|b", ["a", "b", "a|b"], 0.1)
-    (True, True)
+    >>> may_be_none(99, [0, 1, 99], 0.1), may_be_none("a|b", ["a", "b", "a|b"], 0.1), may_be_none("n/d", ["a"], 0.1)
+    (True, True, True)
     """
     text = str(label).strip().casefold()
     if text in _CODES or text == "-1":
         others = [str(other) for other in labels if str(other) != str(label) and not is_ambiguous(other)]
         return _is_code(int(text), others)
-    if parts := [part.strip() for part in _JOINED.split(text)][1:]:
-        several = {_JOINED.split(text)[0].strip(), *parts}
-        return len(several) > 1 and several <= {str(other).strip().casefold() for other in labels}
+    parts = set(_JOINED.split(text))
+    if len(parts) > 1 and parts <= {str(other).strip().casefold() for other in labels}:
+        return True
     if text in ("n", "x"):  # beside A, B, C; but "y" and "n", or "o" and "x", are votes
         return len(labels) > 3 and share < _OFTEN and not {"y", "o"} & {str(other).casefold() for other in labels}
     if text in _MILD_WORDS:
