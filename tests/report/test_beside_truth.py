@@ -136,7 +136,8 @@ def _audited(items: int = 120) -> tuple[jurors.Votes, jurors.audit.Sheet]:
 @pytest.mark.slow
 def test_the_page_shows_what_an_audit_guarantees_beside_what_is_calibrated() -> None:
     votes, answered = _audited()
-    audit, page = jurors.audit.result(votes, answered), parse(report_html(votes, answers=answered))
+    html = report_html(votes, answers=answered)
+    audit, page = jurors.audit.result(votes, answered), parse(html)
     assert (2, "What a person's labels prove") in page.headings
     shares = audit.guaranteed["score", "1"], (audit.calibrated or {})["score", "1"]
     cells = [cell for share in shares for cell in (percent(share.estimate), percent_range(share.interval))]
@@ -147,6 +148,8 @@ def test_the_page_shows_what_an_audit_guarantees_beside_what_is_calibrated() -> 
     assert len(page.tables["audit-prevalence"]) == 3
     assert len(page.tables["audit-accuracy"]) == 9
     assert json.loads(page.scripts["audited"][1]) == json.loads(audit.to_json())
+    assert "only 25 gold items helped" in html  # not: no vote was compared with a key
+    assert "No vote was compared" not in html
 
 
 def test_gold_and_answers_at_once_are_refused() -> None:

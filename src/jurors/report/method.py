@@ -61,6 +61,8 @@ def method_sentence(findings: Findings) -> str:
     }.get(e.method, f"By the method {e.method}.")
     if e.as_real is not None:
         how = f"If errors were independent: {how[0].lower()}{how[1:]}"
+    if e.gold is not None:
+        return f"{how} Of a truth that is known, only {e.gold.items:,} gold items helped to find these numbers."
     return f"{how} No vote was compared with an answer key to find these numbers."
 
 
