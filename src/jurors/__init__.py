@@ -8,10 +8,13 @@ The journey of the data is the folder listing:
     doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`, `shared/` errors
     jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group; `methods/`
     audit/        6  which items a person should label, and what the labels prove
+    monitor/      6  votes as they come in: windows over counts, alarms that may be watched all the time
     look/         6  what a file holds and which commands would work, before anything is graded
     report/       6  the one-file page and its `charts/`; `plot.py` is their public face
     lab/          6  examples, simulate, plan, making jurors independent; `census/`, the paper's experiment
-    cli/          7  one thin function per command
+    watch/        7  `jurors watch`: a growing file, a folder of logs, standard input
+    serve/        7  `jurors serve`: votes over HTTP, stores, keys, the dashboard
+    cli/          8  one thin function per command
 
 with `errors.py` (what can be wrong with the input), `names.py` ("did you mean"), `options.py` (how to read and to
 grade, each option once), `numbers/` (exact arithmetic, array types), `tables.py` (how results are read), `pages.py`

@@ -1,0 +1,1 @@
+"""`jurors serve`: votes over HTTP, kept durably, graded and watched; needs the extra `jurors[serve]`."""
