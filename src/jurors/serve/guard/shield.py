@@ -1,0 +1,211 @@
+"""The shield: what every request passes before anything reads it, and what every answer carries.
+
+A plain ASGI layer, cheap things first (headers, host, key, rate). Then the body, which is read here, counted while it
+arrives and given so much time: what lies behind sees whole bodies of allowed size only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from jurors.serve.guard.access import need_of
+from jurors.serve.guard.hosts import host_of, is_loopback, is_own_origin
+from jurors.serve.guard.keys import ApiKey, KeyStore, check_key
+from jurors.serve.guard.quotas import Limits, Rate
+from jurors.serve.guard.refusal import Refusal
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
+
+#: what an answer carries unless it says otherwise: a page of ours has a policy of its own, in which it may do more
+HEADERS = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+_HEADERS = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())
+_ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"origin", b"transfer-encoding")
+_WRITING = ("POST", "PUT", "PATCH")
+_TRICKS = (b"%2f", b"%5c", b"%00", b"\\", b"//", b"/../", b"/./")
+
+
+@dataclass
+class Shield:
+    """An app that is asked only what it may be asked."""
+
+    app: App
+    keys: KeyStore
+    limits: Limits = field(default_factory=Limits)
+    needs_key: bool = False  #: where others than this machine can reach it, or a key was made
+    rate: Rate = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rate = Rate(self.limits.rate, self.limits.burst)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        send = _with_headers(send)
+        try:
+            headers = _single(scope["headers"])
+            _check_path(scope)
+            key = await self._check_caller(scope, headers)
+            _check_form(scope["method"], headers)
+            body = await self._body(headers, receive)
+        except Refusal as refusal:
+            await _refuse(refusal, send, scope["method"])
+            return
+        scope.setdefault("state", {})["key"] = key
+        await self.app(scope, _replay(body, receive), send)
+
+    async def _check_caller(self, scope: Message, headers: dict[bytes, str]) -> ApiKey | None:
+        """The key, where one is needed; without keys, the address is what is believed, so it must be right."""
+        address = str((scope.get("client") or ("",))[0])
+        if not self.needs_key:
+            _check_address(headers)
+            self._slow_down(address)
+            return None
+        need = need_of(scope["method"], scope["path"])
+        if need.scope == "open":
+            self._slow_down(address)
+            return None
+        header, wanted = headers.get(b"authorization"), need.scope
+        try:
+            key = await asyncio.to_thread(check_key, self.keys, header, wanted, need.project, any=need.any_project)
+        except Refusal:
+            self._slow_down(address)
+            raise
+        self._slow_down(key.id)
+        return key
+
+    def _slow_down(self, caller: str) -> None:
+        if seconds := self.rate.wait(caller):
+            told = f"more than {self.limits.rate:g} requests per second; wait, and send more votes per request"
+            raise Refusal(429, "too_many_requests", told, {"Retry-After": str(int(seconds) + 1)})
+
+    async def _body(self, headers: dict[bytes, str], receive: Receive) -> bytes:
+        if not headers.keys() & {b"content-length", b"transfer-encoding"}:
+            return b""
+        if int(headers.get(b"content-length", 0)) > self.limits.body:
+            raise _too_large(self.limits)
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                return await self._arriving(receive)
+        except TimeoutError:
+            told = f"the body took longer than {self.limits.body_seconds:g} s to arrive; send it in smaller parts"
+            raise Refusal(408, "slow_body", told, {"Connection": "close"}) from None
+
+    async def _arriving(self, receive: Receive) -> bytes:
+        parts, size, more = [], 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise Refusal(400, "cut_short", "the body ended before its end")
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            more = message.get("more_body", False)
+            if size > self.limits.body:
+                raise _too_large(self.limits)
+        return b"".join(parts)
+
+
+def _too_large(limits: Limits) -> Refusal:
+    told = f"the body is larger than {limits.body:,} bytes; send the votes in several requests"
+    return Refusal(413, "too_large", told, {"Connection": "close"})
+
+
+# -- before the body ------------------------------------------------------------------------------------------------
+
+
+def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
+    """Headers by name. What decides is said once: two readers must never see two requests in one."""
+    names = [name for name, _ in headers if name in _ONCE]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Refusal(400, "repeated_header", f"the header {twice.decode()} is there twice", {"Connection": "close"})
+    if b"content-length" in names and b"transfer-encoding" in names:
+        told = "a request has content-length or transfer-encoding, not both"
+        raise Refusal(400, "two_lengths", told, {"Connection": "close"})
+    length = dict(headers).get(b"content-length", b"0")
+    if not length.isdigit() or len(length) > 18:
+        raise Refusal(400, "bad_length", "content-length is no number", {"Connection": "close"})
+    return {name: value.decode("latin-1") for name, value in headers}
+
+
+def _check_path(scope: Message) -> None:
+    """A path that says one thing to us and another to whoever stands before us is refused."""
+    raw = (scope.get("raw_path") or scope["path"].encode()).lower()
+    if any(trick in raw + b"/" for trick in _TRICKS) or any(ord(mark) < 32 for mark in scope["path"]):
+        raise Refusal(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
+
+
+def _check_address(headers: dict[bytes, str]) -> None:
+    host = host_of(headers.get(b"host", ""))
+    if host is None or not is_loopback(host):
+        told = "without keys this server answers to localhost alone; ask for http://127.0.0.1, or make a key"
+        raise Refusal(403, "wrong_host", told)
+    origin = headers.get(b"origin")
+    foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
+    if foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
+        raise Refusal(403, "wrong_origin", "a page of another origin may not ask this server")
+
+
+def _check_form(method: str, headers: dict[bytes, str]) -> None:
+    """A body is JSON, and says so: a form of a page elsewhere cannot."""
+    if method not in _WRITING:
+        return
+    kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        told = f"the body must be JSON: send the header `Content-Type: application/json`, not {kind or 'nothing'!r}"
+        raise Refusal(415, "not_json", told)
+    if headers.get(b"content-encoding", "identity").lower() != "identity":
+        raise Refusal(415, "packed", "send the body as it is, not packed (Content-Encoding)")
+
+
+# -- the answer -----------------------------------------------------------------------------------------------------
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body that was read, in one piece; then whatever else comes (that the caller went away)."""
+    pending = [True]
+
+    async def again() -> Message:
+        if not pending:
+            return await receive()
+        pending.clear()
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            there = {name.lower() for name, _ in message.get("headers", ())}
+            more = [(name, value) for name, value in _HEADERS if name not in there]
+            message["headers"] = [*message.get("headers", ()), *more]
+        await send(message)
+
+    return sending
+
+
+async def _refuse(refusal: Refusal, send: Send, method: str) -> None:
+    body = json.dumps(refusal.document(), ensure_ascii=False).encode("utf-8", "backslashreplace")
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
+    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": pairs})
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
