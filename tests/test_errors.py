@@ -12,7 +12,16 @@ from typing import get_args
 import pytest
 
 import jurors
-from jurors.errors import Code, DegenerateSketchError, JurorsError, OptionError, OutputError, SketchError, VotesError
+from jurors.errors import (
+    Code,
+    DegenerateSketchError,
+    JurorsError,
+    OptionError,
+    OutputError,
+    ServerError,
+    SketchError,
+    VotesError,
+)
 from jurors.votes.read import read_votes
 
 SOURCES = sorted((Path(jurors.__file__).parent).rglob("*.py"))
@@ -21,7 +30,7 @@ SEARCHES = {"search", "match", "findall", "fullmatch", "startswith", "endswith",
 
 
 @pytest.mark.parametrize(
-    "kind", [JurorsError, VotesError, SketchError, DegenerateSketchError, OptionError, OutputError]
+    "kind", [JurorsError, VotesError, SketchError, DegenerateSketchError, OptionError, OutputError, ServerError]
 )
 def test_every_error_has_a_code_and_survives_a_copy(kind: type[JurorsError]) -> None:
     error = kind("juror 'ann' is not there", jurors=("ann",), given=2)

@@ -14,6 +14,7 @@ The journey of the data is the folder listing:
     lab/          6  examples, simulate, plan, making jurors independent; `census/`, the paper's experiment
     watch/        7  `jurors watch`: a growing file, a folder of logs, standard input
     serve/        7  `jurors serve`: votes over HTTP, stores, keys, the dashboard
+    client/       7  the other end of it: Client and AsyncClient
     cli/          8  one thin function per command
 
 with `errors.py` (what can be wrong with the input), `names.py` ("did you mean"), `options.py` (how to read and to
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jurors import audit, plot
+    from jurors.client import AsyncClient, Client
     from jurors.doubt import (
         Bounds,
         ReferenceJuries,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
         JurorsError,
         OptionError,
         OutputError,
+        ServerError,
         SketchError,
         VotesError,
     )
@@ -92,15 +95,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Where the names come from, in the order of the journey: each room has loaded those before it anyway.
-_ROOMS = ("errors", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "look", "lab", "report.page")
+#: Where the names come from, in the order of the journey: each room has loaded those before it anyway. The client is
+#: light, and whoever only sends votes should not load what grades them.
+_ROOMS = ("errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "look", "lab", "report.page")
 
 __all__ = [
     "METHODS",
     "Alarm",
+    "AsyncClient",
     "Bounds",
     "ByGroup",
     "Calibrated",
+    "Client",
     "Comparison",
     "DegenerateSketchError",
     "Dependence",
@@ -116,6 +122,7 @@ __all__ = [
     "OutputError",
     "Plan",
     "ReferenceJuries",
+    "ServerError",
     "Simulation",
     "Sketch",
     "SketchError",

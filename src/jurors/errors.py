@@ -8,6 +8,7 @@ An *error* is about the input and is raised; an *alarm* is about the jurors and 
     - DegenerateSketchError   the counts fix no answer (a juror who answers regardless of the truth, say)
   + OptionError             an option that does not exist, or a value that it cannot have
   + OutputError             a result that cannot be written
+  + ServerError             a server of `jurors serve` refused what a client asked, or cannot be reached
 
 Each has a `code`, one word of `Code`, and says in `about` what it is about: programs decide by these, never by the
 message, which is for people.
@@ -26,6 +27,7 @@ __all__ = [
     "JurorsError",
     "OptionError",
     "OutputError",
+    "ServerError",
     "SketchError",
     "VotesError",
 ]
@@ -33,7 +35,7 @@ __all__ = [
 #: What an error is about in one word; those of its class where nothing finer is worth telling apart.
 Code: TypeAlias = Literal[
     # the input as a whole, votes, counts, options, output: nothing finer
-    "input", "votes", "sketch", "option", "output",
+    "input", "votes", "sketch", "option", "output", "server",
     # names and options
     "unknown_name", "unknown_option", "out_of_range", "does_not_apply",
     # files
@@ -66,6 +68,8 @@ class About(TypedDict, total=False):
     items: int  #: how many items there are
     tool: str  #: `--from NAME:QUESTION` that would help
     outcome: str  #: of a degenerate sketch, why it fixes no answer
+    status: int  #: the HTTP status of a server's answer
+    reason: str  #: the code that a server gave
 
 
 class JurorsError(ValueError):
@@ -141,3 +145,19 @@ class OutputError(JurorsError):
     """A result that cannot be written: where, and why."""
 
     default: ClassVar[Code] = "output"
+
+
+class ServerError(JurorsError):
+    """A server refused what a client asked, in the server's own line, or cannot be reached (without a status)."""
+
+    default: ClassVar[Code] = "server"
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status."""
+        return self.about.get("status")
+
+    @property
+    def reason(self) -> str:
+        """The server's code for what was wrong; "" where it gave none."""
+        return self.about.get("reason", "")

@@ -1,0 +1,189 @@
+"""Both clients: what they send, how they try again, how a refusal reads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import httpx
+import pandas as pd
+import pytest
+
+import jurors
+from jurors.client import calls
+
+URL = "http://127.0.0.1:8000"
+VOTES = [("q1", "ann", "yes"), ("q1", "bob", "no"), ("q2", "ann", "yes")]
+
+Answer = Callable[[httpx.Request], httpx.Response]
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "_LONGEST_WAIT", 0.0)
+
+
+def _client(answer: Answer, **options: Any) -> jurors.Client:
+    return jurors.Client(URL, transport=httpx.MockTransport(answer), **options)
+
+
+def _accepting(seen: list[Any]) -> Answer:
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(json.loads(request.content)["votes"])
+        return httpx.Response(200, json={"accepted": len(seen[-1])})
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        VOTES,
+        [dict(zip(("item", "juror", "label"), vote, strict=True)) for vote in VOTES],
+        pd.DataFrame(VOTES, columns=["item", "juror", "label"]),
+        jurors.Votes.from_columns(*zip(*VOTES, strict=True)),
+    ],
+    ids=["tuples", "mappings", "frame", "votes"],
+)
+def test_votes_go_in_batches_whatever_holds_them(votes: Any) -> None:
+    seen: list[Any] = []
+    assert _client(_accepting(seen)).post_votes("shop", votes, batch=2) == 3
+    assert [len(batch) for batch in seen] == [2, 1]
+    assert [tuple(vote.values()) for batch in seen for vote in batch] == VOTES
+
+
+@pytest.mark.parametrize("fault", [503, 429, 502, "network"], ids=["down", "rate", "gateway", "network"])
+def test_what_may_succeed_later_is_tried_again(fault: Any) -> None:
+    tried = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        tried.append(request.content)
+        if len(tried) == 3:
+            return httpx.Response(200, json={"accepted": 3})
+        if fault == "network":
+            raise httpx.ConnectError("refused")
+        return httpx.Response(fault, headers={"Retry-After": "1"})
+
+    assert _client(answer).post_votes("shop", VOTES) == 3
+    assert len(tried) == 3
+    assert len(set(tried)) == 1
+
+
+def test_a_refusal_is_told_at_once_in_the_servers_line() -> None:
+    tried = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        tried.append(request)
+        return httpx.Response(404, json={"error": {"code": "no_project", "message": "there is no project 'shop'"}})
+
+    with pytest.raises(jurors.ServerError, match="there is no project 'shop'") as refused:
+        _client(answer).grade("shop")
+    assert (refused.value.status, refused.value.reason, len(tried)) == (404, "no_project", 1)
+
+
+def test_a_server_that_stays_away_is_one_line() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    with pytest.raises(jurors.ServerError, match=r"^http://127\.0\.0\.1:8000 cannot be reached: refused$") as gone:
+        _client(answer, retries=2).alarms("shop")
+    assert gone.value.status is None
+
+
+@pytest.mark.parametrize("text", ["<html>", "[1]", ""], ids=["page", "list", "nothing"])
+def test_an_answer_that_is_no_document_is_one_line(text: str) -> None:
+    with pytest.raises(jurors.ServerError, match="is this the address of `jurors serve`"):
+        _client(lambda request: httpx.Response(200, text=text)).grade("shop")
+
+
+def test_the_key_goes_in_the_header_and_shows_nowhere() -> None:
+    seen = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={})
+
+    client = _client(answer, key="jk_secret")
+    client.grade("a/../b", window="last")
+    assert seen[0].headers["authorization"] == "Bearer jk_secret"
+    assert seen[0].url.raw_path == b"/v1/projects/a%2F..%2Fb/grade?window=last"
+    assert "secret" not in repr(client)
+
+
+def test_a_redirect_does_not_take_the_key_elsewhere() -> None:
+    seen = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.host)
+        return httpx.Response(302, headers={"Location": "http://evil.example/"})
+
+    with pytest.raises(jurors.ServerError):
+        _client(answer, key="jk_secret").grade("shop")
+    assert seen == ["127.0.0.1"]
+
+
+class _Lines(httpx.SyncByteStream, httpx.AsyncByteStream):
+    parts = (b"event: votes\nda", b'ta: {"votes": 2}\n\n', b": here\n\n", b'id: 9\nevent: alarm\ndata: {"id": 1}\n\n')
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self.parts
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for part in self.parts:
+            yield part
+
+
+def test_events_are_read_as_they_come() -> None:
+    events = list(_client(lambda request: httpx.Response(200, stream=_Lines())).events("shop"))
+    assert [(event.kind, event.data, event.id) for event in events] == [
+        ("votes", {"votes": 2}, ""),
+        ("alarm", {"id": 1}, "9"),
+    ]
+
+
+def test_the_client_that_is_awaited_does_the_same() -> None:
+    seen: list[Any] = []
+    tried = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        tried.append(request.method)
+        if len(tried) == 1:
+            return httpx.Response(503)
+        if request.url.path.endswith("/events"):
+            return httpx.Response(200, stream=_Lines())
+        return _accepting(seen)(request)
+
+    async def use() -> tuple[int, list[str]]:
+        async with jurors.AsyncClient(URL, transport=httpx.MockTransport(answer)) as client:
+            return await client.post_votes("shop", VOTES, batch=2), [e.kind async for e in client.events("shop")]
+
+    assert asyncio.run(use()) == (3, ["votes", "alarm"])
+    assert [len(batch) for batch in seen] == [2, 1]
+
+
+def test_both_clients_have_the_same_calls() -> None:
+    def public(kind: type) -> set[str]:
+        return {name for name in vars(kind) if not name.startswith("_")}
+
+    assert public(jurors.Client) == public(jurors.AsyncClient)
+
+
+def test_without_httpx_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(jurors.JurorsError, match=r"^a client needs httpx: pip install 'jurors\[serve\]'$"):
+        jurors.Client(URL)
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(jurors.OptionError, match="begin with http"):
+        jurors.Client("127.0.0.1:8000")
+
+
+@pytest.mark.parametrize("key", ["jk_…", "jk_a\r\nX-Evil: 1"], ids=["cut", "header"])
+def test_a_key_that_is_none_is_refused_and_not_told(key: str) -> None:
+    with pytest.raises(jurors.OptionError, match="this is no API key") as refused:
+        jurors.Client(URL, key=key)
+    assert key not in str(refused.value)
