@@ -20,7 +20,7 @@ TWO = [f"{MARK}yes\\", f'{MARK}no"+now()//']
 THREE = [f"{MARK}a\\", f"{MARK}b'\x1b[31m", f"{MARK}c\nd\ud800"]
 EXPRESSIONS = {"signal", "expr", "test", "update", "init"}
 TEXT = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
-NAMES = tuple(f'{MARK}{k}\\"' for k in range(4))
+NAMES = (*(f'{MARK}{k}\\"' for k in range(4)), f"{MARK}\vOK: no alarm rang")
 
 
 def simulated(labels: list[str]) -> tuple[Votes, dict[Any, Any]]:
@@ -60,10 +60,20 @@ def code(node: Any, key: str = "") -> Iterator[str]:
         yield TEXT.sub("", node)
 
 
+def texts(node: Any) -> Iterator[str]:
+    """Every text of a specification."""
+    if isinstance(node, dict | list | tuple):
+        for value in node.values() if isinstance(node, dict) else node:
+            yield from texts(value)
+    elif isinstance(node, str):
+        yield node
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two labels", "three labels"])
 def test_names_are_never_code_and_every_chart_is_drawn(labels: list[str]) -> None:
     for kind, chart in charts(labels):
+        assert [text for text in texts(chart.to_dict()) if not text.isprintable()] == [], kind
         vega = vl_convert.vegalite_to_vega(chart.to_dict())
         assert [expression for expression in code(vega) if MARK in expression] == [], kind
         ElementTree.fromstring(jurors.plot.render(chart, "svg"))

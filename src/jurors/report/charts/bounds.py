@@ -18,6 +18,7 @@ from jurors.report.charts.theme import (
     counted,
     data,
     finish,
+    label_scale,
     ordered,
     placed,
     shortened,
@@ -66,7 +67,7 @@ def _curve(
     columns = min(len(panels), 4)
     wide = max(90.0, size[0] / min(columns, 3) - 20)
     tall = size[1] if size[1] is not None else 130
-    scale = alt.Scale(domain=labels, range=[BLUE, "#D55E00"])
+    scale = ordered(labels, range=[BLUE, "#D55E00"])
     tips = [alt.Tooltip("panel:N", title="of"), alt.Tooltip("label:N", title="label")]
     tips += [alt.Tooltip("correlation:Q", title="if no correlation exceeds", format=".4f")]
     tips += [alt.Tooltip("low:Q", title="at least", format=".1%"), alt.Tooltip("high:Q", title="at most", format=".1%")]
@@ -116,8 +117,6 @@ def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) ->
     ends += [(j, a, e) for j in names for a, e in bounds.accuracy[j].items()]
     rows = [{"of": j, "label": str(a), "low": float(low), "high": float(high)} for j, a, (low, high) in ends]
     labels = [str(a) for a in bounds.labels]
-    from jurors.report.charts.theme import label_scale
-
     domain, colours = label_scale(labels)
     tips = [alt.Tooltip("of:N", title="of"), alt.Tooltip("label:N", title="label")]
     tips += [alt.Tooltip("low:Q", title="at least", format=".1%"), alt.Tooltip("high:Q", title="at most", format=".1%")]

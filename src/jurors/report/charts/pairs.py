@@ -24,6 +24,7 @@ from jurors.report.charts.theme import (
     counted,
     data,
     finish,
+    ordered,
     wanted,
 )
 
@@ -202,7 +203,7 @@ def _cells(chart: Chart, named: dict[str, Any], lists: list[str]) -> Chart:
 def _names_axes(names: list[str], wide: float, tall: float) -> tuple[dict[str, Any], dict[str, Any]]:
     alt = altair()
     axis = {"ticks": False, "domain": False, "labelLimit": 120, "grid": False}
-    scale = alt.Scale(domain=names, paddingInner=0.04 if min(wide, tall) > 8 else 0)
+    scale = ordered(names, paddingInner=0.04 if min(wide, tall) > 8 else 0)
     hidden = counted(len(names), "juror") + "; hover to read their names"
     short = max(map(len, names)) * 7 <= wide
     x_axis = alt.Axis(labelAngle=0 if short else -50, labels=wide >= 9, **axis)

@@ -22,7 +22,9 @@ from jurors.report.charts.theme import (
     counted,
     data,
     finish,
+    in_order,
     label_scale,
+    ordered,
     small_title,
     wanted,
 )
@@ -115,7 +117,7 @@ def _legend(parts: Partition) -> tuple[list[str], list[str], dict[int, int]]:
         return names, colours, {k: k for k in range(len(labels))}
     keep = len(PALETTE) - 1
     common = np.argsort(-np.nansum(parts.by_true_label, axis=0), kind="stable")[:keep]
-    names = [str(labels[k]) for k in common] + [_OTHERS]
+    names = [*in_order(labels[k] for k in common), _OTHERS]
     place = {int(k): m for m, k in enumerate(common)}
     return names, [*PALETTE[:keep], GREY], {k: place.get(k, keep) for k in range(len(labels))}
 
@@ -133,7 +135,7 @@ def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], 
     axis = alt.Axis(
         labelAngle=0 if short else -60, labelLimit=110, ticks=False, domain=False, orient="top", labels=step >= 10
     )
-    padded = alt.Scale(domain=list(sketch.jurors), paddingInner=0.12 if step >= 5 else 0)
+    padded = ordered(sketch.jurors, paddingInner=0.12 if step >= 5 else 0)
     title = None if step >= 10 else counted(size, "juror")
     return (
         alt.Chart(data(rows))

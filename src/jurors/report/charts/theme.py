@@ -105,9 +105,9 @@ def in_order(names: Iterable[object]) -> list[str]:
     return [visible(str(name)) for name in names]
 
 
-def ordered(names: Iterable[object]) -> Any:
+def ordered(names: Iterable[object], **more: Any) -> Any:
     """The scale of an axis with these names in this order: Vega makes an expression of the names in a `sort`."""
-    return altair().Scale(domain=in_order(names))
+    return altair().Scale(domain=in_order(names), **more)
 
 
 def placed(rows: Sequence[Row], field: str, names: Sequence[object]) -> list[Row]:
