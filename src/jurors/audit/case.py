@@ -19,16 +19,13 @@ from jurors.audit.sheet import Sheet, check_same_votes
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
 from jurors.jury.calibration import basis_of, jury_of
-from jurors.jury.compare import compare_counted
+from jurors.jury.compare import compare_counted, usual_methods
 from jurors.jury.counted import Counted, count_gradable
 from jurors.jury.grade import grade_counted
-from jurors.jury.methods.methods import METHODS
 from jurors.numbers.arrays import Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.options import Grading, Label
 from jurors.votes import Votes
-
-_MOST_TRIOED = 40  # jurors: above, the algebra of all their trios takes minutes
 
 
 @dataclass(frozen=True)
@@ -92,8 +89,7 @@ class Case:
         if self.blind is None:
             return {}
         counted, own = self.blind
-        is_large = len(counted.sketch.jurors) > _MOST_TRIOED
-        others = [name for name in METHODS if name != own.method and not (is_large and name == "algebraic")]
+        others = [name for name in usual_methods(counted.sketch) if name != own.method]
         graded = [own, *compare_counted(counted, others).evaluations]
         parts = {one.method: one.labelling_partition for one in graded}
         return {name: part.chosen for name, part in parts.items() if part is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any, TypeAlias, Unpack
 
 import numpy as np
@@ -19,6 +20,7 @@ from jurors.jury.grade import grade_counted
 from jurors.jury.methods.methods import METHODS, default_method
 from jurors.names import choice
 from jurors.options import Grading, SourceOptions
+from jurors.sketch import Sketch
 from jurors.tables import Block, Columns, Drawable, Table, columns_of
 
 
@@ -139,6 +141,7 @@ class Comparison(Drawable):
         return [*tables, *([about] if self.truth else []), *refused]
 
 
+_MOST_TRIOED = 40  # jurors: above, the algebra of all their trios takes many seconds, then minutes
 _Statistic: TypeAlias = tuple[str, tuple[Any, ...], str]  #: what, whose, and what it is called
 _REAL = f", {REAL}"  #: how the name of a calibrated statistic ends
 
@@ -176,9 +179,9 @@ def compare_counted(
     """The same for votes that are counted already, without a key."""
     for name in methods or ():
         choice(name, list(METHODS), "method")
-    first = default_method(counted.sketch)
-    evaluations, refused = [], {}
-    for name in [first, *(m for m in METHODS if m != first)] if methods is None else methods:
+    evaluations: list[Evaluation] = []
+    refused = left_out(counted.sketch) if methods is None else {}
+    for name in usual_methods(counted.sketch) if methods is None else methods:
         try:
             asked = Grading.of({"method": name, "seed": seed})
             evaluations.append(grade_counted(counted, None, asked, intervals=intervals))
@@ -187,6 +190,20 @@ def compare_counted(
     if not evaluations:
         raise SketchError(next(iter(refused.values())))
     return Comparison(tuple(evaluations), refused)
+
+
+def usual_methods(sketch: Sketch) -> list[str]:
+    """Every method that is run unasked, the default one first."""
+    first = default_method(sketch)
+    return [first, *(name for name in METHODS if name != first and name not in left_out(sketch))]
+
+
+def left_out(sketch: Sketch) -> dict[str, str]:
+    """Methods that would take minutes, and why: they are run where they are named."""
+    many = len(sketch.jurors)
+    if many <= _MOST_TRIOED or len(sketch.labels) != 2:
+        return {}
+    return {"algebraic": f"it would solve all {comb(many, 3):,} trios of {many} jurors: ask for it by its name"}
 
 
 def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:

@@ -15,9 +15,9 @@ from jurors.audit.result import Audit, audited
 from jurors.audit.sheet import as_sheet
 from jurors.errors import JurorsError, OptionError
 from jurors.evaluate import Evaluation, KeyedEvaluation
-from jurors.jury import METHODS, Comparison
+from jurors.jury import Comparison
 from jurors.jury.accept import accept
-from jurors.jury.compare import compare_counted
+from jurors.jury.compare import compare_counted, left_out, usual_methods
 from jurors.jury.counted import Counted
 from jurors.jury.grade import grade_rows
 from jurors.jury.labelling import Labelling, label_rows, teaching_of
@@ -104,10 +104,10 @@ def _comparison(evaluation: Evaluation, counted: Counted, keyed: KeyedEvaluation
         return None
     if sketch.tuples.rows * len(sketch.jurors) * len(sketch.labels) > _MOST_CELLS:
         return None
-    others = [name for name in METHODS if name != evaluation.method]
+    others = [name for name in usual_methods(sketch) if name != evaluation.method]
     with suppress(JurorsError):
         compared = compare_counted(counted, others)
-        return Comparison((evaluation, *compared.evaluations), compared.refused, keyed)
+        return Comparison((evaluation, *compared.evaluations), compared.refused | left_out(sketch), keyed)
     return None
 
 
