@@ -43,6 +43,7 @@ RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "merge": (("one.sketch.json", "-o", "sum.sketch.json"),),
     "plan": (("--jurors", "3"),),
     "reference": ((),),
+    "serve": (("--help",),),
     "experiment": (("--help",),),
 }
 FRAMES = (

@@ -45,6 +45,8 @@ Code: TypeAlias = Literal[
     "different_columns", "many_columns",
     # what can be graded
     "no_items", "few_jurors", "few_labels", "many_labels", "degenerate",
+    # what the server keeps
+    "no_project", "bad_vote", "many_jurors", "many_votes", "store_down", "disk_full",
 ]  # fmt: skip
 
 

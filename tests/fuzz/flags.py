@@ -50,9 +50,14 @@ class World:
     outputs: list[str] = field(default_factory=list)  #: what the command may write
 
 
+#: commands that go on until they are stopped
+ENDLESS = ("serve",)
+
+
 def commands() -> dict[str, click.Command]:
-    """Every command by its words, "experiment acs"."""
-    return dict(_walk(main, click.Context(main), ()))
+    """Every command by its words, "experiment acs", that ends by itself."""
+    walked = _walk(main, click.Context(main), ())
+    return {words: command for words, command in walked if words not in ENDLESS}
 
 
 def _walk(

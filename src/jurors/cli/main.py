@@ -35,6 +35,7 @@ COMMANDS = {
     "simulate": "Votes of a jury with chosen accuracies and error correlations, truth beside.",
     "plan": "How many items and jurors until accuracies are known well enough.",
     "reference": "How far the errors of real juries are shared; measure your own with --fit.",
+    "serve": "Take votes over HTTP, keep them durably, grade them as they come in.",
     "experiment": "Repeat the paper's experiment on census data.",
     "demo": "Grade two real juries that come with the package.",
 }

@@ -1,0 +1,56 @@
+"""Open the store that `--store` names."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from jurors.errors import OptionError
+from jurors.serve.stores.dialect import Dialect
+from jurors.serve.stores.sql_store import SqlStore
+
+_SCHEMES = ("postgresql://", "postgres://")
+
+
+def open_store(place: str) -> SqlStore:
+    """The store at a path (SQLite) or an address of PostgreSQL, with its tables up to date."""
+    store = SqlStore(_dialect(place))
+    store.migrate()
+    return store
+
+
+def shown_store(place: str) -> str:
+    """The place without a password.
+
+    >>> shown_store("votes.db"), shown_store("postgresql://me:secret@db.example/votes")
+    ('votes.db', 'postgresql://db.example/votes')
+    """
+    return _dialect(place).shown
+
+
+def _dialect(place: str) -> Dialect:
+    if place.startswith(_SCHEMES):
+        from jurors.serve.stores.postgres import PostgreSQL
+
+        return PostgreSQL(place)
+    from jurors.serve.stores.sqlite import SQLite
+
+    if "://" in place:
+        scheme = place.partition("://")[0]
+        raise OptionError(f"--store: no store is called {scheme}://; give a path, or postgresql://…", name="store")
+    _refuse_other_files(Path(place))
+    return SQLite(place)
+
+
+def _refuse_other_files(path: Path) -> None:
+    """A file of votes is not to be opened as a database, nor a folder."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise OptionError(f"--store {path}: name a file in a folder that is there", name="store")
+    if path.exists() and path.stat().st_size and _head(path) != b"SQLite format 3\0":
+        kind = f"it is no SQLite file (SQLite {sqlite3.sqlite_version})"
+        raise OptionError(f"--store {path}: {kind}; name another, or one that is not there yet", name="store")
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(16)

@@ -1,0 +1,52 @@
+"""What a server does by itself: fold the votes that came in, each second; drop those past their time, each hour."""
+
+from __future__ import annotations
+
+import time
+from threading import Event, Thread
+
+from jurors.errors import JurorsError
+from jurors.serve.log_lines import note
+from jurors.serve.stores import Store
+
+_EVERY = 1.0
+_HOURLY = 3_600.0
+
+
+class Upkeep:
+    """A thread beside the requests; several workers and hosts may each have one on the same store."""
+
+    def __init__(self, store: Store, keep: float | None = None) -> None:
+        self._store, self._keep = store, keep
+        self._ended, self._swept = Event(), -_HOURLY
+        self._thread = Thread(target=self._run, name="upkeep", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End after what is being done now."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        is_down = False
+        while not self._ended.wait(_EVERY):
+            try:
+                self._step()
+            except JurorsError as error:  # told once; it goes on by itself when the store is back
+                if not is_down:
+                    note("store", "error", message=str(error))
+                is_down = True
+            else:
+                if is_down:
+                    note("store", "info", message="the store answers again")
+                is_down = False
+
+    def _step(self) -> None:
+        for project in self._store.waiting():
+            while not self._ended.is_set() and self._store.fold(project):
+                pass
+        if self._keep is not None and time.monotonic() - self._swept > _HOURLY:
+            gone = sum(self._store.forget(one.id, time.time() - self._keep) for one in self._store.projects())
+            self._swept = time.monotonic()
+            if gone:
+                note("retention", "info", items=gone)
