@@ -12,9 +12,9 @@ from fastapi.responses import JSONResponse
 
 import jurors
 from jurors.errors import JurorsError
-from jurors.serve.faults import Refused
 from jurors.serve.journal import Journal
 from jurors.serve.log_lines import RequestLog, use_log_lines
+from jurors.serve.refused import Refused
 from jurors.serve.routes import ROUTERS
 from jurors.serve.settings import Settings
 from jurors.serve.stores import open_store

@@ -15,7 +15,7 @@ from itertools import compress
 from operator import itemgetter
 from typing import Any, NoReturn
 
-from jurors.serve.faults import Refused
+from jurors.serve.refused import Refused
 
 _PARTS = itemgetter("item", "juror", "label")
 _NAMES = frozenset((str, int))

@@ -8,7 +8,7 @@ from queue import Empty, Full, Queue
 from threading import Thread
 
 from jurors.serve.batch import Batch
-from jurors.serve.faults import NoProject, StoreDown
+from jurors.serve.refused import NoProject, StoreDown
 from jurors.serve.stores import Store
 
 _MOST_WAITING = 10_000

@@ -11,8 +11,8 @@ from fastapi.responses import JSONResponse
 from pydantic_core import from_json
 
 from jurors.serve.batch import Batch, batch_of, label_text
-from jurors.serve.faults import NoProject, Refused
 from jurors.serve.journal import Journal
+from jurors.serve.refused import NoProject, Refused
 from jurors.serve.stores import Store
 from jurors.serve.stores.project import Project
 

@@ -8,7 +8,7 @@ from queue import Empty, LifoQueue
 from threading import BoundedSemaphore
 from typing import Any
 
-from jurors.serve.faults import StoreDown
+from jurors.serve.refused import StoreDown
 from jurors.serve.stores.dialect import Dialect
 from jurors.serve.stores.session import Session
 

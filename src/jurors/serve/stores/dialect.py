@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from jurors.serve.faults import Refused
+from jurors.serve.refused import Refused
 
 
 class Dialect(Protocol):

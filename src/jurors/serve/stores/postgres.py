@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jurors.serve.faults import Refused, StoreDown, StoreFull
+from jurors.serve.refused import Refused, StoreDown, StoreFull
 
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from jurors.serve.batch import Batch, label_text
-from jurors.serve.faults import NoProject, Refused
+from jurors.serve.refused import NoProject, Refused
 from jurors.serve.stores.coded_names import Names, add_names, names
 from jurors.serve.stores.connections import Connections
 from jurors.serve.stores.dialect import Dialect

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from jurors.serve.faults import Refused, StoreDown, StoreFull
+from jurors.serve.refused import Refused, StoreDown, StoreFull
 
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _WAIT = 20.0  #: seconds for another process to finish writing
