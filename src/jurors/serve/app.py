@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 
 from anyio import to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
-import jurors
 from jurors.errors import JurorsError
 from jurors.serve.journal import Journal
 from jurors.serve.log_lines import RequestLog, use_log_lines
@@ -25,7 +25,7 @@ SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
 
 def create_app(settings: Settings) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
-    app = FastAPI(title="jurors", version=jurors.__version__, lifespan=_lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="jurors", version=version("jurors"), lifespan=_lifespan, docs_url=None, redoc_url=None)
     app.state.settings = settings
     for router in ROUTERS:
         app.include_router(router)

@@ -40,4 +40,5 @@ class SQLite:
 
     def is_orphan(self, error: Exception) -> bool:
         """A foreign key that leads nowhere."""
-        return isinstance(error, sqlite3.IntegrityError) and "FOREIGN KEY" in str(error)
+        code = getattr(error, "sqlite_errorcode", None)
+        return isinstance(error, sqlite3.IntegrityError) and code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
