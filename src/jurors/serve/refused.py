@@ -10,7 +10,7 @@ from jurors.errors import About, Code, JurorsError
 class Refused(JurorsError):  # noqa: N818 - an answer, not a fault of the server
     """A request that cannot be served: what was found, what to do, and the status that says whose fault it is."""
 
-    def __init__(self, status: int, code: Code, message: str, **about: Unpack[About]) -> None:
+    def __init__(self, status: int, code: Code, message: str, /, **about: Unpack[About]) -> None:
         super().__init__(message, code=code, **about)
         self.status = status
 
