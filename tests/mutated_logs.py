@@ -78,6 +78,22 @@ SMALL: dict[str, tuple[str, list[Any]]] = {
             {"assessment_name": "ok", "source": {"source_id": "gpt", "source_type": "LLM"}, "valid": True,
              "feedback": {"value": True}}]},
     ]),
+    "openinference": ("spans.jsonl", [
+        {"resourceSpans": [{"scopeSpans": [{"spans": [
+            {"traceId": "t1", "spanId": "s1", "endTimeUnixNano": "1700000000000000000", "attributes": [
+                {"key": "input.value", "value": {"stringValue": "q"}},
+                {"key": "annotations.0.annotation.name", "value": {"stringValue": "ok"}},
+                {"key": "annotations.0.annotation.score", "value": {"intValue": "1"}},
+                {"key": "annotations.0.annotation.identifier", "value": {"stringValue": "gpt"}}],
+             "events": [{"name": "gen_ai.evaluation.result", "timeUnixNano": "1", "attributes": [
+                 {"key": "gen_ai.evaluation.name", "value": {"stringValue": "ok"}},
+                 {"key": "gen_ai.evaluation.score.label", "value": {"stringValue": "1"}}]}]}]}]}]},
+        {"context": {"trace_id": "0xt2", "span_id": "0xs2"}, "end_time": "2026-01-01T00:00:00Z", "events": [],
+         "attributes": {"session.id": "z", "session.evaluations.0.evaluation.name": "ok",
+                        "session.evaluations.0.evaluation.label": "yes"}},
+        {"data": [{"name": "ok", "annotator_kind": "LLM", "span_id": "s1", "identifier": "b",
+                   "result": {"label": "1"}}]},
+    ]),
     "promptfoo": ("results.json", [
         {"evalId": "e", "results": {"version": 3, "results": [
             {"testIdx": 0, "promptIdx": 0, "provider": {"id": "p"}, "prompt": {"raw": "q"}, "response": {"output": "a"},

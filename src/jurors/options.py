@@ -20,8 +20,8 @@ Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, f
 
 #: the tools whose logs are read, in the order in which their readers are asked
 TOOLS = (
-    "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "label-studio", "argilla", "devai", "matrix",
-    "by-true-label",
+    "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "openinference", "label-studio", "argilla",
+    "devai", "matrix", "by-true-label",
 )  # fmt: skip
 
 

@@ -39,7 +39,8 @@ def samples() -> dict[str, Files]:
 QUESTIONS = {
     "mlflow/traces.json": "mlflow:correct", "mlflow/traces.jsonl": "mlflow:tone", "lm_eval": "lm-eval:colours",
     "label_studio/json.json": "label-studio:verdict", "label_studio/json_min.json": "label-studio:verdict",
-    "label_studio/snapshot.json": "label-studio:verdict",
+    "label_studio/snapshot.json": "label-studio:verdict", "openinference/spans.json": "openinference:correct",
+    "openinference/traces.jsonl": "openinference:correct",
 }  # fmt: skip
 
 

@@ -18,6 +18,7 @@ LOGS = {
     "promptfoo": SAMPLES / "promptfoo" / "results.json",
     "openai-evals": SAMPLES / "openai_evals" / "graded_kind.jsonl",
     "mlflow": next((SAMPLES / "mlflow").glob("*.json")),
+    "openinference": SAMPLES / "openinference" / "traces.jsonl",
     "label-studio": SAMPLES / "label_studio" / "json.json",
     "argilla": SAMPLES / "argilla" / "nested.json",
     "devai": SAMPLES / "devai/judgment/OpenHands/human_as_a_judge/ann/01_Image_Classification.json",

@@ -32,6 +32,7 @@ READERS: dict[str, str] = {
     "openai-evals": "openai_evals",
     "promptfoo": "promptfoo",
     "mlflow": "mlflow",
+    "openinference": "openinference",
     "label-studio": "label_studio",
     "argilla": "argilla",
     "devai": "devai",
@@ -51,6 +52,8 @@ class Records:
     label: Sequence[Any]
     #: item -> column -> what a person may be shown of it, where the tool wrote it down (`LogTexts`)
     texts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    #: when each vote was given, in seconds since 1970, where the tool wrote it down; else empty
+    time: Sequence[float | None] = field(default=(), repr=False)
 
 
 class Reader(Protocol):

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.names import nearest
 from jurors.votes.readers import Records
 from jurors.votes.readers.log_files import HEAD, Files, parsed
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node
-from jurors.votes.readers.short_names import told_apart
+from jurors.votes.readers.voices import Asked, Feedback, Voice
 
 TITLE = "table of MLflow traces"
 ASKS = True
@@ -97,25 +96,13 @@ def _by_column(document: Node, where: str) -> Iterator[Node]:
 
 
 def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
-    texts, feedback = LogTexts(), []
+    texts, feedback = LogTexts(), list[Feedback]()
     for trace in traces:
         name = _trace_id(trace)
         texts.add(name, {shown: trace[column].value for column, shown in _SHOWN.items()})
         votes = (_vote(assessment) for assessment in _listed(trace))
-        feedback += [(name, *vote) for vote in votes if vote is not None]
-    voices = list(dict.fromkeys(voice for _, voice, _ in feedback))
-    questions = list(dict.fromkeys(voice[0] for _, voice, value in feedback if value is not None))
-    if question is None and 1 < len(questions) < len(voices):
-        names_of = ", ".join(sorted(questions)[:12])
-        message = f"{len(questions)} assessments are given: {names_of}; choose one with {how}{questions[0]}"
-        raise VotesError(message, code="several_questions", known=questions, tool=f"mlflow:{questions[0]}")
-    if question is not None:
-        chosen = nearest(question, questions, "assessment")
-        voices = [voice for voice in voices if voice[0] == chosen]
-    names = dict(zip(voices, told_apart(*zip(*voices, strict=True)), strict=True)) if voices else {}
-    kept = [(trace, names[voice], value) for trace, voice, value in feedback if voice in names]
-    items, jurors, labels = ([row[k] for row in kept] for k in range(3))
-    return Records(items, jurors, labels, texts.by_item)
+        feedback += [Feedback(name, *vote) for vote in votes if vote is not None]
+    return Asked(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
 
 
 def _trace_id(trace: Node) -> Any:
@@ -140,7 +127,7 @@ def _listed(trace: Node) -> list[Node]:
     return list(replace(assessments, value=given).records())
 
 
-def _vote(assessment: Node) -> tuple[tuple[str, str, str], Any] | None:
+def _vote(assessment: Node) -> tuple[Voice, Any] | None:
     """Who (name, source, kind of source) said what; None where it is an expectation or was overridden."""
     feedback = assessment["feedback"]
     if feedback.is_null or assessment["valid"].truth() is False:
