@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     )
     from jurors.lab import DisjointJury, Plan, Simulation, load_example, plan, simulate
     from jurors.look import Inspection, inspect
+    from jurors.monitor import Monitor
     from jurors.numbers import Surd
     from jurors.report.page import report_html, write_report
     from jurors.sketch import Sketch, moments, read_sketch
@@ -97,7 +98,10 @@ __version__ = "0.1.0"
 
 #: Where the names come from, in the order of the journey: each room has loaded those before it anyway. The client is
 #: light, and whoever only sends votes should not load what grades them.
-_ROOMS = ("errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "look", "lab", "report.page")
+_ROOMS = (
+    "errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "monitor", "look", "lab",
+    "report.page",
+)  # fmt: skip
 
 __all__ = [
     "METHODS",
@@ -118,6 +122,7 @@ __all__ = [
     "Key",
     "KeyedEvaluation",
     "Labelling",
+    "Monitor",
     "OptionError",
     "OutputError",
     "Plan",

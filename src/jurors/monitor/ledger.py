@@ -1,0 +1,285 @@
+"""The ledger: what was said of the items that are still open, so that repeated and corrected votes count once.
+
+Per item its pane, the time of its first vote, its key as it is counted now, and when each vote was cast. An item is
+closed when so many newer ones have come; then only its counts are left, and a fingerprint of its name, by which a late
+vote is known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from jurors.monitor.closed import Closed
+from jurors.monitor.incoming import UNTIMED, Batch
+from jurors.monitor.keys import Coded, keys_of, votes_in
+from jurors.monitor.panes import Panes, Recoding
+from jurors.monitor.window import Window
+from jurors.numbers.arrays import Flags, Floats, Integers
+
+_CELLS = 1 << 22  # items x jurors that are worked on at a time
+
+#: of an open item: its pane, the time of its first vote, its key, its votes' times (8 bytes each; none if untimed)
+Entry: TypeAlias = tuple[int, float, bytes, bytes]
+_NEW: Entry = (0, np.inf, b"", b"")
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Votes on some items, as the panes write them."""
+
+    items: list[str]
+    item: Integers  #: of each vote its position among them
+    juror: Integers
+    code: Coded
+    time: Floats | None
+    first: Floats | None  #: of each item, the time of its first vote elsewhere
+    number: Integers | None  #: and its pane there
+
+    def of_items(self, kept: Flags) -> _Part:
+        """The votes on these items."""
+        votes = kept[self.item]
+        return _Part(
+            [name for name, is_kept in zip(self.items, kept.tolist(), strict=True) if is_kept],
+            (np.cumsum(kept) - 1)[self.item[votes]], self.juror[votes], self.code[votes],
+            None if self.time is None else self.time[votes],
+            None if self.first is None else self.first[kept],
+            None if self.number is None else self.number[kept],
+        )  # fmt: skip
+
+
+class Ledger:
+    """Who said what of the open items, counted into panes."""
+
+    def __init__(self, panes: Panes, window: Window, remember: int) -> None:
+        self.panes, self.window, self.remember = panes, window, remember
+        self.entries: dict[str, Entry] = {}  #: item -> entry, in the order in which items came
+        self.closed = Closed(10 * remember)
+        self.begun = 0  #: how many items came
+        self.late = 0  #: how many votes came for closed items
+        self.latest = UNTIMED  #: the latest time of any vote
+
+    def learn(self, batch: Batch, first: Floats | None = None, number: Integers | None = None) -> None:
+        """Count a batch of votes; nothing is changed where a label is refused.
+
+        `first` and `number` are what another ledger knows of the items: the time of their first vote, and their pane.
+        """
+        self.panes.check_labels([label for label in batch.labels if label is not None])
+        juror = np.array([self.panes.juror(name) for name in batch.jurors], dtype=np.int64)[batch.juror]
+        codes = [0 if label is None else self.panes.label(label) for label in batch.labels]
+        code = np.array(codes, dtype=np.uint8)[batch.label]
+        for part in _parts(
+            _Part(batch.items, batch.item, juror, code, batch.time, first, number), len(self.panes.jurors)
+        ):
+            self._learn(part)
+        self.forget()
+
+    def _learn(self, part: _Part) -> None:
+        old = [self.entries.get(name, _NEW) for name in part.items]
+        new = np.array([entry is _NEW for entry in old])
+        if self.closed and new.any() and (late := self._late(part.items, new)).any():
+            timely = part.of_items(~late)
+            self.late += len(part.item) - len(timely.item)
+            if timely.items:
+                self._learn(timely)
+            return
+        keys, times, begin = self._votes(old, part)
+        begin = begin if part.first is None else np.minimum(begin, part.first)
+        numbers = self._numbers(old, new, begin, part.number)
+        self._count(old, numbers, keys)
+        self._see(numbers, begin, part)
+        self.entries.update(zip(part.items, zip(numbers, begin.tolist(), keys, times, strict=True), strict=True))
+
+    def _late(self, items: Sequence[str], new: Flags) -> Flags:
+        late = np.zeros(len(items), dtype=bool)
+        late[new] = self.closed.holds([name for name, is_new in zip(items, new.tolist(), strict=True) if is_new])
+        return late
+
+    def _votes(self, old: Sequence[Entry], part: _Part) -> tuple[list[bytes], list[bytes], Floats]:
+        """The items' keys and times with these votes, and when each item began. The later vote of two counts."""
+        table = self.panes.codes([entry[2] for entry in old]).copy()
+        begin = np.array([entry[1] for entry in old])
+        if part.time is None and not any(entry[3] for entry in old):
+            table[part.item, part.juror] = part.code  # of two votes the last is kept
+            begin[np.isinf(begin)] = UNTIMED
+            return keys_of(table), [b""] * len(old), begin
+        stamps = _stamps(old, table)
+        time = np.full(len(part.item), UNTIMED) if part.time is None else part.time
+        np.minimum.at(begin, part.item, time)
+        order = np.argsort(time, kind="stable")
+        item, juror, code, time = part.item[order], part.juror[order], part.code[order], time[order]
+        wins = (table[item, juror] == 0) | (time >= stamps[item, juror])
+        table[item[wins], juror[wins]] = code[wins]
+        stamps[item[wins], juror[wins]] = time[wins]
+        return keys_of(table), _packed(stamps, table), begin
+
+    def _numbers(self, old: Sequence[Entry], new: Flags, begin: Floats, told: Integers | None) -> list[int]:
+        """The pane of each item: of its first vote by its own time, or of its place in the order of items."""
+        if self.window.by_time:
+            return list(np.floor(begin / self.window.step).astype(np.int64).tolist())
+        numbers = np.array([entry[0] for entry in old])
+        places = self.begun + np.arange(int(new.sum()))
+        numbers[new] = np.floor(places / self.window.step)
+        self.begun += len(places)
+        return list((numbers if told is None else np.minimum(numbers, told)).tolist())
+
+    def _count(self, old: Sequence[Entry], numbers: Sequence[int], keys: Sequence[bytes]) -> None:
+        """Every item whose tuple or pane has changed is taken back where it was counted, and counted anew."""
+        changes: Counter[tuple[int, bytes]] = Counter(zip(numbers, keys, strict=True))
+        changes.subtract((entry[0], entry[2]) for entry in old if entry is not _NEW)
+        for (number, key), times in sorted(changes.items(), key=lambda change: -change[1]):
+            if times:
+                self.panes.add(number, key, times)
+
+    def _see(self, numbers: Sequence[int], begin: Floats, part: _Part) -> None:
+        if part.time is None:
+            return
+        last = np.full(len(numbers), UNTIMED)
+        np.maximum.at(last, part.item, part.time)
+        self.latest = max(self.latest, float(last.max(initial=UNTIMED)))
+        where = np.array(numbers)
+        for number in np.unique(where[last > UNTIMED]).tolist():
+            here = (where == number) & (last > UNTIMED)
+            starts = begin[here & (begin > UNTIMED)]
+            self.panes.pane(number).see(float(starts.min()) if len(starts) else None, float(last[here].max()))
+
+    # -- closing --------------------------------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Close the oldest items where more are open than are to be remembered."""
+        over = len(self.entries) - self.remember
+        if over > 0:
+            names = list(islice(self.entries, over))
+            self.closed.add(names)
+            for name in names:
+                del self.entries[name]
+
+    def take_back(self, items: Iterable[str]) -> dict[str, Entry]:
+        """These items' entries, no longer counted."""
+        taken = {name: self.entries.pop(name) for name in items}
+        for number, _, key, _ in taken.values():
+            self.panes.add(number, key, -1)
+        return taken
+
+    # -- two ledgers ----------------------------------------------------------------------------------------------
+
+    def absorb(self, other: Ledger) -> None:
+        """Count what another counted, which is used up; an item that is open in both is one item.
+
+        What is closed in one and open in the other was counted already: the open votes are late. Of items counted by
+        their order, the k-th stretch of one joins the k-th of the other.
+        """
+        for one, two in ((self, other), (other, self)):
+            if one.closed and (names := [name for name in two.entries if name not in one.entries]):
+                late = one.closed.holds(names).tolist()
+                taken = two.take_back(name for name, is_late in zip(names, late, strict=True) if is_late)
+                self.late += sum(votes_in(entry[2]) for entry in taken.values())
+        shared = other.take_back([name for name in other.entries if name in self.entries])
+        recoding = self.panes.absorb(other.panes)
+        self.entries.update(_recoded(other.entries, recoding))
+        if shared:
+            self.learn(*entries_batch(shared, other.panes))
+        self.entries = dict(sorted(self.entries.items(), key=lambda pair: pair[1][0]))
+        self.closed.absorb(other.closed)
+        self.begun, self.late = max(self.begun, other.begun), self.late + other.late
+        self.latest = max(self.latest, other.latest)
+        self.forget()
+
+    def copy(self) -> Ledger:
+        """A ledger of its own, with panes of its own."""
+        again = Ledger(self.panes.copy(), self.window, self.remember)
+        again.entries = dict(self.entries)
+        again.closed.absorb(self.closed)
+        again.begun, again.late, again.latest = self.begun, self.late, self.latest
+        return again
+
+    # -- JSON -----------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types."""
+        columns = list(zip(*self.entries.values(), strict=True)) or [(), (), (), ()]
+        return {
+            "items": list(self.entries),
+            "panes": columns[0],
+            "first": [None if np.isinf(one) else one for one in columns[1]],
+            "keys": [key.hex() for key in columns[2]],
+            "times": [times.hex() for times in columns[3]],
+            "closed": self.closed.to_dict(),
+            "begun": self.begun,
+            "late": self.late,
+            "latest": None if np.isinf(self.latest) else self.latest,
+        }
+
+    def restore(self, document: Any) -> None:
+        """The inverse of `to_dict`."""
+        first = [UNTIMED if one is None else float(one) for one in document["first"]]
+        columns = (
+            document["panes"],
+            first,
+            map(bytes.fromhex, document["keys"]),
+            map(bytes.fromhex, document["times"]),
+        )
+        self.entries = dict(zip(document["items"], zip(*columns, strict=True), strict=True))
+        self.closed = Closed.from_dict(document["closed"], 10 * self.remember)
+        self.begun, self.late = int(document["begun"]), int(document["late"])
+        self.latest = UNTIMED if document["latest"] is None else float(document["latest"])
+
+
+def entries_batch(entries: dict[str, Entry], panes: Panes) -> tuple[Batch, Floats, Integers]:
+    """The votes of some entries as a batch, when each item began, and its pane."""
+    kept = list(entries.values())
+    table = panes.codes([entry[2] for entry in kept])
+    item, juror = np.nonzero(table)
+    time = _stamps(kept, table)[item, juror]
+    label = table[item, juror].astype(np.int64) - 1
+    batch = Batch(list(entries), panes.jurors, panes.labels, item, juror, label, time)
+    return batch, np.array([entry[1] for entry in kept]), np.array([entry[0] for entry in kept])
+
+
+def _recoded(entries: dict[str, Entry], recoding: Recoding) -> dict[str, Entry]:
+    """Entries as the other panes write them: keys and times in another order of jurors."""
+    kept = list(entries.values())
+    table = recoding.source.codes([entry[2] for entry in kept])
+    stamps = np.full((len(kept), recoding.width), UNTIMED)
+    stamps[:, recoding.place] = _stamps(kept, table)
+    again = recoding.table(table)
+    changed = zip(keys_of(again), _packed(stamps, again), strict=True)
+    return {
+        name: (entry[0], entry[1], key, times)
+        for (name, entry), (key, times) in zip(entries.items(), changed, strict=True)
+    }
+
+
+def _stamps(entries: Sequence[Entry], table: Coded) -> Floats:
+    """Items x jurors: when each vote was cast."""
+    stamps = np.full(table.shape, UNTIMED)
+    timed = np.array([bool(entry[3]) for entry in entries], dtype=bool)
+    where = (table > 0) & timed[:, None]
+    stamps[where] = np.frombuffer(b"".join(entry[3] for entry in entries), dtype=np.float64)
+    return stamps
+
+
+def _packed(stamps: Floats, table: Coded) -> list[bytes]:
+    """The times of each item's votes, in the order of jurors."""
+    voted = table > 0
+    raw = stamps[voted].tobytes()
+    ends = np.cumsum(8 * voted.sum(axis=1)).tolist()
+    timed = np.asarray((voted & (stamps > UNTIMED)).any(axis=1))
+    return [raw[a:b] if has else b"" for a, b, has in zip([0, *ends], ends, timed.tolist(), strict=False)]
+
+
+def _parts(votes: _Part, width: int) -> Iterator[_Part]:
+    """Stretches of items with their votes, few enough for a table of items x jurors."""
+    step = max(1, _CELLS // max(width, 1))
+    if len(votes.items) <= step:
+        if votes.items:
+            yield votes
+        return
+    for start in range(0, len(votes.items), step):
+        places = np.arange(len(votes.items))
+        yield votes.of_items((places >= start) & (places < start + step))

@@ -1,0 +1,311 @@
+"""Panes: a stream cut into consecutive stretches, of each the counts of its decision tuples and nothing else.
+
+A decision tuple is written as bytes, its *key*: one byte per juror in the order in which jurors came, 0 for no vote and
+k for label k of those that came, without the zeros at the end. So a new juror or label changes no key, and what is
+counted once can be taken back (`times=-1`) when a later vote changes the tuple.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from jurors.errors import VotesError
+from jurors.monitor.keys import Coded, keys_of, votes_in, weighed
+from jurors.numbers.arrays import Integers
+from jurors.options import Reading
+from jurors.sketch import Sketch
+from jurors.votes import Label, Votes
+from jurors.votes.cells import in_natural_order, spelled_labels
+from jurors.votes.findings.repeats import repeated_rows
+from jurors.votes.findings.while_reading import with_findings
+from jurors.votes.table import ordered_labels, recode
+
+MOST_LABELS = 250  #: that fit a byte beside "no vote"
+
+
+@dataclass
+class Pane:
+    """One stretch of the stream."""
+
+    number: int
+    tuples: dict[bytes, int] = field(default_factory=dict)  #: key -> on how many items it was said
+    items: int = 0
+    votes: int = 0
+    first_time: float | None = None  #: of its votes' own times, where they have some
+    last_time: float | None = None
+    revision: int = field(default=0, compare=False)  #: grows with every change
+
+    def see(self, first: float | None, last: float | None) -> None:
+        """Note the times of some of its votes, where they have any."""
+        if first is not None:
+            self.first_time = first if self.first_time is None else min(self.first_time, first)
+        if last is not None:
+            self.last_time = last if self.last_time is None else max(self.last_time, last)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types; keys in a fixed order, so that equal panes give equal documents."""
+        said = sorted(self.tuples.items())
+        return {
+            "number": self.number,
+            "keys": [key.hex() for key, _ in said],
+            "counts": [count for _, count in said],
+            "times": [self.first_time, self.last_time],
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Pane:
+        """The inverse of `to_dict`."""
+        pane = cls(int(document["number"]))
+        for key, count in zip(map(bytes.fromhex, document["keys"]), document["counts"], strict=True):
+            pane.add(key, int(count))
+        pane.first_time, pane.last_time = document["times"]
+        return pane
+
+    def add(self, key: bytes, times: int = 1) -> None:
+        """Count a decision tuple so many times more, or (negative) fewer."""
+        count = self.tuples.get(key, 0) + times
+        if count < 0:
+            raise ValueError(f"pane {self.number} holds no such tuple to take back")
+        if count:
+            self.tuples[key] = count
+        else:
+            self.tuples.pop(key, None)
+        self.items += times
+        self.votes += times * votes_in(key)
+        self.revision += 1
+
+
+class Panes:
+    """Counts by pane, and who and what the keys are about.
+
+    Examples
+    --------
+    >>> panes = Panes()
+    >>> key = panes.key({"ann": "yes", "bob": "no"})
+    >>> panes.add(0, key), panes.add(1, key)
+    (None, None)
+    >>> panes.to_sketch().to_counts(), panes.to_sketch([1]).items
+    ({('yes', 'no'): 2}, 1)
+    """
+
+    def __init__(
+        self,
+        jurors: Iterable[str] = (),
+        labels: Iterable[Label] = (),
+        panes: Iterable[Pane] = (),
+        *,
+        told: bool = False,
+    ) -> None:
+        self.jurors: list[str] = list(jurors)  #: in the order of the keys' bytes
+        self.labels: list[Label] = list(labels)  #: code k of a key is labels[k - 1]
+        self.panes: dict[int, Pane] = {pane.number: pane for pane in panes}
+        self.told = told  #: whether the caller named the labels, so that no other may come
+        self.since: int | None = None  #: panes before this one were added to it
+        self.gone: int | None = None  #: panes up to this one are forgotten
+        self.forgotten = 0  #: how many items they held
+        self._juror = {name: k for k, name in enumerate(self.jurors)}
+        self._label = {_identity(label): k for k, label in enumerate(self.labels, 1)}
+
+    # -- names ------------------------------------------------------------------------------------------------------
+
+    def juror(self, name: str) -> int:
+        """The position of a juror in keys; a new one comes last."""
+        if name not in self._juror:
+            self._juror[name] = len(self.jurors)
+            self.jurors.append(name)
+        return self._juror[name]
+
+    def label(self, label: Label) -> int:
+        """The code of a label in keys, from 1; a new one comes last, if none were told."""
+        self.check_labels([label])
+        code = self._label.setdefault(_identity(label), len(self.labels) + 1)
+        if code > len(self.labels):
+            self.labels.append(label)
+        return code
+
+    def check_labels(self, labels: Iterable[Label]) -> None:
+        """VotesError where a label may not come: others were told, or there are too many."""
+        new = [label for label in labels if _identity(label) not in self._label]
+        if new and self.told:  # as numbers, perhaps, and they come as text
+            codes = recode(new, self.labels).tolist()
+            self._label.update({_identity(one): code + 1 for one, code in zip(new, codes, strict=True)})
+        elif len(self.labels) + len(new) > MOST_LABELS:
+            raise VotesError(
+                f"more than {MOST_LABELS} labels came: are these scores or free text? Group them first",
+                code="many_labels",
+                needed=MOST_LABELS,
+            )
+
+    def key(self, said: Mapping[str, Label]) -> bytes:
+        """The key of a decision tuple: who said what."""
+        codes = {self.juror(juror): self.label(label) for juror, label in said.items()}
+        return bytes(codes.get(k, 0) for k in range(max(codes, default=-1) + 1))
+
+    # -- counts -----------------------------------------------------------------------------------------------------
+
+    def pane(self, number: int) -> Pane:
+        """The pane of this number, or the one that it was added to; a new one where there was none."""
+        number = number if self.since is None else max(number, self.since)
+        if number not in self.panes:
+            self.panes[number] = Pane(number)
+        return self.panes[number]
+
+    def add(self, number: int, key: bytes, times: int = 1) -> None:
+        """Count a decision tuple in a pane so many times more, or (negative) fewer."""
+        if self.gone is not None and number <= self.gone:
+            self.forgotten += times
+        else:
+            self.pane(number).add(key, times)
+
+    def trim(self, keep: int, most: int) -> None:
+        """At most so many panes: older ones are added up; what they hold is forgotten where it has too many tuples."""
+        if len(self.panes) > keep:
+            self.join_up_to(sorted(self.panes)[-keep])
+        if self.since is not None and len(self.panes[self.since].tuples) > most:
+            self.forgotten += self.panes[self.since].items
+            self.panes[self.since] = Pane(self.since)
+            self.gone = self.since
+
+    def join_up_to(self, number: int) -> None:
+        """Panes before this one are added to it."""
+        self.since = number if self.since is None else max(self.since, number)
+        for old in [old for old in sorted(self.panes) if old < self.since]:
+            pane = self.panes.pop(old)
+            for key, count in pane.tuples.items():
+                self.add(old, key, count)
+            self.pane(old).see(pane.first_time, pane.last_time)
+
+    def counts(self, which: Iterable[int] | None = None) -> Counter[bytes]:
+        """How often each key was said in these panes; in all of them where none are named."""
+        counted: Counter[bytes] = Counter()
+        for number in self.panes if which is None else which:
+            if number in self.panes:
+                counted.update(self.panes[number].tuples)
+        return counted
+
+    def codes(self, keys: Sequence[bytes]) -> Coded:
+        """Keys x jurors: labels' codes from 1, 0 for no vote."""
+        width = len(self.jurors)
+        if not width or not keys:
+            return np.zeros((len(keys), width), dtype=np.uint8)
+        return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)
+
+    def to_sketch(self, which: Iterable[int] | None = None, weights: Mapping[int, float] | None = None) -> Sketch:
+        """The sketch of these panes (all, where none are named), as one read of the same votes would give it.
+
+        `weights` (pane -> weight) weigh the panes' items: the sketch then stands for as many whole items as the weighed
+        ones are worth (see `weighed`).
+        """
+        counted = self.counts(which) if weights is None else self._weighed(weights)
+        keys = sorted(counted)
+        counts = np.array([counted[key] for key in keys], dtype=np.int64)
+        return self._sketch(self.codes(keys), counts)
+
+    def _weighed(self, weights: Mapping[int, float]) -> dict[bytes, int]:
+        known = {number: weight for number, weight in weights.items() if number in self.panes}
+        keys = self._in_order({key for number in known for key in self.panes[number].tuples})
+        table = np.array([[self.panes[number].tuples.get(key, 0) for key in keys] for number in known])
+        whole = weighed(table.reshape(len(known), len(keys)), np.array(list(known.values())))
+        return {key: count for key, count in zip(keys, whole.tolist(), strict=True) if count}
+
+    def _in_order(self, keys: Iterable[bytes]) -> list[bytes]:
+        """Keys in an order that does not depend on who came first, nor on what was said first."""
+        listed = list(keys)
+        rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
+        rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
+        by_name = sorted(range(len(self.jurors)), key=self.jurors.__getitem__)
+        table = rank[self.codes(listed)][:, by_name]
+        return [key for _, key in sorted(zip(map(bytes, table), listed, strict=True))]
+
+    def _sketch(self, codes: Coded, counts: Integers) -> Sketch:
+        """Jurors and labels in their natural order, cells spelled as in one read."""
+        row, col = np.nonzero(codes)
+        said = codes[row, col].astype(np.int64) - 1
+        spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.told else None), "label")
+        heard = {spelling.labels[k] for k in np.unique(said).tolist()} - {None}
+        kinds = tuple(self.labels) if self.told else ordered_labels(heard)
+        code = recode([one if one in heard else None for one in spelling.labels], kinds)[said]
+        jurors, place = in_natural_order(self.jurors, np.arange(len(self.jurors)))
+        findings = spelling.findings(self.jurors, col, said, counts[row])
+        bare = Votes(
+            jurors=tuple(map(str, jurors)), labels=kinds, rows=len(counts), counts=counts, findings=findings,
+            labels_told=self.told,
+        )  # fmt: skip
+        kept = code >= 0
+        sketch = Sketch.from_votes(bare._with_triples(row[kept], place[col[kept]], code[kept]))
+        return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
+
+    # -- added up -----------------------------------------------------------------------------------------------------
+
+    def absorb(self, other: Panes) -> Recoding:
+        """Count everything that `other` counted, too; returns how its keys are written here."""
+        recoding = self.recoding(other)
+        if other.gone is not None and (self.gone is None or self.gone < other.gone):
+            self.gone = other.gone
+        if other.since is not None:
+            self.join_up_to(other.since)
+        self.forgotten += other.forgotten
+        for number, pane in other.panes.items():
+            for again, count in zip(recoding(list(pane.tuples)), pane.tuples.values(), strict=True):
+                self.add(number, again, count)
+            self.pane(number).see(pane.first_time, pane.last_time)
+        return recoding
+
+    def recoding(self, other: Panes) -> Recoding:
+        """How keys of `other` are written here; its jurors and labels become known."""
+        place = np.array([self.juror(name) for name in other.jurors], dtype=np.int64)
+        code = np.array([0, *(self.label(label) for label in other.labels)], dtype=np.uint8)
+        return Recoding(other, len(self.jurors), place, code)
+
+    def copy(self) -> Panes:
+        """Panes of their own, with the same counts."""
+        again = Panes(self.jurors, self.labels, told=self.told)
+        again.panes = {number: replace(pane, tuples=dict(pane.tuples)) for number, pane in self.panes.items()}
+        again.since, again.gone, again.forgotten = self.since, self.gone, self.forgotten
+        return again
+
+    # -- JSON ---------------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types."""
+        panes = [self.panes[number].to_dict() for number in sorted(self.panes)]
+        old = {"since": self.since, "gone": self.gone, "forgotten": self.forgotten}
+        return {"jurors": self.jurors, "labels": self.labels, "told": self.told, **old, "panes": panes}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Panes:
+        """The inverse of `to_dict`."""
+        parts = map(Pane.from_dict, document["panes"])
+        panes = cls(document["jurors"], document["labels"], parts, told=document["told"])
+        panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
+        return panes
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """Keys of some panes, written as other panes do."""
+
+    source: Panes
+    width: int
+    place: Integers
+    code: Coded
+
+    def __call__(self, keys: Sequence[bytes]) -> list[bytes]:
+        """The same decision tuples."""
+        return keys_of(self.table(self.source.codes(keys)))
+
+    def table(self, codes: Coded) -> Coded:
+        """The same as rows x jurors codes."""
+        table = np.zeros((len(codes), self.width), dtype=np.uint8)
+        table[:, self.place] = self.code[codes]
+        return table
+
+
+def _identity(label: Any) -> tuple[bool, Any]:
+    """True and 1 are equal to Python, but as labels they are two."""
+    return isinstance(label, bool), label

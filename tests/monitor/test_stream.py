@@ -1,0 +1,175 @@
+"""Stream = batch: whatever the order, the batches, repeats, corrections, merges and restarts, the same sketch."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+from jurors import Monitor, Sketch
+from jurors.monitor.window import Window
+from jurors.votes import Label
+
+Vote = tuple[str, str, str, float]
+
+WINDOWS = (4, "8/2", "half-life 8", "10s", "20s/5s", "half-life 10s")
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[Vote]:
+    """Votes with times of their own, some of them cast several times; no two of one juror on an item at one time."""
+    cells = draw(
+        st.lists(
+            st.tuples(st.integers(0, 11), st.sampled_from(["ann", "bob", "cy", "dee"]), st.integers(0, 60)),
+            min_size=1, max_size=60, unique=True,
+        )
+    )  # fmt: skip
+    return [(f"q{item}", juror, draw(st.sampled_from("ABC")), float(time)) for item, juror, time in cells]
+
+
+def final(votes: list[Vote]) -> list[Vote]:
+    """The last vote of each juror on each item."""
+    return list({vote[:2]: vote for vote in sorted(votes, key=lambda vote: vote[3])}.values())
+
+
+def sketch_of(votes: list[Vote]) -> Sketch:
+    """One read of the final votes, counted by hand."""
+    kept = {(item, juror): label for item, juror, label, _ in final(votes)}
+    jurors, items = sorted({juror for _, juror in kept}), {item for item, _ in kept}
+    counts = Counter(tuple(kept.get((item, juror)) for juror in jurors) for item in items)
+    return Sketch.from_counts(counts, jurors=jurors, labels=sorted(set(kept.values())))
+
+
+def learnt(votes: list[Vote], rng: random.Random, window: int | str) -> Monitor:
+    """The votes one by one or in batches of all sorts, with restarts in between."""
+    monitor, rest = Monitor(window), list(votes)
+    while rest:
+        size = rng.randint(1, len(rest))
+        batch, rest = rest[:size], rest[size:]
+        if size == 1:
+            monitor.learn_one(*batch[0])
+        elif rng.random() < 0.5:
+            monitor.learn_many(pd.DataFrame(batch, columns=["item", "juror", "label", "time"]))
+        else:
+            monitor.learn_many(batch)
+        if rng.random() < 0.3:
+            monitor = Monitor.from_dict(monitor.to_dict())
+    return monitor
+
+
+@given(streams(), st.sampled_from(WINDOWS), st.randoms(use_true_random=False))
+@examples(60)
+def test_any_order_batches_repeats_and_restarts_give_the_sketch_of_one_read(
+    votes: list[Vote], window: int | str, rng: random.Random
+) -> None:
+    again = [*votes, *rng.choices(votes, k=len(votes) // 3)]
+    rng.shuffle(again)
+    monitor = learnt(again, rng, window)
+    assert monitor.sketch() == sketch_of(votes)
+    assert monitor.votes == len(final(votes))
+    assert monitor.late == 0
+
+
+@given(streams(), st.sampled_from(WINDOWS), st.randoms(use_true_random=False))
+@examples(60)
+def test_merges_in_any_grouping_and_order_give_the_sketch_of_one_read(
+    votes: list[Vote], window: int | str, rng: random.Random
+) -> None:
+    parts: list[list[Vote]] = [[] for _ in range(rng.randint(1, 4))]
+    for vote in votes:
+        rng.choice(parts).append(vote)
+    monitors = [learnt(part, rng, window) for part in parts]
+    while len(monitors) > 1:
+        rng.shuffle(monitors)
+        monitors.append(monitors.pop() + monitors.pop())
+    assert monitors[0].sketch() == sketch_of(votes)
+    assert monitors[0].items == len({item for item, *_ in votes})
+
+
+@given(streams(), st.sampled_from(["10s", "20s/5s", "half-life 10s"]), st.randoms(use_true_random=False))
+@examples(60)
+def test_windows_by_time_do_not_depend_on_the_order_of_arrival(
+    votes: list[Vote], window: str, rng: random.Random
+) -> None:
+    shuffled = rng.sample(votes, len(votes))
+    one, two = learnt(votes, rng, window), learnt(shuffled, rng, window)
+    cut = rng.randint(0, len(votes))
+    three = learnt(shuffled[:cut], rng, window) + learnt(shuffled[cut:], rng, window)
+    for other in (two, three):
+        assert [span for span in one.windows() if span.items] == [span for span in other.windows() if span.items]
+        for span in one.windows():
+            assert one.sketch(span.number).to_counts() == _in_order(other.sketch(span.number), one.sketch(span.number))
+
+
+def _in_order(sketch: Sketch, like: Sketch) -> Any:
+    return sketch.take(like.jurors).to_counts()
+
+
+@given(streams(), st.randoms(use_true_random=False))
+@examples(60)
+def test_renaming_jurors_and_labels_commutes(votes: list[Vote], rng: random.Random) -> None:
+    jurors = dict(zip(["ann", "bob", "cy", "dee"], rng.sample(["w", "x", "y", "z"], 4), strict=True))
+    labels: dict[Label, Label] = dict(zip("ABC", rng.sample("ABC", 3), strict=True))
+    renamed = [(item, jurors[juror], str(labels[label]), time) for item, juror, label, time in votes]
+    plain, other = learnt(votes, rng, 5).sketch(), learnt(renamed, rng, 5).sketch()
+    wanted = plain.rename(jurors).relabel(labels)
+    assert other.take(wanted.jurors).to_counts() == wanted.to_counts()
+
+
+@given(streams(), st.randoms(use_true_random=False))
+@examples(30)
+def test_without_times_the_later_arrival_corrects(votes: list[Vote], rng: random.Random) -> None:
+    untimed = [vote[:3] for vote in votes]
+    monitor = Monitor(5)
+    for item, juror, label in untimed:
+        monitor.learn_one(item, juror, label)
+    whole = Monitor(5)
+    whole.learn_many(untimed)
+    numbered = [(*vote, float(k)) for k, vote in enumerate(untimed)]
+    assert monitor.sketch() == whole.sketch() == sketch_of(numbered)
+    assert monitor.panes.to_dict() == whole.panes.to_dict()
+
+
+@given(streams(), st.randoms(use_true_random=False))
+@examples(30)
+def test_a_stream_in_order_counts_each_vote_in_the_window_of_its_item(votes: list[Vote], rng: random.Random) -> None:
+    monitor = Monitor("20s/5s")
+    monitor.learn_many(votes)
+    first = {item: min(time for one, _, _, time in votes if one == item) for item, *_ in votes}
+    for span in monitor.windows():
+        inside = [vote for vote in votes if span.start <= first[vote[0]] < span.end]
+        assert (span.items, span.votes) == (len({item for item, *_ in inside}), len(final(inside)))
+        if inside:
+            wanted = sketch_of(inside)
+            assert monitor.sketch(span.number).take(wanted.jurors).to_counts() == wanted.to_counts()
+
+
+@given(streams())
+@examples(10)
+def test_a_frame_in_one_read_gives_the_same_sketch(votes: list[Vote]) -> None:
+    kept = final(votes)
+    frame = pd.DataFrame(kept, columns=["item", "juror", "label", "time"])
+    monitor = Monitor(5)
+    monitor.learn_many(frame)
+    assert monitor.sketch() == Sketch.from_frame(frame, layout="long", ignore=["time"])
+
+
+@pytest.mark.parametrize("text", ["1000", "1000/100", "90s", "1h/5m", "half-life 800", "half-life 1d", "1.5h", "2w"])
+def test_a_window_is_written_as_it_was_told(text: str) -> None:
+    assert Window.of(str(Window.of(text))) == Window.of(text)
+
+
+def test_a_file_is_counted_as_it_came(tmp_path: Path) -> None:
+    monitor = Monitor("1h")
+    monitor.learn_many([("q1", "ann", "yes", "2026-01-01T00:10:00Z"), ("q1", "bob", "no", "2026-01-01T02:00:00Z")])
+    monitor.save(tmp_path / "monitor.json.gz")
+    again = Monitor.load(tmp_path / "monitor.json.gz")
+    assert again.to_dict() == monitor.to_dict()
+    assert [span.items for span in again.windows()] == [1, 0]
