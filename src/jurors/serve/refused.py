@@ -19,7 +19,7 @@ class StoreDown(Refused):
     """The store cannot be reached or is busy; nothing of this request was acknowledged, and trying again is safe."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(503, "store_down", f"the store does not answer ({reason}); nothing was taken, try again")
+        super().__init__(503, "store_down", f"the store does not answer ({reason}); send it again, which is safe")
 
 
 class StoreFull(Refused):

@@ -15,7 +15,11 @@ _SCHEMES = ("postgresql://", "postgres://")
 def open_store(place: str) -> SqlStore:
     """The store at a path (SQLite) or an address of PostgreSQL, with its tables up to date."""
     store = SqlStore(_dialect(place))
-    store.migrate()
+    try:
+        store.migrate()
+    except BaseException:
+        store.close()
+        raise
     return store
 
 

@@ -38,7 +38,8 @@ class PostgreSQL:
         """Full or out of reach."""
         import psycopg
 
-        reason = (str(error).strip().splitlines() or ["no reason given"])[0]
+        line = (str(error).strip().splitlines() or ["no reason given"])[0]
+        reason = line.rpartition(" failed: ")[2]  # without where it listens: this goes to whoever asked
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreFull(reason)
         is_down = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | psycopg.InternalError)

@@ -1,0 +1,249 @@
+"""Votes per second of `jurors serve`, beside a bare FastAPI endpoint that stores the same rows as durably.
+
+python benchmarks/serve_load.py [--store sqlite|postgresql] [--seconds 10] [--clients 4]
+python benchmarks/serve_load.py --memory 10000000        (resident memory while so many votes are taken)
+
+Both run here, one after the other, each with one worker. The bare endpoint has pydantic models, writes a row per vote
+(upsert by item and juror) and commits each request with the same settings (SQLite: WAL, synchronous=FULL; PostgreSQL:
+synchronous_commit=on). Ours is measured until every vote is folded into counts, too: "kept up" says how many of the
+votes were counted when the last one was acknowledged, and the rate includes the time to count the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from own_postgres import own_postgres
+
+JURORS = 20
+BARE = """
+CREATE TABLE IF NOT EXISTS votes (project TEXT NOT NULL, item TEXT NOT NULL, juror TEXT NOT NULL, label TEXT NOT NULL,
+time DOUBLE PRECISION, PRIMARY KEY (project, item, juror))"""
+UPSERT = """
+INSERT INTO votes (project, item, juror, label, time) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (project, item, juror) DO UPDATE SET label = excluded.label, time = excluded.time"""
+
+
+def bare() -> Any:
+    """What one would write in ten minutes."""
+    from fastapi import FastAPI
+    from pydantic import BaseModel
+
+    class Vote(BaseModel):
+        item: str
+        juror: str
+        label: str
+        time: float | None = None
+
+    class Votes(BaseModel):
+        votes: list[Vote]
+
+    place = os.environ["BARE_STORE"]
+    local, app = threading.local(), FastAPI()
+
+    def connection() -> Any:
+        if not hasattr(local, "connection"):
+            local.connection = _connect(place)
+        return local.connection
+
+    _connect(place).execute(BARE)
+
+    def post(name: str, votes: Votes) -> dict[str, int]:
+        rows = [(name, vote.item, vote.juror, vote.label, vote.time) for vote in votes.votes]
+        one = connection()
+        one.execute("BEGIN" if place.startswith("postgresql") else "BEGIN IMMEDIATE")
+        one.cursor().executemany(UPSERT.replace("?", "%s") if place.startswith("postgresql") else UPSERT, rows)
+        one.execute("COMMIT")
+        return {"accepted": len(rows)}
+
+    post.__annotations__ = {"name": str, "votes": Votes, "return": dict[str, int]}
+    app.post("/v1/projects/{name}/votes")(post)
+    return app
+
+
+def _connect(place: str) -> Any:
+    if place.startswith("postgresql"):
+        import psycopg
+
+        return psycopg.connect(place, autocommit=True)
+    connection = sqlite3.connect(place, timeout=30, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+@contextmanager
+def served(kind: str, place: str) -> Iterator[tuple[int, int]]:
+    """A server in a process of its own: its port and process."""
+    if kind == "jurors":
+        command = [sys.executable, "-m", "jurors", "serve", "--store", place, "--port", "0"]
+    else:
+        command = [sys.executable, __file__, "--bare"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, "BARE_STORE": place}
+    )
+    assert process.stdout is not None
+    port = int(process.stdout.readline().decode().rpartition(":")[2])
+    try:
+        _ask(http.client.HTTPConnection("127.0.0.1", port), "PUT", "/v1/projects/p", b"{}")
+        yield port, process.pid
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+
+
+def run_bare() -> None:
+    import socket
+
+    import uvicorn
+
+    listener = socket.create_server(("127.0.0.1", 0), backlog=2_048)
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
+    config = uvicorn.Config(bare(), log_level="warning", access_log=False)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+@dataclass
+class Sent:
+    """What a client saw."""
+
+    votes: int = 0
+    waits: list[float] = field(default_factory=list)
+
+
+def bodies(client: int, size: int) -> Iterator[bytes]:
+    """Batches of new items, each with the votes of all jurors; no two alike."""
+    number = 0
+    while True:
+        votes = [
+            {"item": f"item {client}-{(number + k) // JURORS}", "juror": f"juror {(number + k) % JURORS}",
+             "label": "yes" if (number + k) % 3 else "no"}
+            for k in range(size)
+        ]  # fmt: skip
+        number += size
+        yield json.dumps({"votes": votes}).encode()
+
+
+def load(port: int, clients: int, size: int, seconds: float) -> tuple[int, float, list[float]]:
+    """Votes that were acknowledged, the time it took, and how long each request waited."""
+    prepared = [_some(bodies(k, size), max(20, int(40_000 / size))) for k in range(clients)]
+    sent = [Sent() for _ in range(clients)]
+    begun = time.perf_counter()
+    threads = [
+        threading.Thread(target=_send, args=(port, size, prepared[k], begun + seconds, sent[k])) for k in range(clients)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    taken = time.perf_counter() - begun
+    return sum(one.votes for one in sent), taken, [wait for one in sent for wait in one.waits]
+
+
+def _some(endless: Iterator[bytes], many: int) -> list[bytes]:
+    return [next(endless) for _ in range(many)]
+
+
+def _send(port: int, size: int, prepared: list[bytes], until: float, sent: Sent) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    for body in prepared:
+        begun = time.perf_counter()
+        if begun > until:
+            break
+        _ask(connection, "POST", "/v1/projects/p/votes", body)
+        sent.waits.append(time.perf_counter() - begun)
+        sent.votes += size
+    connection.close()
+
+
+def _ask(connection: http.client.HTTPConnection, method: str, path: str, body: bytes | None = None) -> Any:
+    connection.request(method, path, body, {"Content-Type": "application/json"})
+    return json.loads(connection.getresponse().read())
+
+
+def measure(kind: str, place: str, clients: int, size: int, seconds: float) -> dict[str, float]:
+    """One row of the table."""
+    with served(kind, place) as (port, _):
+        votes, taken, waits = load(port, clients, size, seconds)
+        if kind == "jurors":  # a read waits until all is folded
+            begun = time.perf_counter()
+            document = _ask(http.client.HTTPConnection("127.0.0.1", port), "GET", "/v1/projects/p")
+            behind = time.perf_counter() - begun
+            assert document["votes"] == votes, (document, votes)
+        else:
+            behind = 0.0
+    p50, p99 = np.quantile(waits, [0.5, 0.99]) * 1e3
+    return {"votes": votes, "rate": votes / taken, "with_fold": votes / (taken + behind), "p50": p50, "p99": p99}
+
+
+def table(store: str, clients: int, seconds: float) -> None:
+    print(f"{store}, {clients} clients\n{'batch':>6} {'server':<8} {'votes/s':>9} {'counted/s':>10} {'p50 ms':>8}"
+          f" {'p99 ms':>8} {'of bare':>8}")  # fmt: skip
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="load-")))
+        postgres = stack.enter_context(own_postgres(fsync=True)) if store == "postgresql" else None
+        for size in (1, 100, 1_000):
+            rows = {}
+            for kind in ("bare", "jurors"):
+                name = f"{kind}{size}"
+                place = postgres.make(name) if postgres else str(folder / f"{name}.db")
+                rows[kind] = measure(kind, place, clients, size, seconds)
+            for kind, row in rows.items():
+                share = row["with_fold"] / rows["bare"]["rate"]
+                print(f"{size:>6} {kind:<8} {row['rate']:>9,.0f} {row['with_fold']:>10,.0f} {row['p50']:>8.1f}"
+                      f" {row['p99']:>8.1f} {share:>8.0%}", flush=True)  # fmt: skip
+
+
+def memory(votes: int, clients: int = 2, size: int = 1_000) -> None:
+    """Resident megabytes, ten times along the way."""
+    with tempfile.TemporaryDirectory(prefix="load-") as folder, served("jurors", f"{folder}/votes.db") as (port, pid):
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        batches, begun = bodies(0, size), time.perf_counter()
+        for step in range(10):
+            for _ in range(votes // size // 10):
+                _ask(connection, "POST", "/v1/projects/p/votes", next(batches))
+            taken = time.perf_counter() - begun
+            print(f"{(step + 1) * votes // 10:>12,} votes {_resident(pid):>8.1f} MB {taken:>8.0f} s", flush=True)
+        document = _ask(connection, "GET", "/v1/projects/p")
+        print(f"counted: {document['votes']:,} votes, {document['items']:,} items")
+
+
+def _resident(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1_024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
+    parser.add_argument("--clients", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--memory", type=int)
+    parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.bare:
+        run_bare()
+    elif asked.memory:
+        memory(asked.memory)
+    else:
+        table(asked.store, asked.clients, asked.seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""`python -m robust.serving` in `tests/`: a server under load is killed, its disk fills up, its PostgreSQL restarts.
+
+python -m robust.serving kills   [--store sqlite|postgresql] [--times 50] [--workers 1]
+python -m robust.serving full                                       (mounts a small tmpfs: root only)
+python -m robust.serving restart [--times 5]                        (PostgreSQL, with and without warning)
+
+Clients send batches with repeats and corrections, each batch again until it is acknowledged. In the end the counts must
+be those of one read of all that was acknowledged: nothing lost, nothing twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from own_postgres import OwnPostgres, own_postgres
+
+from jurors.serve.stores import open_store
+
+JURORS, LABELS = tuple(f"juror {k}" for k in range(6)), ("yes", "no", "perhaps")
+
+
+class Server:
+    """`jurors serve` in a process group of its own."""
+
+    def __init__(self, store: str, log: Path, workers: int = 1) -> None:
+        self._log = log.open("ab")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "jurors", "serve", "--store", store, "--port", "0", "--workers", str(workers)],
+            stdout=subprocess.PIPE, stderr=self._log, start_new_session=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        self.port = int(self._process.stdout.readline().decode().rpartition(":")[2] or 0)
+
+    def end(self, number: signal.Signals) -> int:
+        """Send a signal to all its processes, and wait for the first."""
+        with_workers = number == signal.SIGKILL
+        (os.killpg if with_workers else os.kill)(self._process.pid, number)
+        status = self._process.wait(30)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._log.close()
+        return status
+
+
+class Load(threading.Thread):
+    """A client with items of its own; what it was told is kept."""
+
+    def __init__(self, number: int, seed: int) -> None:
+        super().__init__(daemon=True)
+        self.rng, self.name = random.Random(f"{seed} {number}"), f"c{number}"
+        self.port, self.ended = 0, threading.Event()
+        self.stands: dict[tuple[str, str], str] = {}  #: (item, juror) -> the label that was acknowledged last
+        self.batches = self.votes = 0
+        self.answers: Counter[str] = Counter()
+
+    def run(self) -> None:
+        while not self.ended.is_set():
+            batch = self._batch()
+            while not self._is_taken(batch):
+                time.sleep(0.05)
+            self.stands |= {(vote["item"], vote["juror"]): vote["label"] for vote in batch}
+            self.batches += 1
+            self.votes += len(batch)
+
+    def _batch(self) -> list[dict[str, str]]:
+        """Mostly new items, some repeats, some corrections."""
+        newest = len(self.stands) // 4
+        size = self.rng.choice((1, 1, 5, 50, 300))
+        return [
+            {
+                "item": f"{self.name} {self.rng.randrange(max(0, newest - 50), newest + 50)}",
+                "juror": self.rng.choice(JURORS), "label": self.rng.choice(LABELS),
+            }
+            for _ in range(size)
+        ]  # fmt: skip
+
+    def _is_taken(self, batch: list[dict[str, str]]) -> bool:
+        """Whether the server said so; a batch is sent again, whole, until it does."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            body = json.dumps({"votes": batch})
+            connection.request("POST", "/v1/projects/p/votes", body, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            document = json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError):
+            self.answers["no answer"] += 1
+            return False
+        finally:
+            connection.close()
+        if answer.status == 200:
+            assert document == {"accepted": len(batch)}, document
+            return True
+        message = document["error"]["message"]
+        assert answer.status in (503, 507), (answer.status, message)
+        assert "\n" not in message
+        self.answers[f"{answer.status} {message}"] += 1
+        return False
+
+
+def tuples(standing: dict[tuple[str, str], str]) -> Counter[frozenset[tuple[str, str]]]:
+    """Decision tuples by one read."""
+    items: dict[str, set[tuple[str, str]]] = {}
+    for (item, juror), label in standing.items():
+        items.setdefault(item, set()).add((juror, label))
+    return Counter(map(frozenset, items.values()))
+
+
+def counted(place: str) -> tuple[Counter[frozenset[tuple[str, str]]], int]:
+    """Decision tuples as the store counts them, and its number of votes."""
+    store = open_store(place)
+    project = store.project("p")
+    store.fold_all(project.id)
+    jurors = store.names(project.id, "jurors")
+    labels = [json.loads(label) for label in store.names(project.id, "labels")]
+    counts: Counter[frozenset[tuple[str, str]]] = Counter()
+    for key, times in store.counts(project.id).items():
+        counts[frozenset((jurors[k], labels[code - 1]) for k, code in enumerate(key) if code)] += times
+    votes = store.project("p").votes
+    store.close()
+    return counts, votes
+
+
+def faults(place: str, loads: list[Load]) -> list[str]:
+    """What is lost or counted twice, when every client has ended."""
+    counts, votes = counted(place)
+    standing = {who: label for load in loads for who, label in load.stands.items()}
+    expected = tuples(standing)
+    wrong = [f"{load.name} is still not answered" for load in loads if load.is_alive()]
+    wrong += [f"{sum((expected - counts).values())} tuples lost"] if expected - counts else []
+    wrong += [f"{sum((counts - expected).values())} tuples too many"] if counts - expected else []
+    wrong += [f"{votes} votes counted, {len(standing)} stand"] if votes != len(standing) else []
+    return wrong
+
+
+@contextmanager
+def loaded(server: Server, seed: int, clients: int = 3) -> Iterator[list[Load]]:
+    """Clients that send votes while the block runs."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.request("PUT", "/v1/projects/p", "{}", {"Content-Type": "application/json"})
+    assert connection.getresponse().status in (200, 201)
+    connection.close()
+    loads = [Load(number, seed) for number in range(clients)]
+    for load in loads:
+        load.port = server.port
+        load.start()
+    try:
+        yield loads
+    finally:
+        for load in loads:
+            load.ended.set()
+        for load in loads:
+            load.join(60)
+
+
+def settle(loads: list[Load]) -> None:
+    """Wait until every client has had an answer after what happened."""
+    before = [load.batches for load in loads]
+    deadline = time.monotonic() + 60
+    while any(load.batches <= n for load, n in zip(loads, before, strict=True)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert time.monotonic() < deadline, "no batch is taken any more"
+
+
+def kills(place: str, work: Path, times: int, workers: int, seed: int = 1) -> list[str]:
+    """Kill the server at random moments; what is wrong in the end."""
+    rng, server = random.Random(seed), Server(place, work / "log", workers)
+    with loaded(server, seed) as loads:
+        for _ in range(times):
+            settle(loads)
+            time.sleep(rng.uniform(0, 0.6))
+            server.end(signal.SIGKILL)
+            server = Server(place, work / "log", workers)
+            for load in loads:
+                load.port = server.port
+        settle(loads)
+    status = server.end(signal.SIGTERM)
+    votes, unanswered = sum(load.votes for load in loads), sum(load.answers["no answer"] for load in loads)
+    print(f"{times} kills, {votes:,} votes acknowledged, {unanswered} requests unanswered", flush=True)
+    return faults(place, loads) + ([f"exit status {status}"] if status else [])
+
+
+def restart(postgres: OwnPostgres, place: str, work: Path, times: int) -> list[str]:
+    """Stop PostgreSQL under load, in order and as if its power had failed, and start it again."""
+    server = Server(place, work / "log")
+    with loaded(server, 2) as loads:
+        for number in range(times):
+            settle(loads)
+            postgres.stop("fast" if number % 2 else "immediate")
+            time.sleep(0.5)
+            postgres.start()
+        settle(loads)
+    server.end(signal.SIGTERM)
+    answers = sum((load.answers for load in loads), Counter[str]())
+    print(f"{times} restarts, {sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}")
+    clear = any(said.startswith("503") for said in answers)
+    return faults(place, loads) + ([] if clear else ["nobody was told 503"])
+
+
+def full(work: Path, size: str = "3m") -> list[str]:
+    """Fill the disk under the store, then make room again."""
+    disk = work / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)], check=True)
+    try:
+        filler, place = disk / "filler", str(disk / "votes.db")
+        server = Server(place, work / "log")
+        with loaded(server, 3) as loads:
+            settle(loads)
+            filler.write_bytes(b"x" * max(0, shutil.disk_usage(disk).free - 200_000))
+            _wait_for(loads, "507")
+            time.sleep(1.5)  # the fold meets the full disk, too
+            filler.unlink()
+            settle(loads)
+        server.end(signal.SIGTERM)
+        answers = sum((load.answers for load in loads), Counter[str]())
+        print(f"{sum(load.votes for load in loads):,} votes acknowledged; {answers.most_common(4)}")
+        return faults(place, loads)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def _wait_for(loads: list[Load], status: str) -> None:
+    deadline = time.monotonic() + 60
+    while not any(said.startswith(status) for load in loads for said in load.answers):
+        assert time.monotonic() < deadline, f"nobody was told {status}"
+        time.sleep(0.05)
+
+
+def main() -> None:
+    """Print what happened; exit status 1 where something was lost or counted twice."""
+    parser = argparse.ArgumentParser(prog="robust.serving")
+    parser.add_argument("what", choices=["kills", "full", "restart"])
+    parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
+    parser.add_argument("--times", type=int, default=50)
+    parser.add_argument("--workers", type=int, default=1)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="robust-") as folder:
+        work = Path(folder)
+        if asked.what == "full":
+            wrong = full(work)
+        elif asked.what == "kills" and asked.store == "sqlite":
+            wrong = kills(str(work / "votes.db"), work, asked.times, asked.workers)
+        else:
+            with own_postgres(fsync=True) as postgres:
+                place = postgres.make("votes")
+                if asked.what == "restart":
+                    wrong = restart(postgres, place, work, asked.times)
+                else:
+                    wrong = kills(place, work, asked.times, asked.workers)
+        if wrong:
+            print(*(work / "log").read_text().splitlines()[-5:], sep="\n")
+    print(*wrong or ["nothing lost, nothing twice"], sep="\n")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Both stores keep the same promises."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from jurors.errors import OptionError
+from jurors.serve.batch import batch_of
+from jurors.serve.refused import NoProject, Refused
+from jurors.serve.stores import Store, open_store, shown_store
+from jurors.serve.stores.migrations import MIGRATIONS
+
+
+def votes(*said: str, **more: Any) -> Any:
+    """Votes from words like "q1 ann yes"."""
+    rows = [dict(zip(("item", "juror", "label"), word.split(), strict=True)) | more for word in said]
+    return batch_of(rows)
+
+
+@pytest.fixture
+def store(place: str) -> Iterator[Store]:
+    opened = open_store(place)
+    yield opened
+    opened.close()
+
+
+def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: Store) -> None:
+    project, _ = store.put_project("p", {})
+    for batch in (votes("q1 ann yes", "q1 bob no"), votes("q1 ann yes"), votes("q1 bob yes", "q2 ann no")):
+        store.append([(project.id, batch)])
+        store.fold_all(project.id)
+    assert store.counts(project.id) == {b"\1\1": 1, b"\2": 1}
+    after = store.project("p")
+    assert (after.items, after.votes, after.version) == (2, 3, 3)
+    assert [(one.item, one.counted) for one in store.items(project.id)] == [("q1", b"\1\1"), ("q2", b"\2")]
+
+
+def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: Store) -> None:
+    project, _ = store.put_project("p", {"window": {"seconds": 10}})
+    store.append([(project.id, votes("q1 ann yes", time=25)), (project.id, votes("q1 ann no", time=12))])
+    store.fold_all(project.id)
+    (item,) = store.items(project.id)
+    assert (item.pane, item.counted, item.first_time) == (1, b"\1", 12)
+
+
+def test_a_project_is_made_once_told_more_and_forgotten(store: Store) -> None:
+    _, first = store.put_project("p", {"labels": ["yes", "no"]})
+    again, second = store.put_project("p", {"labels": ["yes", "no", "maybe"]})
+    assert (first, second, again.labels) == (True, False, ("yes", "no", "maybe"))
+    with pytest.raises(Refused, match="label 'no' of this project cannot be taken away"):
+        store.put_project("p", {"labels": ["yes"]})
+    store.append([(again.id, votes("q1 ann yes"))])
+    store.fold_all(again.id)
+    store.delete_project("p")
+    with pytest.raises(NoProject):
+        store.append([(again.id, votes("q1 ann yes"))])
+    with pytest.raises(NoProject):
+        store.project("p")
+    assert store.projects() == []
+
+
+def test_what_is_past_its_time_goes_and_the_counts_stay(store: Store) -> None:
+    project, _ = store.put_project("p", {})
+    store.append([(project.id, votes("q1 ann yes"))])
+    store.fold_all(project.id)
+    assert store.forget(project.id, time.time() - 60) == 0
+    assert store.forget(project.id, time.time() + 60) == 1
+    assert (store.items(project.id), store.counts(project.id)) == ([], {b"\1": 1})
+
+
+def test_many_fold_at_once_and_each_vote_is_counted_once(store: Store) -> None:
+    project, _ = store.put_project("p", {})
+
+    def work(number: int) -> None:
+        for k in range(5):
+            store.append([(project.id, votes(f"q{k} j{number} yes", f"q{k} shared {'yes' if number % 2 else 'no'}"))])
+            store.fold(project.id)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.fold_all(project.id)
+    after = store.project("p")
+    assert (after.items, after.votes) == (5, 25)
+    assert sum(store.counts(project.id).values()) == 5
+
+
+def test_a_store_is_brought_up_to_date_once_and_a_newer_one_is_refused(place: str) -> None:
+    threads = [threading.Thread(target=lambda: open_store(place).close()) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store = open_store(place)
+    with store.writing() as session:
+        assert session.rows("SELECT version FROM schema_version") == [(len(MIGRATIONS),)]
+        session.run("UPDATE schema_version SET version = 999")
+    store.close()
+    with pytest.raises(Refused, match="written by a newer jurors"):
+        open_store(place)
+
+
+def test_hostile_names_are_only_names(store: Store) -> None:
+    name = "x'); DROP TABLE items; --"
+    project, _ = store.put_project(name, {})
+    store.append([(project.id, batch_of([{"item": name, "juror": '"%s?', "label": "{blob}"}]))])
+    store.fold_all(project.id)
+    assert [one.item for one in store.items(project.id)] == [name]
+    assert store.names(project.id, "jurors") == ['"%s?']
+
+
+@pytest.mark.parametrize("place", ["mysql://x/y", "nowhere/votes.db", "."], ids=["scheme", "folder", "no file"])
+def test_a_place_that_is_no_store_is_one_line(place: str) -> None:
+    with pytest.raises(OptionError, match=r"^--store"):
+        open_store(place)
+
+
+def test_a_file_of_votes_is_not_taken_for_a_store(tmp_path: Any) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,juror,label\n")
+    with pytest.raises(OptionError, match="it is no SQLite file"):
+        open_store(str(path))
+
+
+def test_a_password_is_never_shown() -> None:
+    assert "secret" not in shown_store("postgresql://me:secret@localhost/votes")
+    with pytest.raises(Refused) as caught:
+        open_store("postgresql://me:secret@127.0.0.1:1/votes")
+    assert "secret" not in str(caught.value)
