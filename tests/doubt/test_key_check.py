@@ -132,3 +132,101 @@ def test_errors_of_best_labels_and_majority_by_hand() -> None:
         assert key_check.labels_beside_truth(e, SimpleNamespace(**{**vars(key), **other})) is None  # type: ignore[arg-type]
     for without in ({"exam": "some"}, {"labelling_partition": None}):
         assert key_check.labels_beside_truth(SimpleNamespace(**{**vars(e), **without}), key) is None  # type: ignore[arg-type]
+
+
+def grades(ends: dict[str, tuple[float, float]], *, level: float = 0.9, items: int = 400, **fields: Any) -> Any:
+    """An evaluation that leads with these score intervals; each score is the middle of its interval."""
+    leading = SimpleNamespace(
+        score={j: (low + high) / 2 for j, (low, high) in ends.items()}, interval_of=lambda _, juror: ends[juror]
+    )
+    known: dict[str, Any] = {
+        "solution": leading, "as_real": None, "interval": None, "labelling_partition": None, "exam": None
+    }  # fmt: skip
+    return SimpleNamespace(jurors=tuple(ends), leading=leading, level=level, items=items, **(known | fields))
+
+
+def key_of(actual: dict[str, float], items: int = 400) -> Any:
+    """A key of so many items, on each of which everybody voted."""
+    return keyed(actual, items=items, votes=dict.fromkeys(actual, items), labels=(), jurors=tuple(actual))
+
+
+@pytest.fixture
+def known_votes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_check, "votes_of", lambda key: key.votes)
+    monkeypatch.setattr(key_check, "labels_beside_truth", lambda *_: NEAR)
+
+
+FIVE = dict.fromkeys("abcde", (0.7, 0.8))
+
+
+@pytest.mark.usefixtures("known_votes")
+@pytest.mark.parametrize(
+    ("missed", "contradicted"),
+    [(0, False), (2, False), (3, False), (4, True), (5, True)],  # P(2 or fewer of 5 at 90%) = 0.0086, P(1) = 0.00046
+    ids=["none", "two", "three", "four", "five"],
+)
+@pytest.mark.parametrize("actual", [0.5, 0.95], ids=["below", "above"])
+def test_a_key_contradicts_where_too_few_intervals_hold(missed: int, contradicted: bool, actual: float) -> None:
+    scores = {juror: actual if k < missed else 0.75 for k, juror in enumerate("abcde")}
+    check = key_check.check_with_key(grades(FIVE), key_of(scores))
+    assert check is not None
+    assert check.is_contradicted is contradicted
+    assert (check.items, check.held, check.known, check.level) == (400, 5 - missed, 5, 0.9)
+    assert check.worst == ("a", 0.75, actual if missed else 0.75)
+    assert (check.labels, check.independent) == (NEAR, None)
+
+
+@pytest.mark.usefixtures("known_votes")
+def test_an_end_is_inside_and_a_miss_of_less_than_a_point_is_none() -> None:
+    ends = dict.fromkeys(FIVE, 0.8)
+    assert key_check.check_with_key(grades(FIVE), key_of(ends)).is_contradicted is False  # type: ignore[union-attr]
+    narrow = dict.fromkeys(FIVE, (0.749, 0.751))
+    for actual, contradicted in ((0.7595, False), (0.7605, True), (0.7405, False), (0.7395, True)):
+        check = key_check.check_with_key(grades(narrow), key_of(dict.fromkeys(FIVE, actual)))
+        assert check is not None
+        assert check.is_contradicted is contradicted, actual
+
+
+@pytest.mark.usefixtures("known_votes")
+@pytest.mark.parametrize(("items", "contradicted"), [(400, True), (100, False)], ids=["all", "a quarter"])
+@pytest.mark.parametrize("side", [-1, 1], ids=["below", "above"])
+def test_a_key_of_some_items_is_allowed_its_own_chance(items: int, contradicted: bool, side: int) -> None:
+    """1.64 √(.8 · .2 / 100) √¾ is 5.7 points: an actual score 5 points outside may be chance."""
+    ends = dict.fromkeys(FIVE, (0.7, 0.75) if side > 0 else (0.85, 0.9))
+    check = key_check.check_with_key(grades(ends), key_of(dict.fromkeys(FIVE, 0.8), items))
+    assert check is not None
+    assert check.is_contradicted is contradicted
+    assert (check.held, check.known) == (0, 5)
+    far = {juror: (low - side * 0.01, high - side * 0.01) for juror, (low, high) in ends.items()}
+    check = key_check.check_with_key(grades(far), key_of(dict.fromkeys(FIVE, 0.8), items))
+    assert check is not None
+    assert check.is_contradicted
+
+
+@pytest.mark.usefixtures("known_votes")
+def test_jurors_without_an_interval_or_an_actual_score_are_left_out() -> None:
+    ends = FIVE | {"f": (np.nan, np.nan), "g": (0.7, 0.8)}
+    actual = dict.fromkeys("abcdef", 0.5) | {"g": np.nan}
+    check = key_check.check_with_key(grades(ends), key_of(actual))
+    assert check is not None
+    assert (check.held, check.known, check.is_contradicted) == (0, 5, True)
+
+
+@pytest.mark.usefixtures("known_votes")
+def test_there_is_nothing_to_check_without_a_key_a_solution_or_a_score_of_both() -> None:
+    key = key_of(dict.fromkeys("abcde", 0.5))
+    assert key_check.check_with_key(grades(FIVE), None) is None
+    assert key_check.check_with_key(grades(FIVE, solution=None), key) is None
+    assert key_check.check_with_key(grades(FIVE), key_of({"z": 0.5})) is None
+    assert key_check.check_with_key(grades({"a": (np.nan, np.nan)}), key) is None
+
+
+@pytest.mark.usefixtures("known_votes")
+def test_intervals_of_independent_errors_are_counted_beside_the_calibrated_ones() -> None:
+    wide = SimpleNamespace(score=dict.fromkeys(FIVE, 0.6), interval_of=lambda *_: (0.4, 0.8))
+    e = grades(FIVE, as_real=wide, solution=None, interval=wide, score=wide.score, interval_of=wide.interval_of)
+    check = key_check.check_with_key(e, key_of(dict.fromkeys(FIVE, 0.5)))
+    assert check is not None
+    assert (check.held, check.known, check.independent) == (0, 5, (5, 5))
+    e.interval = None
+    assert key_check.check_with_key(e, key_of(dict.fromkeys(FIVE, 0.5))).independent is None  # type: ignore[union-attr]

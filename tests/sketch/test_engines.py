@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import duckdb
@@ -511,3 +512,11 @@ def test_rounds_of_em_inside_spark_are_those_in_memory(spark: Any) -> None:
     there = evaluate_on_engine(spark.createDataFrame(table), max_rounds=2, tolerance=-1.0)
     here = evaluate_on_engine(table, max_rounds=2, tolerance=-1.0)
     assert there.confusion == pytest.approx(here.confusion, abs=1e-9)
+
+
+def test_rows_that_all_come_twice_are_told_of_a_frame_but_not_of_counts() -> None:
+    rows = list(product(("no", "yes"), repeat=5))
+    wide = pl.DataFrame(rows * 2, schema=list("abcde"), orient="row")
+    counted = pl.DataFrame([(*row, 2) for row in rows], schema=[*"abcde", "count"], orient="row")
+    kinds = [[told.kind for told in Sketch.from_frame(frame).tuples.findings] for frame in (wide, counted)]
+    assert ["repeated_rows" in told for told in kinds] == [True, False]
