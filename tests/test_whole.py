@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -153,3 +155,28 @@ def test_what_a_killed_process_left_is_cleared_away_and_what_a_living_one_holds_
         other.mkdir()
         with scratch(tmp_path):
             assert sorted(path.name for path in (held, other, left) if path.exists()) == [held.name, other.name]
+
+
+def test_a_signal_while_the_temporary_folder_is_tried_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, open_file = list[object](), os.open
+
+    def opens(*args: object, **options: object) -> int:
+        opened.append(args[0])
+        number = open_file(*args, **options)  # type: ignore[arg-type]
+        if len(opened) == 1:
+            signal.raise_signal(signal.SIGTERM)
+        return number
+
+    monkeypatch.setattr(os, "open", opens)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), scratch():
+            pytest.fail("the signal was lost")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert len(opened) == 1
+    assert not any(tmp_path.iterdir())

@@ -10,7 +10,9 @@ import os
 import platform
 import secrets
 import shutil
+import signal
 import tempfile
+import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +22,9 @@ try:
     import fcntl
 except ImportError:  # Windows, where nothing is swept
     fcntl = None  # type: ignore[assignment]
+
+#: the signals that ask a process to end
+ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 # With the machine in the name: on some shared disks a lock is seen by its own machine alone.
 _MACHINE = zlib.crc32(platform.node().encode(errors="replace"))
@@ -35,7 +40,7 @@ def scratch(home: Path | None = None) -> Iterator[Path]:
     >>> folder.exists()
     False
     """
-    parent = Path(tempfile.gettempdir()) if home is None else home
+    parent = temporary_folder() if home is None else home
     prefix = _PREFIX if home is None else f".{_PREFIX}"
     _sweep(parent, prefix)
     folder, locks = parent / f"{prefix}{secrets.token_hex(8)}", list[int]()
@@ -47,6 +52,30 @@ def scratch(home: Path | None = None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
         for lock in locks:
             os.close(lock)
+
+
+def temporary_folder() -> Path:
+    """Where temporary files go. Python tries the place with a file when it is first asked: a signal would leave it."""
+    with undisturbed():
+        return Path(tempfile.gettempdir())
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Signals that ask to end are heard after the block."""
+    if threading.current_thread() is not threading.main_thread():  # which is the only one that hears them
+        yield
+        return
+    heard: list[int] = []
+    heeded = [number for number in ENDING if signal.getsignal(number) not in (None, signal.SIG_IGN)]
+    before = {number: signal.signal(number, lambda number, _: heard.append(number)) for number in heeded}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in heard:
+            signal.raise_signal(number)
 
 
 def _hold(folder: Path, locks: list[int]) -> None:

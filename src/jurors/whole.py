@@ -9,10 +9,8 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-import signal
 import stat
 import sys
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -21,10 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import OutputError
-from jurors.scratch import scratch
-
-#: the signals that ask a process to end
-ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+from jurors.scratch import scratch, undisturbed
 
 # Where they lead may be a file, which is not to be replaced: what was redirected there goes on behind it.
 _STANDARD = {"/dev/stdout": "stdout", "/dev/stderr": "stderr"}
@@ -145,7 +140,7 @@ def _put_in_place(drafts: list[tuple[Path, Path]]) -> None:
                 _pour(draft, path)
             else:
                 _make_ready(draft, _followed(path))
-    with _undisturbed():
+    with undisturbed():
         for draft, path in drafts:
             if not is_stream(path):
                 with _naming(path):
@@ -175,21 +170,3 @@ def _pour(draft: Path, path: Path) -> None:
         stream.flush()
         shutil.copyfileobj(file, stream.buffer)
         stream.flush()
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Signals that ask to end are heard after the block."""
-    if threading.current_thread() is not threading.main_thread():  # which is the only one that hears them
-        yield
-        return
-    heard: list[int] = []
-    heeded = [number for number in ENDING if signal.getsignal(number) not in (None, signal.SIG_IGN)]
-    before = {number: signal.signal(number, lambda number, _: heard.append(number)) for number in heeded}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        for number in heard:
-            signal.raise_signal(number)

@@ -35,14 +35,14 @@ def merge(source: Source, union_labels: bool, target: Target) -> None:
 def _each(names: tuple[str, ...]) -> list[str]:
     """Every file by itself, also where a pattern or a folder names several."""
     from pathlib import Path
-    from tempfile import gettempdir
 
+    from jurors.scratch import temporary_folder
     from jurors.votes.files.locate import locate
 
     files: list[str] = []
     for name in names:
         one = name == "-" or Path(name).is_file()
-        tables = () if one else locate(name, Path(gettempdir())).tables
+        tables = () if one else locate(name, temporary_folder()).tables
         # some names cannot be shown as they are
         files += [shown if Path(shown).exists() else str(path) for path, shown in tables] or [name]
     return files

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import click
 
 from jurors.quoting import visible
-from jurors.whole import ENDING, encoded
+from jurors.scratch import ENDING
+from jurors.whole import encoded
 
 
 class Stopped(KeyboardInterrupt):

@@ -12,6 +12,7 @@ import numpy as np
 
 from jurors.errors import VotesError
 from jurors.options import Reading, TableOptions
+from jurors.scratch import temporary_folder
 from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
 from jurors.votes.columns.by_evidence import find_layout
 from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
@@ -287,7 +288,6 @@ def _narrower(kind: Any) -> Any:
 def _stream(source: Any) -> tuple[Any, Any, Any]:
     """A DuckDB relation over an Arrow stream, its connection, and the first rows: no more is read yet."""
     import os
-    import tempfile
 
     import duckdb
 
@@ -300,7 +300,7 @@ def _stream(source: Any) -> tuple[Any, Any, Any]:
         reader, head = _peeked(stream)
     except pyarrow.ArrowException as error:
         raise TypeError(str(error)) from None
-    spill = os.path.join(tempfile.gettempdir(), f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
+    spill = str(temporary_folder() / f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
     connection = duckdb.connect(config={"temp_directory": spill})
     return connection.from_arrow(reader), connection, head
 

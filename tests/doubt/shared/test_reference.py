@@ -72,6 +72,11 @@ def test_the_table_in_csv_is_one_that_can_be_read(tmp_path: Path) -> None:
         ("HEADER\na,b,c,9,3,2,3,0.1,-1,0.5,0.002,0.003\n", "row 1: rho is '-1', which it cannot be"),
         ("HEADER\na,b,c,9,3,2,3,0.1,nan,0.5,0.002,0.003\n", "row 1: rho is 'nan', which it cannot be"),
         ("HEADER\na,b,c,9,3,2\n", "row 1: votes_per_item is '', which it cannot be"),
+        (
+            "HEADER\na,b,c,9,1000000000000000000000,2,3,0.1,0.2,0.5,0.002,0.003\n",
+            "row 1: jurors is '1000000000000000000000'",
+        ),
+        ("HEADER\na,b,c,9,3,2,3,0.1,inf,0.5,0.002,0.003\n", "row 1: rho is 'inf', which it cannot be"),
         ("HEADER\na,b,c,0,3,2,3,0.1,0.2,0.5,0.002,0.003\n", "row 1: items is '0', which it cannot be"),
     ],
 )

@@ -161,9 +161,7 @@ def _jury(row: dict[str, str], number: int) -> ReferenceJury:
         text = row[field.name] or ""  # a line may be too short
         try:
             values[field.name] = _KINDS[str(field.type)](with_formula(text))
-            fits = field.type == "str" or (
-                np.isfinite(values[field.name]) and values[field.name] >= _LEAST.get(field.name, 0)
-            )
+            fits = field.type == "str" or _LEAST.get(field.name, 0) <= values[field.name] <= _MOST
         except (AttributeError, ValueError):  # a row that ends too early has None
             fits = False
         if not fits:
@@ -173,6 +171,7 @@ def _jury(row: dict[str, str], number: int) -> ReferenceJury:
 
 
 _KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
+_MOST = 2**53  # of items, votes or what is made of them: no greater whole number is exact
 _LEAST = {"items": 1, "jurors": 1, "labels": 2, "deviation": -1, "label_deviation": -1}  # all else: 0
 
 
