@@ -65,7 +65,7 @@ def learnt(votes: list[Vote], rng: random.Random, window: int | str) -> Monitor:
 
 
 @given(streams(), st.sampled_from(WINDOWS), st.randoms(use_true_random=False))
-@examples(60)
+@examples(30)
 def test_any_order_batches_repeats_and_restarts_give_the_sketch_of_one_read(
     votes: list[Vote], window: int | str, rng: random.Random
 ) -> None:
@@ -78,7 +78,7 @@ def test_any_order_batches_repeats_and_restarts_give_the_sketch_of_one_read(
 
 
 @given(streams(), st.sampled_from(WINDOWS), st.randoms(use_true_random=False))
-@examples(60)
+@examples(30)
 def test_merges_in_any_grouping_and_order_give_the_sketch_of_one_read(
     votes: list[Vote], window: int | str, rng: random.Random
 ) -> None:
@@ -94,7 +94,7 @@ def test_merges_in_any_grouping_and_order_give_the_sketch_of_one_read(
 
 
 @given(streams(), st.sampled_from(["10s", "20s/5s", "half-life 10s"]), st.randoms(use_true_random=False))
-@examples(60)
+@examples(30)
 def test_windows_by_time_do_not_depend_on_the_order_of_arrival(
     votes: list[Vote], window: str, rng: random.Random
 ) -> None:
@@ -113,7 +113,7 @@ def _in_order(sketch: Sketch, like: Sketch) -> Any:
 
 
 @given(streams(), st.randoms(use_true_random=False))
-@examples(60)
+@examples(30)
 def test_renaming_jurors_and_labels_commutes(votes: list[Vote], rng: random.Random) -> None:
     jurors = dict(zip(["ann", "bob", "cy", "dee"], rng.sample(["w", "x", "y", "z"], 4), strict=True))
     labels: dict[Label, Label] = dict(zip("ABC", rng.sample("ABC", 3), strict=True))
@@ -124,7 +124,7 @@ def test_renaming_jurors_and_labels_commutes(votes: list[Vote], rng: random.Rand
 
 
 @given(streams(), st.randoms(use_true_random=False))
-@examples(30)
+@examples(20)
 def test_without_times_the_later_arrival_corrects(votes: list[Vote], rng: random.Random) -> None:
     untimed = [vote[:3] for vote in votes]
     monitor = Monitor(5)

@@ -94,8 +94,22 @@ def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> Batch:
 
 
 def _column(series: Any) -> Any:
-    whole = series.dtype.is_integer() and not series.is_null().any()
-    return series.to_numpy() if whole else series.to_list()
+    """Distinct values by first appearance and the position of each row's, by Arrow where it can: it is far quicker."""
+    if series.dtype.is_integer() and not series.is_null().any():
+        return series.to_numpy()
+    try:
+        import pyarrow
+    except ImportError:
+        return series.to_list()
+    try:
+        array = series.to_arrow()
+        array = array.combine_chunks() if isinstance(array, pyarrow.ChunkedArray) else array
+        if pyarrow.types.is_dictionary(array.type):  # which may hold values that no row has
+            return series.to_list()
+        encoded = array.dictionary_encode(null_encoding="encode")
+        return encoded.dictionary.to_pylist(), encoded.indices.to_numpy(zero_copy_only=False)
+    except (pyarrow.ArrowException, TypeError):  # a column of several types
+        return series.to_list()
 
 
 def _times(series: Any) -> Any:
@@ -110,30 +124,40 @@ def batch_of(columns: Sequence[Any], times: Any = None) -> Batch:
     if len({len(column[1] if isinstance(column, tuple) else column) for column in columns}) > 1:
         raise VotesError("item, juror and label differ in length")
     (items, item), (jurors, juror), (labels, label) = (
-        column if isinstance(column, tuple) else factorize(column) for column in columns
+        column if isinstance(column, tuple) else _factorized(column, what)
+        for column, what in zip(columns, ("item", "juror", "label"), strict=True)
     )
     item, juror, label = np.asarray(item), np.asarray(juror), np.asarray(label)
     cells = [_label(one) for one in labels]
     time = None if times is None else seconds_of(times)
-    if None in cells:
+    if is_part := None in cells:
         kept = np.array([cell is not None for cell in cells])[label]
         item, juror, label = item[kept], juror[kept], label[kept]
         time = None if time is None else time[kept]
-    items, item = _heard(items, item, "item")
-    jurors, juror = _heard(jurors, juror, "juror")
+    items, item = _heard(items, item, "item", is_part=is_part)
+    jurors, juror = _heard(jurors, juror, "juror", is_part=is_part)
     return Batch(items, jurors, cells, item, juror, label, time)
 
 
-def _heard(values: Any, code: Integers, what: str) -> tuple[list[str], Integers]:
+def _factorized(column: Any, what: str) -> tuple[list[Any], Integers]:
+    try:
+        return factorize(column)
+    except TypeError:  # not even to be compared
+        tidy(column, column=what)
+        raise VotesError(f"a {what} must be text or a number") from None
+
+
+def _heard(values: Any, code: Integers, what: str, *, is_part: bool) -> tuple[list[str], Integers]:
     """The names that are in some row, by first appearance."""
     names = [None if name is None else str(name) for name in _tidy_names(values, what)]
-    distinct, again = factorize(names)
-    code = again[code]
-    present, code = factorize(code)
-    if None in (kept := [distinct[k] for k in present]):
-        row = int(np.argmax(code == kept.index(None))) + 1
+    if is_part or len(set(names)) < len(names):
+        distinct, again = factorize(names)
+        present, code = factorize(again[code])
+        names = [distinct[k] for k in present]
+    if None in names:
+        row = int(np.argmax(code == names.index(None))) + 1
         raise VotesError(f"row {row}: the {what} is empty; give it a name", code="bad_row", row=row)
-    return kept, code
+    return [name for name in names if name is not None], code
 
 
 def _tidy_names(values: Any, what: str) -> list[Any]:

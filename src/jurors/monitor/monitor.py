@@ -12,6 +12,7 @@ from jurors.errors import OptionError, SketchError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.jury import Verdict, check, grade
 from jurors.jury.accept import as_sketch
+from jurors.monitor.history import History, WindowGrades, graded_window
 from jurors.monitor.incoming import UNTIMED, Batch, as_batch, seconds
 from jurors.monitor.ledger import Ledger
 from jurors.monitor.panes import Panes
@@ -75,6 +76,7 @@ class Monitor:
         self.reference: Sketch | None = None if reference is None else as_sketch(reference)
         self._ledger = Ledger(Panes(labels=labels or (), told=labels is not None), self.window, remember)
         self._waiting: list[tuple[Any, Any, Any, float]] = []
+        self._graded: dict[int, tuple[Any, WindowGrades]] = {}  # by window, with the state that was graded
 
     def _fewest(self) -> int:
         """Panes that must be kept, so that the last two windows are whole."""
@@ -85,7 +87,8 @@ class Monitor:
     def learn_one(self, item: Any, juror: Any, label: Any, time: Any = None) -> None:
         """One vote. The same again changes nothing; another label corrects, if its own time is no earlier."""
         stamp = seconds(time)
-        self._check(as_batch([(item, juror, label)]), timed=stamp > UNTIMED)
+        if not self._is_plain(item, juror, label) or (self.window.by_time and stamp == UNTIMED):
+            self._check(as_batch([(item, juror, label)]), timed=stamp > UNTIMED)
         self._waiting.append((item, juror, label, stamp))
         if len(self._waiting) >= _WAITING:
             self._flush()
@@ -106,6 +109,11 @@ class Monitor:
         batch = as_batch(votes, item=item, juror=juror, label=label, time=time)
         self._flush()
         self._learn(batch)
+
+    def _is_plain(self, item: Any, juror: Any, label: Any) -> bool:
+        """Whether nothing can be wrong with a vote, which nearly always is so."""
+        named = (type(name) is int or (type(name) is str and not name.isspace() and name) for name in (item, juror))
+        return type(label) is str and self._ledger.panes.knows(label) and all(named)
 
     def _flush(self) -> None:
         if self._waiting:
@@ -202,11 +210,26 @@ class Monitor:
         """The verdict on a window: every limit passes, fails, or is not known (see `jurors.check`)."""
         return check(self.grade(window), **limits)
 
+    def history(self, last: int = 50, **grading: Unpack[GradingOptions]) -> History:
+        """The grades of the last windows, one by one; a window is graded again only if it has changed since."""
+        graded = [self._graded_window(span, grading) for span in self.windows()[-last:]]
+        self._graded = {one.span.number: self._graded[one.span.number] for one in graded}
+        return History(str(self.window), self.window.by_time, graded)
+
+    def _graded_window(self, span: Span, grading: GradingOptions) -> WindowGrades:
+        panes = self.panes.panes
+        here = panes if self.window.fades else [one for one in self.window.panes(span.number) if one in panes]
+        state = (span, repr(grading), tuple((one, panes[one].revision) for one in here))
+        if span.number not in self._graded or self._graded[span.number][0] != state:
+            self._graded[span.number] = state, graded_window(span, self.sketch(span.number), grading)
+        return self._graded[span.number][1]
+
     def _notes(self) -> list[str]:
         notes = []
         if self.late:
             limit = f"remember={self._ledger.remember:,}"
-            notes.append(f"{self.late:,} votes came for items that were closed and are not counted ({limit})")
+            votes = "1 vote" if self.late == 1 else f"{self.late:,} votes"
+            notes.append(f"{votes} for items that were closed already: not counted ({limit})")
         if self.forgotten:
             notes.append(f"{self.forgotten:,} items of long ago are not counted any more (keep={self.keep:,})")
         return notes

@@ -128,9 +128,13 @@ class Panes:
             self.labels.append(label)
         return code
 
+    def knows(self, label: Label) -> bool:
+        """Whether a label has come before."""
+        return _identity(label) in self._label
+
     def check_labels(self, labels: Iterable[Label]) -> None:
         """VotesError where a label may not come: others were told, or there are too many."""
-        new = [label for label in labels if _identity(label) not in self._label]
+        new = [label for label in labels if not self.knows(label)]
         if new and self.told:  # as numbers, perhaps, and they come as text
             codes = recode(new, self.labels).tolist()
             self._label.update({_identity(one): code + 1 for one, code in zip(new, codes, strict=True)})

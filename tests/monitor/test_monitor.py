@@ -1,0 +1,321 @@
+"""A monitor at its edges: late votes, the horizon, windows that end, limits, files that were damaged."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import jurors
+from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
+from jurors.monitor import Panes
+
+
+def rows(items: range, said: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
+    """Three votes per item."""
+    time = () if start is None else (start,)
+    return [(f"q{item}", juror, label, *time) for item in items for juror, label in zip("abc", said, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def graded() -> Monitor:
+    """Five jurors on 1,500 items, in windows of 500."""
+    monitor = Monitor(500)
+    monitor.learn_many(jurors.simulate(1_500, jurors=5, prevalence="0.3", seed=3).votes)
+    return monitor
+
+
+# -- grades ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_monitor_grades_as_one_read_does() -> None:
+    votes = jurors.simulate(600, jurors=5, prevalence="0.3", seed=1).votes
+    monitor = Monitor(100)
+    monitor.learn_many(votes.to_frame())
+    assert monitor.grade().to_dict() == jurors.grade(votes.to_frame()).to_dict()
+
+
+def test_the_last_window_is_the_last_that_is_whole() -> None:
+    monitor = Monitor(10)
+    monitor.learn_many(rows(range(25)))
+    assert [(span.items, span.complete) for span in monitor.windows()] == [(10, True), (10, True), (5, False)]
+    assert (monitor.sketch("last").items, monitor.sketch("now").items, monitor.sketch(0).items) == (10, 5, 10)
+    with pytest.raises(OptionError, match=r"no window 7; there are 'last', 'now', or a number from 0 to 2"):
+        monitor.sketch(7)
+
+
+def test_a_monitor_that_saw_nothing_says_so() -> None:
+    monitor = Monitor()
+    assert (monitor.items, monitor.windows()) == (0, [])
+    with pytest.raises(SketchError, match="there is no item to grade"):
+        monitor.grade("last")
+    with pytest.raises(SketchError, match="there is no item to grade"):
+        monitor.grade()
+
+
+def test_the_gates_of_check_pass_fail_or_are_not_known(graded: Monitor) -> None:
+    verdict = graded.check("last", min_score=["1:0.2", "2:0.75", "3:0.99"])
+    assert [gate.outcome for gate in verdict.gates] == ["pass", "not known", "fail"]
+
+
+def test_the_history_has_every_window_with_its_scores(graded: Monitor) -> None:
+    history = graded.history()
+    assert [(one.span.items, one.refused) for one in history.windows] == [(500, None)] * 3
+    last = history.windows[-1]
+    calibrated = graded.grade(2).calibrated
+    assert calibrated is not None
+    assert last.score == dict(calibrated.score)
+    assert last.interval["score"]["1"] == calibrated.interval_of("score", "1")
+    assert len(history.to_csv().splitlines()) == 1 + 3 * 5
+    assert "1,500" in history.to_text()
+
+
+def test_a_window_is_graded_again_only_when_it_changed() -> None:
+    monitor = Monitor(100)
+    monitor.learn_many(jurors.simulate(200, jurors=3, prevalence="0.3", seed=3).votes)
+    before = monitor.history().windows
+    monitor.learn_one(150, "1", "A")
+    monitor.learn_one(150, "1", "B")
+    after = monitor.history().windows
+    assert (after[0] is before[0], after[1] is before[1]) == (True, False)
+
+
+def test_a_window_that_cannot_be_graded_says_why() -> None:
+    monitor = Monitor(10)
+    monitor.learn_many([(f"q{k}", "ann", "yes") for k in range(10)])
+    assert "at least 3 jurors, got 1" in str(monitor.history().windows[0].refused)
+
+
+# -- late, repeated, corrected ---------------------------------------------------------------------------------------
+
+
+def test_votes_for_closed_items_are_told_and_not_counted() -> None:
+    monitor = Monitor(10, remember=20)
+    monitor.learn_many(rows(range(30)))
+    before = monitor.panes.to_dict()
+    monitor.learn_one("q3", "a", "n")
+    monitor.learn_many([("q4", "d", "n"), ("q29", "a", "y")])
+    assert (monitor.late, monitor.items, monitor.panes.to_dict()["panes"]) == (2, 30, before["panes"])
+    again = Monitor.from_dict(monitor.to_dict())
+    again.learn_one("q5", "a", "n")
+    assert (again.late, again.items) == (3, 30)
+
+
+def test_the_grades_say_how_many_votes_were_late() -> None:
+    monitor = Monitor(100, remember=50)
+    votes = jurors.simulate(200, jurors=3, prevalence="0.3", seed=3).votes
+    monitor.learn_many(votes)
+    monitor.learn_one(votes.item_names()[0], "1", "A")
+    assert "1 vote for items that were closed already: not counted (remember=50)" in monitor.grade().notes[-1]
+
+
+def test_an_item_closed_in_one_monitor_is_not_counted_again_from_another() -> None:
+    one, two = Monitor(10, remember=20), Monitor(10, remember=20)
+    one.learn_many(rows(range(30)))
+    two.learn_many(rows(range(3, 4)))
+    for merged in (one + two, two + one):
+        assert (merged.items, merged.late) == (30, 3)
+
+
+def test_an_earlier_vote_that_arrives_later_does_not_correct() -> None:
+    monitor = Monitor("1h")
+    monitor.learn_one("q1", "ann", "no", 60)
+    monitor.learn_one("q1", "ann", "yes", 10)
+    assert monitor.sketch().to_counts() == {("no",): 1}
+
+
+def test_a_late_vote_moves_its_item_to_the_window_of_its_first_vote() -> None:
+    monitor = Monitor("1m")
+    monitor.learn_one("q1", "ann", "no", 65)
+    assert [span.number for span in monitor.windows()] == [1]
+    monitor.learn_one("q1", "bob", "no", 55)
+    assert [(span.number, span.items) for span in monitor.windows()] == [(0, 1), (1, 0)]
+
+
+def test_no_label_is_no_vote_and_begins_no_item() -> None:
+    monitor = Monitor()
+    monitor.learn_many([("q1", "ann", None), ("q2", "ann", float("nan")), ("q3", "ann", " "), ("q4", "ann", "yes")])
+    assert (monitor.items, monitor.votes, monitor.jurors) == (1, 1, ("ann",))
+
+
+def test_names_are_the_same_from_rows_frames_and_one_by_one() -> None:
+    one, many, frame = Monitor(), Monitor(), Monitor()
+    votes = [(1, " ann", "yes "), (2, "bob", "no"), (1, "bob", "yes")]
+    for vote in votes:
+        one.learn_one(*vote)
+    many.learn_many([{"item": str(item), "juror": juror.strip(), "label": label} for item, juror, label in votes])
+    frame.learn_many(pl.DataFrame(votes, schema=["task", "judge", "verdict"], orient="row"))
+    assert one.panes.to_dict() == many.panes.to_dict() == frame.panes.to_dict()
+
+
+def test_numbers_and_text_are_one_kind_of_label_as_in_one_read() -> None:
+    monitor = Monitor()
+    monitor.learn_many([(1, "ann", 1)])
+    monitor.learn_many([(2, "ann", "1"), (3, "ann", "yes")])
+    assert monitor.sketch().to_counts() == {("1",): 2, ("yes",): 1}
+
+
+# -- the past --------------------------------------------------------------------------------------------------------
+
+
+def test_old_panes_are_added_up_and_corrected_there() -> None:
+    monitor = Monitor(10, keep=4)
+    monitor.learn_many(rows(range(100)))
+    assert [span.start for span in monitor.windows()] == [70, 80, 90]
+    assert monitor.sketch().to_counts() == {("y", "y", "n"): 100}
+    monitor.learn_one("q5", "a", "n")
+    assert monitor.sketch().to_counts() == {("y", "y", "n"): 99, ("n", "y", "n"): 1}
+
+
+def test_too_many_tuples_of_long_ago_are_forgotten_and_told() -> None:
+    panes = Panes()
+    for number in range(6):
+        for k in range(10):
+            panes.add(number, panes.key({"a": f"l{number}", "b": f"l{k}"}))
+    panes.trim(3, 25)
+    assert (panes.forgotten, panes.since, panes.gone, sum(p.items for p in panes.panes.values())) == (40, 3, 3, 20)
+    panes.add(2, panes.key({"a": "l1"}), -1)
+    assert panes.forgotten == 39
+    assert Panes.from_dict(panes.to_dict()).to_dict() == panes.to_dict()
+
+
+def test_a_half_life_weighs_the_past_less_and_claims_no_more_items_than_that_is_worth() -> None:
+    monitor = Monitor("half-life 80")
+    monitor.learn_many(rows(range(400), "yyn"))
+    monitor.learn_many(rows(range(400, 480), "nny"))
+    counts = monitor.sketch("now").to_counts()
+    old, new = counts["y", "y", "n"], counts["n", "n", "y"]
+    weights = 0.5 ** (np.arange(48)[::-1] * 10 / 80)
+    worth = weights.sum() ** 2 / (weights**2).sum() * 10
+    assert old + new == pytest.approx(worth, abs=1)
+    assert new / (old + new) == pytest.approx(weights[-8:].sum() / weights.sum(), abs=0.01)
+
+
+# -- what is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("window", ["0", "1h/7m", "100/1h", "soon", "half-life 10/2", -5, 2.5], ids=str)
+def test_a_window_that_cannot_be_is_refused(window: Any) -> None:
+    with pytest.raises(OptionError, match="window must be items"):
+        Monitor(window)
+
+
+def test_a_label_that_was_not_told_is_refused_and_nothing_is_counted() -> None:
+    monitor = Monitor(labels=["yes", "no"])
+    with pytest.raises(VotesError, match="label 'maybe' is not among the labels yes, no"):
+        monitor.learn_many([("q1", "ann", "yes"), ("q1", "bob", "maybe")])
+    with pytest.raises(VotesError, match="maybe"):
+        monitor.learn_one("q1", "bob", "maybe")
+    assert (monitor.items, monitor.jurors) == (0, ())
+
+
+def test_a_window_by_time_needs_times() -> None:
+    monitor = Monitor("1h")
+    with pytest.raises(VotesError, match="needs the time of every vote"):
+        monitor.learn_one("q1", "ann", "yes")
+    with pytest.raises(VotesError, match="needs the time of every vote"):
+        monitor.learn_many([("q1", "ann", "yes", 5), ("q1", "bob", "yes")])
+    assert monitor.items == 0
+
+
+@pytest.mark.parametrize(
+    ("votes", "message"),
+    [
+        ([("q1", "ann")], "row 1 is no vote"),
+        ([("q1", "", "yes")], "row 1: the juror is empty"),
+        ([(None, "ann", "yes")], "row 1: the item is empty"),
+        ([("q1", "ann", "yes", "noon")], "time 'noon' is none"),
+        ([("q1", "ann", ["yes"])], "not a single value"),
+        (pd.DataFrame({"a": [1], "b": [2]}), "is the juror; name it with juror="),
+        (jurors.load_example("census")[0], "counts without items"),
+    ],
+    ids=["short", "juror", "item", "time", "nested", "columns", "counts"],
+)
+def test_what_is_no_vote_is_refused_in_a_line(votes: Any, message: str) -> None:
+    with pytest.raises(VotesError, match=message) as caught:
+        Monitor().learn_many(votes)
+    assert "\n" not in str(caught.value)
+
+
+def test_monitors_of_different_windows_are_not_merged() -> None:
+    with pytest.raises(SketchError, match="different windows: 10 and 1h"):
+        Monitor(10) + Monitor("1h")
+
+
+def test_more_labels_than_a_byte_holds_are_refused() -> None:
+    with pytest.raises(VotesError, match="more than 250 labels"):
+        Monitor().learn_many([(k, "ann", f"score {k}") for k in range(251)])
+
+
+# -- times and columns -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "text"])
+def test_times_of_frames_are_read(kind: str) -> None:
+    times = [datetime(2026, 1, 1, 0, 30, tzinfo=UTC), datetime(2026, 1, 1, 1, 30, tzinfo=UTC)]
+    columns: dict[str, Any] = {"item": ["q1", "q2"], "juror": ["ann", "ann"], "label": ["yes", "no"]}
+    told = [str(time) for time in times] if kind == "text" else times
+    frame = (pl.DataFrame if kind == "polars" else pd.DataFrame)({**columns, "timestamp": told})
+    monitor = Monitor("1h")
+    monitor.learn_many(frame)
+    start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    assert [(span.start, span.items) for span in monitor.windows()] == [(start, 1), (start + 3600, 1)]
+
+
+def test_columns_may_be_named_and_categories_that_no_row_has_are_no_items() -> None:
+    item = pd.Categorical(["x", "y"], categories=["w", "x", "y", "z"])
+    frame = pd.DataFrame({"what": item, "who": ["ann", "bob"], "said": ["yes", "no"], "at": [5.0, 7.0]})
+    monitor = Monitor("5s")
+    monitor.learn_many(frame, item="what", juror="who", label="said", time="at")
+    assert (monitor.items, monitor.votes, len(monitor.windows())) == (2, 2, 1)
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    monitor = Monitor("1h", labels=["y", "n"], remember=20, reference=jurors.load_example("census")[0])
+    monitor.learn_many(rows(range(30), start=100))
+    monitor.save(tmp_path / "monitor.json")
+    return tmp_path / "monitor.json"
+
+
+def test_a_snapshot_holds_everything(snapshot: Path, tmp_path: Path) -> None:
+    monitor = Monitor.load(snapshot)
+    monitor.save(tmp_path / "again.json.gz")
+    assert gzip.decompress((tmp_path / "again.json.gz").read_bytes()) == snapshot.read_bytes()
+    assert Monitor.load(tmp_path / "again.json.gz").to_dict() == monitor.to_dict()
+
+
+def test_a_damaged_snapshot_is_refused_in_a_line(snapshot: Path) -> None:
+    whole = snapshot.read_bytes()
+    packed = gzip.compress(whole)
+    rng = np.random.default_rng(1)
+    places = [int(at) for at in rng.integers(len(whole), size=20)]
+    flipped = [whole[:at] + bytes([whole[at] ^ 1 << int(rng.integers(7))]) + whole[at + 1 :] for at in places]
+    for content in (b"", whole[:-9], whole[: len(whole) // 2], packed[:-4], packed[: len(packed) // 2], *flipped):
+        snapshot.write_bytes(content)
+        with pytest.raises(JurorsError) as caught:
+            Monitor.load(snapshot)
+        assert str(caught.value).startswith(f"{snapshot}: ")
+        assert "\n" not in str(caught.value)
+
+
+def test_other_files_and_newer_ones_are_refused(snapshot: Path, tmp_path: Path) -> None:
+    document = json.loads(snapshot.read_text())
+    snapshot.write_text(json.dumps({**document, "version": 99}))
+    with pytest.raises(VotesError, match="written by a newer jurors"):
+        Monitor.load(snapshot)
+    snapshot.write_text("{}")
+    with pytest.raises(VotesError, match="no snapshot of a monitor"):
+        Monitor.load(snapshot)
+    with pytest.raises(VotesError, match="there is no such file"):
+        Monitor.load(tmp_path / "none.json")
