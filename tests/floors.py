@@ -44,6 +44,7 @@ RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "plan": (("--jurors", "3"),),
     "reference": ((),),
     "serve": (("--help",),),
+    "keys": (("--help",),),
     "experiment": (("--help",),),
 }
 FRAMES = (

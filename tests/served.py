@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from jurors.serve.guard.keys import ApiKey
+from jurors.serve.guard.api_keys import ApiKey
 
 
 @dataclass
@@ -20,7 +20,7 @@ class KeysInMemory:
     def key(self, id: str) -> ApiKey | None:
         return self.kept.get(id)
 
-    def keys(self) -> Iterable[ApiKey]:
+    def all_keys(self) -> Iterable[ApiKey]:
         return list(self.kept.values())
 
     def revoke_key(self, id: str, when: float) -> bool:
@@ -29,3 +29,6 @@ class KeysInMemory:
             return False
         self.kept[id] = replace(there, revoked=when)
         return True
+
+    def any_key(self) -> bool:
+        return bool(self.kept)

@@ -46,7 +46,10 @@ Code: TypeAlias = Literal[
     # what can be graded
     "no_items", "few_jurors", "few_labels", "many_labels", "degenerate",
     # what the server keeps
-    "no_project", "bad_vote", "many_jurors", "many_votes", "store_down", "disk_full",
+    "no_project", "bad_vote", "many_jurors", "many_votes", "many_projects", "store_down", "disk_full",
+    # who may ask the server, and how
+    "no_key", "bad_key", "forbidden", "wrong_host", "wrong_origin", "too_many_requests", "bad_request", "bad_path",
+    "bad_name", "bad_body", "not_json", "slow_body", "no_route", "fault",
 ]  # fmt: skip
 
 

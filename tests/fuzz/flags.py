@@ -50,14 +50,14 @@ class World:
     outputs: list[str] = field(default_factory=list)  #: what the command may write
 
 
-#: commands that go on until they are stopped
-ENDLESS = ("serve",)
+#: commands that go on until they are stopped, or that keep a store, which is no output
+LEFT_OUT = ("serve", "keys")
 
 
 def commands() -> dict[str, click.Command]:
-    """Every command by its words, "experiment acs", that ends by itself."""
+    """Every command by its words, "experiment acs", that ends by itself and keeps nothing."""
     walked = _walk(main, click.Context(main), ())
-    return {words: command for words, command in walked if words not in ENDLESS}
+    return {words: command for words, command in walked if words.split()[0] not in LEFT_OUT}
 
 
 def _walk(

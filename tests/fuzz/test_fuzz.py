@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fuzz.cases import Case, make_case
-from fuzz.flags import ENDLESS, commands
+from fuzz.flags import LEFT_OUT, commands
 
 from jurors.cli.main import COMMANDS
 
@@ -47,4 +47,4 @@ def test_a_case_can_be_kept() -> None:
 
 
 def test_every_command_is_fuzzed() -> None:
-    assert {words.split()[0] for words in commands()} == set(COMMANDS) - set(ENDLESS)
+    assert {words.split()[0] for words in commands()} == set(COMMANDS) - set(LEFT_OUT)

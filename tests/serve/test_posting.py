@@ -14,6 +14,7 @@ from jurors.serve.app import create_app
 from jurors.serve.settings import Settings
 
 VOTE = {"item": "q1", "juror": "ann", "label": "yes"}
+JSON = {"Content-Type": "application/json"}
 Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
 
 
@@ -66,8 +67,9 @@ def test_what_is_no_vote_is_one_line_and_nothing_is_taken(tmp_path: Any) -> None
     async def talk(client: httpx.AsyncClient) -> Any:
         await client.put("/v1/projects/p", json={})
         answers = {name: await post(client, votes) for name, (votes, _) in WRONG.items()}
-        broken = await client.post("/v1/projects/p/votes", content=b'{"votes": [')
-        half = await client.post("/v1/projects/p/votes", content=json.dumps({"votes": [{**VOTE, "item": "\ud800"}]}))
+        broken = await client.post("/v1/projects/p/votes", content=b'{"votes": [', headers=JSON)
+        half_a_character = json.dumps({"votes": [{**VOTE, "item": "\ud800"}]})
+        half = await client.post("/v1/projects/p/votes", content=half_a_character, headers=JSON)
         return answers, broken, half, await post(client, [VOTE], "nobody"), (await client.get("/v1/projects/p")).json()
 
     answers, broken, half, stranger, project = talked(str(tmp_path / "votes.db"), talk)

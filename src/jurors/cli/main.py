@@ -36,6 +36,7 @@ COMMANDS = {
     "plan": "How many items and jurors until accuracies are known well enough.",
     "reference": "How far the errors of real juries are shared; measure your own with --fit.",
     "serve": "Take votes over HTTP, keep them durably, grade them as they come in.",
+    "keys": "API keys of a server: who may read, write or administer which project.",
     "experiment": "Repeat the paper's experiment on census data.",
     "demo": "Grade two real juries that come with the package.",
 }

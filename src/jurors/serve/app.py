@@ -8,13 +8,15 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from anyio import to_thread
-from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse
+from fastapi import FastAPI
 
-from jurors.errors import JurorsError
+from jurors.serve.error_answers import answer_errors
+from jurors.serve.guard.hosts import is_loopback
+from jurors.serve.guard.quotas import Limits
+from jurors.serve.guard.shield import Shield
 from jurors.serve.journal import Journal
+from jurors.serve.kept.kept_keys import KeptKeys
 from jurors.serve.log_lines import RequestLog, use_log_lines
-from jurors.serve.refused import Refused
 from jurors.serve.routes import ROUTERS
 from jurors.serve.settings import Settings
 from jurors.serve.stores import open_store
@@ -26,10 +28,16 @@ SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
 def create_app(settings: Settings) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
     app = FastAPI(title="jurors", version=version("jurors"), lifespan=_lifespan, docs_url=None, redoc_url=None)
-    app.state.settings = settings
+    app.state.settings, app.state.limits = settings, Limits()
     for router in ROUTERS:
         app.include_router(router)
-    app.add_exception_handler(JurorsError, _refused)
+    answer_errors(app)
+    app.add_middleware(
+        Shield,
+        keys=KeptKeys(lambda: app.state.store),
+        limits=app.state.limits,
+        needs_key=not is_loopback(settings.host),
+    )
     app.add_middleware(RequestLog)
     return app
 
@@ -53,11 +61,3 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     finally:
         for part in (journal, upkeep, store):
             await to_thread.run_sync(part.close)
-
-
-async def _refused(request: Request, error: Exception) -> JSONResponse:
-    """One line, as everywhere, with its code."""
-    status = error.status if isinstance(error, Refused) else 422
-    code = error.code if isinstance(error, JurorsError) else "input"
-    document = {"error": {"code": code, "message": " ".join(str(error).split())}}
-    return JSONResponse(document, status)

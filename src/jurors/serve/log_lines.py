@@ -11,6 +11,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from jurors.serve.guard.api_keys import without_secrets
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -22,7 +24,7 @@ def note(event: str, level: str = "info", **facts: Any) -> None:
     moment = datetime.now(UTC).isoformat(timespec="milliseconds")
     line = json.dumps({"time": moment, "level": level, "event": event, **facts}, default=str)
     with suppress(OSError, ValueError):
-        sys.stderr.write(f"{line}\n")
+        sys.stderr.write(f"{without_secrets(line)}\n")
         sys.stderr.flush()
 
 

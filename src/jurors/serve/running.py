@@ -13,6 +13,9 @@ from uvicorn.supervisors import Multiprocess
 
 from jurors.errors import OptionError
 from jurors.serve.app import SETTINGS
+from jurors.serve.guard.heads import TimelyHeads
+from jurors.serve.guard.hosts import check_reach
+from jurors.serve.kept.kept_keys import KeptKeys
 from jurors.serve.log_lines import note, use_log_lines
 from jurors.serve.settings import Settings
 from jurors.serve.stores import open_store, shown_store
@@ -22,15 +25,15 @@ _GRACE = 10  #: seconds for requests to end
 
 def run(settings: Settings) -> None:
     """Serve until SIGINT or SIGTERM; requests that are being answered are answered."""
-    open_store(settings.store).close()  # what is wrong with it is told before anybody connects
+    _check(settings)
     listener = _listener(settings)
     host, port = listener.getsockname()[:2]
     os.environ[SETTINGS] = settings.to_json()
     use_log_lines()
     config = uvicorn.Config(
         "jurors.serve.app:from_environment", factory=True, host=host, port=port, workers=settings.workers,
-        log_config=None, access_log=False, server_header=False, date_header=True,
-        timeout_graceful_shutdown=_GRACE,
+        log_config=None, access_log=False, server_header=False, date_header=True, timeout_graceful_shutdown=_GRACE,
+        http=TimelyHeads, ws="none", proxy_headers=False,  # who calls is who is connected: a header can say anything
     )  # fmt: skip
     click.echo(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     note("start", store=shown_store(settings.store), host=host, port=port, workers=settings.workers)
@@ -45,6 +48,15 @@ def run(settings: Settings) -> None:
     except KeyboardInterrupt:  # the signal that ended it, again, after everything has ended well
         pass
     note("end")
+
+
+def _check(settings: Settings) -> None:
+    """What is wrong with the store, or with letting others in, is told before anybody connects."""
+    store = open_store(settings.store)
+    try:
+        check_reach(settings.host, sum(key.revoked is None for key in KeptKeys(store).all_keys()))
+    finally:
+        store.close()
 
 
 def _listener(settings: Settings) -> socket.socket:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from jurors.serve.guard.keys import Scope
+from jurors.serve.guard.api_keys import Scope
 
 #: pages and probes that hold no vote
 _OPEN = re.compile(r"/|/healthz|/readyz|/docs|/openapi\.json|/assets/[\w.-]+")

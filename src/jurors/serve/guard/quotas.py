@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from jurors.quoting import visible
-from jurors.serve.guard.refusal import Refusal
+from jurors.serve.refused import Refused
 
 # Letters and digits of any script, so that a name is safe as part of a path, a file name, a line of a log or a label.
 _PROJECT = re.compile(r"[^\W_][\w.-]*")
@@ -39,7 +39,7 @@ def check_project(name: str, limits: Limits) -> str:
     """
     if len(name) > limits.project_name or not _PROJECT.fullmatch(name):
         shown = visible(name[: limits.project_name])
-        raise Refusal(
+        raise Refused(
             422, "bad_name", f"{shown!r} is no name for a project: begin with a letter or digit, then letters, "
             f"digits, '.', '-', '_'; at most {limits.project_name} characters",
         )  # fmt: skip

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from jurors.errors import Code, JurorsError
 from jurors.serve.guard.access import need_of
+from jurors.serve.guard.api_keys import ApiKey, KeyStore, check_key
 from jurors.serve.guard.hosts import host_of, is_loopback, is_own_origin
-from jurors.serve.guard.keys import ApiKey, KeyStore, check_key
 from jurors.serve.guard.quotas import Limits, Rate
-from jurors.serve.guard.refusal import Refusal
+from jurors.serve.refused import Refused, error_document, status_of
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -36,6 +39,7 @@ HEADERS = {
 }
 _HEADERS = tuple((name.encode(), value.encode()) for name, value in HEADERS.items())
 _ONCE = (b"host", b"authorization", b"content-length", b"content-type", b"origin", b"transfer-encoding")
+_EVERY = 1.0  #: seconds between looks whether there is a key
 _WRITING = ("POST", "PUT", "PATCH")
 _TRICKS = (b"%2f", b"%5c", b"%00", b"\\", b"//", b"/../", b"/./")
 
@@ -47,8 +51,9 @@ class Shield:
     app: App
     keys: KeyStore
     limits: Limits = field(default_factory=Limits)
-    needs_key: bool = False  #: where others than this machine can reach it, or a key was made
+    needs_key: bool = False  #: where others than this machine can reach it, or once a key was made
     rate: Rate = field(init=False)
+    _asked: float = -math.inf  # when it was last looked whether there is a key
 
     def __post_init__(self) -> None:
         self.rate = Rate(self.limits.rate, self.limits.burst)
@@ -66,7 +71,7 @@ class Shield:
             key = await self._check_caller(scope, headers)
             _check_form(scope["method"], headers)
             body = await self._body(headers, receive)
-        except Refusal as refusal:
+        except JurorsError as refusal:
             await _refuse(refusal, send, scope["method"])
             return
         scope.setdefault("state", {})["key"] = key
@@ -75,27 +80,33 @@ class Shield:
     async def _check_caller(self, scope: Message, headers: dict[bytes, str]) -> ApiKey | None:
         """The key, where one is needed; without keys, the address is what is believed, so it must be right."""
         address = str((scope.get("client") or ("",))[0])
+        need = need_of(scope["method"], scope["path"])
+        if need.scope != "open":
+            await self._look_for_keys()
         if not self.needs_key:
             _check_address(headers)
-            self._slow_down(address)
-            return None
-        need = need_of(scope["method"], scope["path"])
-        if need.scope == "open":
+        if need.scope == "open" or not self.needs_key:
             self._slow_down(address)
             return None
         header, wanted = headers.get(b"authorization"), need.scope
         try:
             key = await asyncio.to_thread(check_key, self.keys, header, wanted, need.project, any=need.any_project)
-        except Refusal:
+        except Refused:
             self._slow_down(address)
             raise
         self._slow_down(key.id)
         return key
 
+    async def _look_for_keys(self) -> None:
+        """A key that is made while the server runs closes it within a second."""
+        if not self.needs_key and time.monotonic() - self._asked > _EVERY:
+            self.needs_key = await asyncio.to_thread(self.keys.any_key)
+            self._asked = time.monotonic()
+
     def _slow_down(self, caller: str) -> None:
         if seconds := self.rate.wait(caller):
             told = f"more than {self.limits.rate:g} requests per second; wait, and send more votes per request"
-            raise Refusal(429, "too_many_requests", told, {"Retry-After": str(int(seconds) + 1)})
+            raise Refused(429, "too_many_requests", told).with_headers(Retry_After=str(int(seconds) + 1))
 
     async def _body(self, headers: dict[bytes, str], receive: Receive) -> bytes:
         if not headers.keys() & {b"content-length", b"transfer-encoding"}:
@@ -107,14 +118,14 @@ class Shield:
                 return await self._arriving(receive)
         except TimeoutError:
             told = f"the body took longer than {self.limits.body_seconds:g} s to arrive; send it in smaller parts"
-            raise Refusal(408, "slow_body", told, {"Connection": "close"}) from None
+            raise _closing(408, "slow_body", told) from None
 
     async def _arriving(self, receive: Receive) -> bytes:
         parts, size, more = [], 0, True
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise Refusal(400, "cut_short", "the body ended before its end")
+                raise Refused(400, "bad_request", "the body ended before its end")
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             more = message.get("more_body", False)
@@ -123,9 +134,14 @@ class Shield:
         return b"".join(parts)
 
 
-def _too_large(limits: Limits) -> Refusal:
+def _closing(status: int, code: Code, message: str) -> Refused:
+    """What follows on this connection cannot be told apart from what was refused."""
+    return Refused(status, code, message).with_headers(Connection="close")
+
+
+def _too_large(limits: Limits) -> Refused:
     told = f"the body is larger than {limits.body:,} bytes; send the votes in several requests"
-    return Refusal(413, "too_large", told, {"Connection": "close"})
+    return _closing(413, "too_large", told)
 
 
 # -- before the body ------------------------------------------------------------------------------------------------
@@ -136,13 +152,13 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
     names = [name for name, _ in headers if name in _ONCE]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise Refusal(400, "repeated_header", f"the header {twice.decode()} is there twice", {"Connection": "close"})
+        raise _closing(400, "bad_request", f"the header {twice.decode()} is there twice")
     if b"content-length" in names and b"transfer-encoding" in names:
         told = "a request has content-length or transfer-encoding, not both"
-        raise Refusal(400, "two_lengths", told, {"Connection": "close"})
+        raise _closing(400, "bad_request", told)
     length = dict(headers).get(b"content-length", b"0")
     if not length.isdigit() or len(length) > 18:
-        raise Refusal(400, "bad_length", "content-length is no number", {"Connection": "close"})
+        raise _closing(400, "bad_request", "content-length is no number")
     return {name: value.decode("latin-1") for name, value in headers}
 
 
@@ -150,18 +166,18 @@ def _check_path(scope: Message) -> None:
     """A path that says one thing to us and another to whoever stands before us is refused."""
     raw = (scope.get("raw_path") or scope["path"].encode()).lower()
     if any(trick in raw + b"/" for trick in _TRICKS) or any(ord(mark) < 32 for mark in scope["path"]):
-        raise Refusal(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
+        raise Refused(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
 
 
 def _check_address(headers: dict[bytes, str]) -> None:
     host = host_of(headers.get(b"host", ""))
     if host is None or not is_loopback(host):
         told = "without keys this server answers to localhost alone; ask for http://127.0.0.1, or make a key"
-        raise Refusal(403, "wrong_host", told)
+        raise Refused(403, "wrong_host", told)
     origin = headers.get(b"origin")
     foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
     if foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
-        raise Refusal(403, "wrong_origin", "a page of another origin may not ask this server")
+        raise Refused(403, "wrong_origin", "a page of another origin may not ask this server")
 
 
 def _check_form(method: str, headers: dict[bytes, str]) -> None:
@@ -171,9 +187,9 @@ def _check_form(method: str, headers: dict[bytes, str]) -> None:
     kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         told = f"the body must be JSON: send the header `Content-Type: application/json`, not {kind or 'nothing'!r}"
-        raise Refusal(415, "not_json", told)
+        raise Refused(415, "not_json", told)
     if headers.get(b"content-encoding", "identity").lower() != "identity":
-        raise Refusal(415, "packed", "send the body as it is, not packed (Content-Encoding)")
+        raise Refused(415, "not_json", "send the body as it is, not packed (Content-Encoding)")
 
 
 # -- the answer -----------------------------------------------------------------------------------------------------
@@ -203,9 +219,11 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _refuse(refusal: Refusal, send: Send, method: str) -> None:
-    body = json.dumps(refusal.document(), ensure_ascii=False).encode("utf-8", "backslashreplace")
-    headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
+async def _refuse(refusal: JurorsError, send: Send, method: str) -> None:
+    document = error_document(refusal.code, str(refusal))
+    body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    more = refusal.headers if isinstance(refusal, Refused) else {}
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
     pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": pairs})
+    await send({"type": "http.response.start", "status": status_of(refusal), "headers": pairs})
     await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})

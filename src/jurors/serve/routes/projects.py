@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from jurors.options import Label
+from jurors.serve.guard.quotas import check_project
 from jurors.serve.stores import Store
 from jurors.serve.stores.project import Project
 
@@ -47,6 +48,7 @@ def projects(request: Request) -> dict[str, Any]:
 def put_project(name: str, request: Request, response: Response, asked: Asked | None = None) -> dict[str, Any]:
     """Make a project (201), or tell it more (200)."""
     store: Store = request.app.state.store
+    check_project(name, request.app.state.limits)
     told = asked.model_dump(exclude_none=True) if asked is not None else {}
     project, is_new = store.put_project(name, told)
     response.status_code = 201 if is_new else 200

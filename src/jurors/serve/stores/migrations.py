@@ -9,6 +9,8 @@ A step is never changed once it has been released; what comes later is a step of
 * items      what each item's decision tuple is counted as now: `counted` holds one byte per juror (0: no vote)
 * panes      how many items of a stretch of the stream have each decision tuple
 * spans      the first and last time of a pane
+* api_keys   what is kept of a key: its hash, never the key
+* gold       what a person said of an item
 """
 
 from __future__ import annotations
@@ -41,5 +43,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE, pane BIGINT NOT NULL,
             first_time DOUBLE PRECISION NOT NULL, last_time DOUBLE PRECISION NOT NULL,
             PRIMARY KEY (project, pane)) {clustered}""",
+    ),
+    (
+        """CREATE TABLE api_keys (
+            id TEXT PRIMARY KEY, hash TEXT NOT NULL, scope TEXT NOT NULL, project TEXT, note TEXT NOT NULL,
+            created DOUBLE PRECISION NOT NULL, revoked DOUBLE PRECISION)""",
+        """CREATE TABLE gold (
+            project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE, item TEXT NOT NULL,
+            label TEXT NOT NULL, given DOUBLE PRECISION NOT NULL, PRIMARY KEY (project, item)) {clustered}""",
     ),
 )

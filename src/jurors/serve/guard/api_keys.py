@@ -16,14 +16,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, get_args
 
-from jurors.serve.guard.refusal import Refusal
+from jurors.errors import Code
+from jurors.serve.refused import Refused
 
 Scope: TypeAlias = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)  #: each may all that those before it may
 
 _FORM = re.compile(r"jk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NOBODY = hashlib.sha256(b"").hexdigest()
-_DEMAND = {"WWW-Authenticate": "Bearer"}
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,14 @@ class KeyStore(Protocol):
     def key(self, id: str) -> ApiKey | None:
         """The key of this name, revoked or not."""
 
-    def keys(self) -> Iterable[ApiKey]:
+    def all_keys(self) -> Iterable[ApiKey]:
         """All of them, the oldest first."""
 
     def revoke_key(self, id: str, when: float) -> bool:
         """Whether there was such a key that was not revoked; it is now."""
+
+    def any_key(self) -> bool:
+        """Whether one was ever made: from then on one is asked for, also when all are revoked."""
 
 
 def make_key(scope: Scope, project: str | None = None, note: str = "") -> tuple[str, ApiKey]:
@@ -84,7 +87,7 @@ def check_key(store: KeyStore, header: str | None, scope: Scope, project: str | 
     key = _known(store, header)
     if not key.may(scope, key.project if any else project):
         whole = "all projects" if project is None else f"project {project!r}"
-        raise Refusal(403, "forbidden", f"this key may not {_DOING[scope]} {whole}; ask for one that may")
+        raise Refused(403, "forbidden", f"this key may not {_DOING[scope]} {whole}; ask for one that may")
     return key
 
 
@@ -93,19 +96,32 @@ _DOING = {"read": "read", "write": "write to", "admin": "administer"}
 
 def _known(store: KeyStore, header: str | None) -> ApiKey:
     if header is None:
-        raise Refusal(401, "no_key", "a key is needed: send the header `Authorization: Bearer jk_…`", _DEMAND)
+        raise _unknown("no_key", "a key is needed: send the header `Authorization: Bearer jk_…`")
     scheme, _, token = header.partition(" ")
     form = _FORM.fullmatch(token.strip()) if scheme.lower() == "bearer" else None
     key = None if form is None else store.key(form[1])
     kept = _NOBODY if key is None or key.revoked is not None else key.hash
     same = hmac.compare_digest(_hash(token.strip()), kept)
     if key is None or not same:
-        raise Refusal(401, "bad_key", "this key is unknown or revoked; `jurors keys create` makes another", _DEMAND)
+        raise _unknown("bad_key", "this key is unknown or revoked; `jurors keys create` makes another")
     return key
+
+
+def _unknown(code: Code, message: str) -> Refused:
+    return Refused(401, code, message).with_headers(WWW_Authenticate="Bearer")
 
 
 def _hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def name_of(given: str) -> str:
+    """The name of a key, also where the whole key was given by mistake.
+
+    >>> name_of("0123456789ab"), name_of("jk_0123456789ab_secret")
+    ('0123456789ab', '0123456789ab')
+    """
+    return given[3:15] if given.startswith("jk_") else given[:12]
 
 
 _SECRET = re.compile(r"jk_[0-9a-f]{12}_[A-Za-z0-9_-]+")

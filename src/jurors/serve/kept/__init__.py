@@ -1,0 +1,1 @@
+"""What a store keeps beside votes and counts: keys, gold, alarms."""
