@@ -13,7 +13,7 @@ from jurors.tables import Table
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
-About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups"]
+About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups", "stream"]
 
 ANOTHER_KIND = (
     "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
@@ -31,7 +31,7 @@ class AlarmKind:
     meaning: str
     advice: str  #: what to do, `{who}` being the jurors it names
     remark: str = ""  #: what it says of a juror, in a few words
-    about: About = "any"  #: any grades; the votes; three jurors with three labels or more; bounds; groups
+    about: About = "any"  #: any grades; the votes; three jurors with three labels or more; bounds; groups; a stream
 
 
 _ALARM: tuple[Level, ...] = ("alarm",)
@@ -368,6 +368,45 @@ _KINDS = (
         "items_across_files", _NOTE, "several files were read as one table; the message says what items were taken for",
         "Nothing, if it is so; else give the items of each file names of their own", about="votes",
     ),
+    AlarmKind(
+        "juror_drift", ("alarm", "warning"),
+        "a juror agrees with most of the others clearly less often than before. A warning where it is more often",
+        "Ask what changed at {who} (model, prompt, instructions), and grade what came since on its own",
+        "has changed", about="stream",
+    ),
+    AlarmKind(
+        "juror_constant", _ALARM, "a juror has begun to say one label only",
+        "Stop listening to {who} until it is mended: one label only shows no judgement", "has become constant",
+        about="stream",
+    ),
+    AlarmKind(
+        "juror_silent", ("alarm", "warning"),
+        "a juror votes on clearly fewer items than before. A warning where it is more",
+        "Find out why votes of {who} no longer come, or come more often", "votes less than before", about="stream",
+    ),
+    AlarmKind(
+        "pair_drift", _ALARM,
+        "two jurors have begun to differ from the majority of the rest together: one may copy the other, or both lean "
+        "on the same thing", "Count {who} as one voice until you know: one may copy the other",
+        "has begun to go with another juror", about="stream",
+    ),
+    AlarmKind(
+        "prevalence_drift", _WARNING, "the label that most jurors give has become more common, or less",
+        "Look at the items that come in: other ones than before, or all jurors have shifted. Grade what came since on "
+        "its own", about="stream",
+    ),
+    AlarmKind(
+        "score_drift", ("alarm", "warning"),
+        "the whole panel agrees less than before, though no single juror stands out: the calibrated scores have "
+        "fallen. A warning where it agrees more",
+        "Grade before and since apart; look whether items became harder, and label a few yourself (`jurors audit`)",
+        about="stream",
+    ),
+    AlarmKind(
+        "new_label", _WARNING, "a label that was not said before",
+        "Check whether it is a slip or a new answer; name the labels if no other may come", about="stream",
+    ),
+    AlarmKind("new_juror", _NOTE, "a juror who was not there before", _NOTHING, about="stream"),
 )
 # fmt: on
 

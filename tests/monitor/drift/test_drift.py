@@ -1,0 +1,233 @@
+"""`Drift`: who rings and who does not, since when; looked at item by item or at once; saved and loaded; corrected."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from jurors.errors import OptionError
+from jurors.monitor.drift import Drift, StreamAlarm
+from jurors.monitor.drift.budget import SUBJECTS, log_border_shares, shares
+from jurors.monitor.drift.stretches import keys_from
+from jurors.monitor.drift.watched import Watched
+from jurors.monitor.panes import Panes
+from jurors.numbers.arrays import Integers
+
+NAMES, LABELS = ["ann", "bob", "cy", "dee", "eve"], ["yes", "no"]
+BEFORE = 1000
+
+
+def _stream(items: int = 2000, *, wrong: float = 0.1, yes: float = 0.5, seed: int = 0) -> tuple[Integers, Integers]:
+    """Items x jurors of a quiet stream, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = np.where(rng.random(items) < yes, 1, 2)
+    errs = rng.random((items, len(NAMES))) < wrong
+    return np.where(errs, 3 - truth[:, None], truth[:, None]), truth
+
+
+def _worse(codes: Integers, truth: Integers, juror: int, wrong: float, stop: int | None = None) -> None:
+    rng = np.random.default_rng(juror + 1)
+    part = slice(BEFORE, stop)
+    errs = rng.random(len(truth[part])) < wrong
+    codes[part, juror] = np.where(errs, 3 - truth[part], truth[part])
+
+
+def _drift(codes: Integers) -> Drift:
+    drift = Drift(jurors=NAMES, labels=LABELS)
+    drift.follow(codes)
+    return drift
+
+
+def _kinds(alarms: list[StreamAlarm]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(alarm.kind, alarm.jurors) for alarm in alarms]
+
+
+# -- who rings --------------------------------------------------------------------------------------------------------
+
+
+def test_a_quiet_stream_rings_nothing() -> None:
+    assert _drift(_stream()[0]).alarms == []
+
+
+def test_a_juror_who_gets_worse_is_named_alone_with_since_when_and_how_much() -> None:
+    codes, truth = _stream(3000)
+    _worse(codes, truth, 2, 0.4)
+    (alarm,) = _drift(codes).alarms
+    assert (alarm.kind, alarm.jurors, alarm.alarm.level) == ("juror_drift", ("cy",), "alarm")
+    assert abs(alarm.since - BEFORE) <= 100
+    assert alarm.raised < BEFORE + 400
+    assert alarm.before is not None
+    assert alarm.after is not None
+    assert alarm.before > 0.8 > alarm.after
+    assert alarm.alarm.chance is not None
+    assert alarm.alarm.chance <= 0.05
+    assert "cy" in alarm.advice
+    assert alarm.active
+
+
+def test_two_jurors_who_get_worse_together_are_both_named() -> None:
+    codes, truth = _stream(3000)
+    _worse(codes, truth, 1, 0.45)
+    _worse(codes, truth, 3, 0.45)
+    assert sorted(_kinds(_drift(codes).alarms)) == [("juror_drift", ("bob",)), ("juror_drift", ("dee",))]
+
+
+def test_a_copy_is_a_pair_and_neither_of_the_two_rings_on_its_own() -> None:
+    codes, _ = _stream(3000, wrong=0.2)
+    codes[BEFORE:, 4] = codes[BEFORE:, 0]
+    assert _kinds(_drift(codes).alarms) == [("pair_drift", ("ann", "eve"))]
+
+
+def test_prevalence_rings_and_no_juror_with_it() -> None:
+    codes, _ = _stream(BEFORE)
+    more, _ = _stream(2000, yes=0.8, seed=1)
+    (alarm,) = _drift(np.vstack([codes, more])).alarms
+    assert (alarm.kind, alarm.alarm.labels) in [("prevalence_drift", ("yes",)), ("prevalence_drift", ("no",))]
+
+
+def test_harder_items_are_the_panels_doing() -> None:
+    codes, _ = _stream(BEFORE)
+    more, _ = _stream(2000, wrong=0.25, seed=1)
+    assert _kinds(_drift(np.vstack([codes, more])).alarms)[0] == ("score_drift", ())
+
+
+def test_a_silent_juror_rings_within_a_few_items() -> None:
+    codes, _ = _stream(1100)
+    codes[BEFORE:, 1] = 0
+    (alarm,) = _drift(codes).alarms
+    assert (alarm.kind, alarm.jurors) == ("juror_silent", ("bob",))
+    assert alarm.raised <= BEFORE + 20
+
+
+def test_a_juror_who_says_one_label_only_is_constant() -> None:
+    codes, _ = _stream(1500)
+    codes[BEFORE:, 3] = 1
+    alarm = _drift(codes).alarms[0]
+    assert (alarm.kind, alarm.jurors, alarm.alarm.labels) == ("juror_constant", ("dee",), ("yes",))
+
+
+def test_who_comes_later_is_noted_and_does_not_ring() -> None:
+    codes, _ = _stream(2000)
+    codes[:BEFORE, 4] = 0
+    panes, drift = Panes(NAMES[:4], ["yes", "no"]), Drift()
+    alarms = []
+    for start in range(0, len(codes), 50):
+        if start == BEFORE:
+            panes.juror("eve")
+        for key in keys_from(codes[start : start + 50]):
+            panes.add(0, key)
+        alarms += drift.update(panes)
+    assert _kinds(alarms) == [("new_juror", ("eve",))]
+    assert not alarms[0].active
+
+
+# -- when it is over --------------------------------------------------------------------------------------------------
+
+
+def test_an_alarm_is_cleared_when_the_stream_is_back_and_rings_again_for_the_next_change() -> None:
+    codes, truth = _stream(6000)
+    _worse(codes, truth, 2, 0.45, stop=2000)
+    drift = _drift(codes)
+    (alarm,) = drift.alarms
+    assert not alarm.active
+    assert alarm.cleared is not None
+    assert 2000 < alarm.cleared < 2200
+    more, truth = _stream(3000, seed=5)
+    _worse(more, truth, 2, 0.45)
+    assert _kinds(drift.follow(more)) == [("juror_drift", ("cy",))]
+
+
+def test_a_further_change_takes_the_place_of_the_alarm() -> None:
+    codes, truth = _stream(5000, wrong=0.05)
+    _worse(codes, truth, 2, 0.3)
+    rng = np.random.default_rng(9)
+    codes[3000:, 2] = np.where(rng.random(2000) < 0.9, 3 - truth[3000:], truth[3000:])
+    first, second = _drift(codes).alarms
+    assert first.cleared_by == second.id
+    assert second.active
+
+
+# -- ways to the same alarms ------------------------------------------------------------------------------------------
+
+
+def _changing() -> Integers:
+    codes, truth = _stream(1500, wrong=0.15)
+    _worse(codes, truth, 2, 0.6, stop=1250)
+    return codes
+
+
+@pytest.mark.slow
+def test_looking_after_every_item_is_the_same_as_following_them() -> None:
+    codes = _changing()
+    panes, drift = Panes(NAMES, LABELS), Drift()
+    for number, key in enumerate(keys_from(codes)):
+        panes.add(number // 400, key)
+        drift.update(panes)
+    assert [a.to_dict() for a in drift.alarms] == [a.to_dict() for a in _drift(codes).alarms]
+
+
+def test_saved_and_loaded_it_goes_on_as_if_nothing_had_been() -> None:
+    codes = _changing()
+    one, other = _drift(codes), Drift(jurors=NAMES, labels=LABELS)
+    for start in range(0, len(codes), 130):
+        other.follow(codes[start : start + 130])
+        other = Drift.from_dict(json.loads(json.dumps(other.to_dict())))
+    assert one.alarms
+    assert other.to_dict() == one.to_dict()
+
+
+def test_a_vote_that_comes_later_changes_the_item_where_it_was_counted() -> None:
+    codes, _ = _stream(600)
+    whole, pieces = Drift(), Drift()
+    panes, parts = Panes(NAMES, LABELS), Panes(NAMES, LABELS)
+    before = b""
+    for number, key in enumerate(keys_from(codes)):
+        panes.add(number // 200, key)
+        parts.add(number // 200, key[:3])
+        if before:  # the item before this one gets its last two votes
+            parts.add((number - 1) // 200, before[:3], -1)
+            parts.add((number - 1) // 200, before)
+        before = key
+        pieces.update(parts)
+    parts.add(2, before[:3], -1)
+    parts.add(2, before)
+    pieces.update(parts)
+    whole.update(panes)
+    assert pieces.items == whole.items == 600
+    assert pieces.late == 0
+    assert pieces._stretches.now.tolist() == whole._stretches.now.tolist()
+
+
+def test_before_and_since_can_be_graded() -> None:
+    codes, truth = _stream(3000)
+    _worse(codes, truth, 2, 0.4)
+    drift = _drift(codes)
+    before, since = drift.sketches(drift.alarms[0])
+    assert before.items + since.items == 3000
+    assert abs(before.items - BEFORE) <= 100
+
+
+# -- the promise's arithmetic -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", [1, 3, 10])
+def test_all_shares_together_are_at_most_one_however_many_come(first: int) -> None:
+    assert sum(SUBJECTS.values()) == pytest.approx(1)
+    assert 0.9 < shares(100_000, first).sum() <= 1 + 1e-9
+    assert 0.8 < np.exp(log_border_shares(np.arange(1.0, 1e6))).sum() <= 1
+
+
+def test_a_juror_aside_takes_no_part_in_majorities() -> None:
+    codes = np.array([[1, 1, 2, 2, 2]])
+    whole, aside = Watched(5, 2), Watched(5, 2, frozenset({4}))
+    assert whole.parts["prevalence"].of(whole.cells(codes)).ravel().tolist() == [0, 1]
+    assert aside.parts["prevalence"].of(aside.cells(codes)).ravel().tolist() == [0, 0]  # two against two
+    assert aside.parts["agrees"].of(aside.cells(codes))[0, 2, 0].tolist() == [1, 0]  # two against one
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1])
+def test_a_rate_that_is_none_is_refused(alpha: float) -> None:
+    with pytest.raises(OptionError, match="between 0 and 1"):
+        Drift(alpha)
