@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("frames", "plot", "lab")
+EXTRAS = ("frames", "plot", "lab", "serve")
 JSON = [{"item": k, "ann": "y", "bob": "yn"[k % 3 == 0], "cy": "yn"[k % 2], "dan": "yn"[k % 5 == 0]} for k in range(40)]
 
 #: command -> what it is run with; it must exit with 0, or 3 for an alarm
@@ -51,6 +51,20 @@ FRAMES = (
     "import jurors, pandas, pyarrow.parquet as pq; t = pq.read_table('votes.parquet'); "
     "assert jurors.grade(t).score == jurors.grade(t.to_pandas()).score == jurors.grade('votes.parquet').score"
 )
+SERVING = """
+import signal, subprocess, sys, jurors
+command = [sys.executable, "-m", "jurors", "serve", "--store", "served.db", "--port", "0"]
+server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+try:
+    with jurors.Client(server.stdout.readline().strip(), retries=0) as client:
+        client.put_project("floors")
+        votes = jurors.read_votes("votes.csv")
+        assert client.post_votes("floors", votes) == 4 * 200
+        assert [one["name"] for one in client.projects()] == ["floors"]
+finally:
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(60) == 0
+"""
 
 
 def required() -> list[str]:
@@ -65,7 +79,7 @@ def smoke(python: Path, folder: Path) -> list[str]:
     (folder / "votes.json").write_text(json.dumps(JSON))
     commands = [["-m", "jurors", name, *words] for name, runs in RUNS.items() for words in runs]
     failed = []
-    for words in [*commands, ["-c", FRAMES]]:
+    for words in [*commands, ["-c", FRAMES], ["-c", SERVING]]:
         run = subprocess.run(
             [str(python), *words], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, text=True,
             capture_output=True, check=False,
@@ -90,7 +104,7 @@ def main(pythons: list[str]) -> int:
                 wheels = ["--only-binary", ":all:", "--resolution", how]
                 subprocess.run([*uv, "pip", "install", "--python", str(own), *wheels, *required()], check=True)
                 subprocess.run([*uv, "pip", "install", "--python", str(own), "--no-deps", str(ROOT)], check=True)
-                names = {one.split(">")[0].split("=")[0] for one in required()}
+                names = {one.split(">")[0].split("=")[0].split("[")[0] for one in required()}
                 listed = subprocess.run(
                     [*uv, "pip", "freeze", "--python", str(own)], capture_output=True, text=True, check=True
                 )
