@@ -15,7 +15,7 @@ from jurors.numbers.arrays import Floats, Integers
 from jurors.votes import Label, Votes
 from jurors.votes.cells import tidy
 from jurors.votes.frame import Frame, collected, is_frame, open_frame
-from jurors.votes.layout import find_column, guess_column, named_long, shown
+from jurors.votes.layout import Layout, find_column, guess_column, named_long, shown
 from jurors.votes.table import factorize, is_missing, plain
 
 TIME_WORDS = ("time", "timestamp", "date", "datetime", "created", "createdat")
@@ -87,10 +87,11 @@ def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> Batch:
                 f"one vote per row needs the columns item, juror and label, but none of {shown(names)} is the {role}"
             )
             raise VotesError(f"{message}; name it with {role}=", code="no_label_column", columns=names)
-    wanted = [places[role] for role in ("item", "juror", "label")]
-    table = collected(frame.table)
-    said = [_column(table[:, place]) for place in wanted]
-    return batch_of(said, None if time is None else _times(table[:, time]))
+    # The columns of a layout alone are brought back; that of the times takes the place of counts.
+    layout = Layout(kind="long", item=places["item"], juror=places["juror"], label=places["label"], count=time)
+    table = collected(frame.keep(layout))
+    said = [_column(table[f"c{place}"]) for place in (layout.item, layout.juror, layout.label)]
+    return batch_of(said, None if time is None else _times(table[f"c{time}"]))
 
 
 def _column(series: Any) -> Any:
