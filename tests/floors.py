@@ -45,6 +45,7 @@ RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "reference": ((),),
     "serve": (("--help",),),
     "keys": (("--help",),),
+    "watch": (("votes.csv", "--once", "--state", "watched.json.gz"),),
     "experiment": (("--help",),),
 }
 FRAMES = (

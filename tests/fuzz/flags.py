@@ -50,8 +50,8 @@ class World:
     outputs: list[str] = field(default_factory=list)  #: what the command may write
 
 
-#: commands that go on until they are stopped, or that keep a store, which is no output
-LEFT_OUT = ("serve", "keys")
+#: commands that go on until they are stopped, that keep a store, which is no output, or that run programs
+LEFT_OUT = ("serve", "keys", "watch")
 
 
 def commands() -> dict[str, click.Command]:

@@ -47,6 +47,7 @@ WRITING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "report": ("report votes.csv.gz -o out.html", ("out.html",)),
     "plot": ("plot agreement votes.csv.gz -o out.svg", ("out.svg",)),
+    "watch": ("watch more.csv --once --state out.json", ("out.json",)),
     "reference": ("reference --fit votes.csv.gz --key truth.csv -o out.csv", ("out.csv",)),
 }
 

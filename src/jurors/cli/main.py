@@ -37,6 +37,7 @@ COMMANDS = {
     "reference": "How far the errors of real juries are shared; measure your own with --fit.",
     "serve": "Take votes over HTTP, keep them durably, grade them as they come in.",
     "keys": "API keys of a server: who may read, write or administer which project.",
+    "watch": "Grade the jurors while their votes come in, and ring.",
     "experiment": "Repeat the paper's experiment on census data.",
     "demo": "Grade two real juries that come with the package.",
 }

@@ -1,0 +1,186 @@
+"""`Watcher`: reads what is new, counts it, grades it, rings, and keeps a snapshot from which it goes on.
+
+The snapshot holds counts and how far each file was read in one file that is written whole: whatever moment the watcher
+is killed at, it goes on from one that fits together, and reads what came after it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from jurors.errors import JurorsError, OptionError, VotesError
+from jurors.evaluate import Evaluation
+from jurors.jury import Verdict, check
+from jurors.monitor import Monitor
+from jurors.monitor.snapshot import read_snapshot, text_of
+from jurors.watch.bell import Bell, Event
+from jurors.watch.delivery import Post
+from jurors.watch.rows import Vote
+from jurors.watch.sources import Problem, VoteSource
+from jurors.whole import write_whole
+
+
+@dataclass
+class Look:
+    """What one look at the stream showed."""
+
+    monitor: Monitor
+    new: int  #: votes
+    evaluation: Evaluation | None  #: of the last window; None where nothing can be graded yet
+    verdict: Verdict | None
+    reason: str  #: why there are no grades
+    events: Sequence[Event]
+    ringing: Sequence[Event]
+    problems: Sequence[Problem]
+    refused: int  #: lines and files since the beginning that could not be read
+    news: Sequence[str]
+
+
+@dataclass
+class Watcher:
+    """A stream, its counts, and who is told."""
+
+    source: VoteSource
+    name: str  #: of the source, for people
+    monitor: Monitor
+    post: Post
+    limits: dict[str, Any] = field(default_factory=dict)
+    grading: dict[str, Any] = field(default_factory=dict)
+    state: Path | None = None
+    refused: int = 0
+
+    def __post_init__(self) -> None:
+        self.bell = Bell(self.name)
+        self.resumed = False
+        self._graded: tuple[int, int] | None = None  # items and votes
+        self._grades: tuple[Evaluation | None, Verdict | None, str] = (None, None, "no vote has come yet")
+        self._next = 0.0  # when a snapshot may be written again
+        self._dirty = True
+        self._fits = True  # counts and places: not between reading a line and counting it
+
+    # -- one look -------------------------------------------------------------------------------------------------
+
+    def look(self, *, ended: bool = False) -> Look:
+        """Read what is new, grade it, tell who is to be told, keep a snapshot where something changed."""
+        new, self._fits = 0, False
+        for batch in self.source.batches(ended=ended):
+            new += self._learn(batch)
+            self._dirty, self._fits = self._dirty or bool(batch), True
+            self.keep()
+            self._fits = False
+        self._fits = True
+        problems, news = self.source.problems[:], self.source.news[:]
+        self.source.problems.clear()
+        self.source.news.clear()
+        self.refused += len(problems)
+        self._dirty |= bool(new or problems or news)
+        evaluation, verdict, reason = self._grade()
+        events = self.bell.rung(self._alarms(), verdict)
+        if events:
+            self.post.add(events)
+            self.keep(at_once=True)  # an alarm that was raised is told, even if the power fails now
+        self.keep(at_once=self.post.deliver())  # who was told is not told again
+        news += self.post.news
+        self.post.news.clear()
+        ringing = list(self.bell.ringing.values())
+        return Look(self.monitor, new, evaluation, verdict, reason, events, ringing, problems, self.refused, news)
+
+    def _learn(self, batch: list[Vote]) -> int:
+        """Count the votes; where one is none, all others, one by one."""
+        if not batch:
+            return 0
+        try:
+            self.monitor.learn_many(batch)
+            return len(batch)
+        except VotesError as error:
+            if not self.monitor.votes and len(batch) == 1:
+                raise error.in_file(self.name) from None
+        counted = 0
+        for vote in batch:
+            try:
+                self.monitor.learn_many([vote])
+                counted += 1
+            except VotesError as error:
+                last = error
+                self.source.problems.append(Problem(f"{self.name}, item {vote['item']!r:.40}", error.fault))
+        if not counted and not self.monitor.votes:  # nothing of it is a vote: the command line does not fit
+            raise last.in_file(self.name)
+        return counted
+
+    def _alarms(self) -> list[dict[str, Any]]:
+        alarms = getattr(self.monitor, "alarms", lambda: ())
+        return [alarm.to_dict() for alarm in alarms()]
+
+    def _grade(self) -> tuple[Evaluation | None, Verdict | None, str]:
+        """The grades of the last window, worked out again only where something came."""
+        counted = self.monitor.items, self.monitor.votes
+        if counted != self._graded and counted[1]:
+            self._graded = counted
+            try:
+                evaluation = self.monitor.grade("last", **self.grading)
+                self._grades = evaluation, check(evaluation, **self.limits), ""
+            except JurorsError as error:
+                self._grades = None, None, " ".join(str(error).split())
+        return self._grades
+
+    # -- the snapshot ---------------------------------------------------------------------------------------------
+
+    def keep(self, *, at_once: bool = False) -> None:
+        """Write the snapshot where something changed; a large one takes at most a fifth of the time."""
+        if self.state is None or not self._fits or not (at_once or (self._dirty and monotonic() >= self._next)):
+            return
+        began = monotonic()
+        write_whole(self.state, text_of(self._document()))
+        self._dirty = False
+        self._next = monotonic() + 4 * (monotonic() - began)
+
+    def _document(self) -> dict[str, Any]:
+        watch = {
+            "source": self.name,
+            "place": self.source.to_dict(),
+            "ringing": self.bell.ringing,
+            "told": self.bell.told,
+            "waiting": self.post.to_list(),
+            "refused": self.refused,
+        }
+        return {**self.monitor.to_dict(), "watch": watch}
+
+    def resume(self) -> None:
+        """Go on from the snapshot, if there is one; OptionError where it is of another source or window."""
+        if self.state is None or not self.state.exists():
+            return
+        read_snapshot(self.state, self._restore)
+        self.resumed, self._dirty = True, False
+
+    def _restore(self, document: dict[str, Any]) -> None:
+        watch, asked = document["watch"], str(self.monitor.window)
+        if watch["source"] != self.name:
+            raise OptionError(f"it is of {watch['source']}, not of {self.name}; give each source a --state of its own")
+        if document["window"] != asked:
+            was = document["window"]
+            raise OptionError(
+                f"it was kept with --window {was!r}, not {asked!r}; say the same, or take another --state"
+            )
+        self.monitor = Monitor.from_dict(document)
+        self.source.restore(watch["place"])
+        self.bell.ringing, self.bell.told = watch["ringing"], watch["told"]
+        self.post.restore(watch["waiting"])
+        self.refused = watch["refused"]
+
+
+def watching(watcher: Watcher, show: Callable[[Look], None], *, every: float, once: bool = False) -> None:
+    """Look again and again until the source is done, or once; the snapshot is kept whatever ends it."""
+    try:
+        while True:
+            began = monotonic()
+            show(watcher.look(ended=once))
+            if once or watcher.source.is_done:
+                break
+            sleep(max(0.0, every - (monotonic() - began)))
+    finally:
+        watcher.source.close()
+        watcher.keep(at_once=True)

@@ -1,0 +1,103 @@
+"""`jurors watch`: the command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from jurors import simulate
+from jurors.cli.main import main
+from jurors.monitor import Monitor
+
+
+@pytest.fixture(scope="module")
+def votes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("watch") / "votes.csv"
+    simulate(300, jurors=5, seed=2).votes.to_frame().to_csv(path, index=False)
+    return path
+
+
+def run(*args: str, stdin: bytes | None = None) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, ["watch", *args], input=stdin)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_a_file_is_read_and_the_next_call_reads_only_what_is_new(votes: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state.json.gz"
+    status, out, _ = run(str(votes), "--once", "--state", str(state))
+    assert status == 0
+    assert "300 items, 1,500 votes (+1,500)" in out
+    status, out, _ = run(str(votes), "--once", "--state", str(state))
+    assert (status, "300 items, 1,500 votes (+0)" in out) == (0, True)
+    assert Monitor.load(state).items == 300
+
+
+def test_standard_input_ends_the_watch_and_an_alarm_is_status_three(votes: Path) -> None:
+    status, out, _ = run("-", "--every", "0.05", "--min-score", "0.99", "--format", "json", stdin=votes.read_bytes())
+    last = json.loads(out.splitlines()[-1])
+    assert status == 3
+    assert last["votes"] == 1500
+    assert {alarm["kind"] for alarm in last["alarms"]} == {"gate_failed"}
+    assert last["grades"]["items"] == 300
+
+
+def test_quiet_tells_alarms_only(votes: Path) -> None:
+    assert run(str(votes), "--once", "-q") == (0, "", "")
+    status, out, _ = run(str(votes), "--once", "-q", "--min-score", "0.99")
+    assert status == 3
+    assert all(line.startswith("ALARM: ") for line in out.splitlines())
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        (("--window", "soon"), "window must be"),
+        (("--gold", "votes.csv"), "--gold needs to know which item is which"),
+        (("--exec", "no-such-program-anywhere"), "there is no such program"),
+        (("--webhook", "http://example.org"), "--webhook must be https"),
+        (("--item", "itm"), "Did you mean 'item'"),
+        (("more.csv",), "one file, one folder or - is watched at a time"),
+    ],
+    ids=["window", "gold", "program", "address", "column", "two files"],
+)
+def test_what_does_not_fit_is_one_line_and_status_two(votes: Path, args: tuple[str, ...], message: str) -> None:
+    status, _, err = run(str(votes), "--once", *args)
+    assert status == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_names_reach_the_terminal_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    rows = [{"item": k, "juror": f"\x1b[31m{who}\nALARM: x", "label": "yn"[k % 2]} for k in range(40) for who in "abc"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, out, err = run(str(path), "--once")
+    assert "\x1b" not in out + err
+    assert not any(line.startswith("ALARM: x") for line in out.splitlines())
+
+
+@pytest.mark.slow
+def test_on_a_terminal_a_card_is_drawn(votes: Path) -> None:
+    pty = pytest.importorskip("pty")
+    import os
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "jurors", "watch", str(votes), "--once"]
+    process = subprocess.Popen(
+        command, stdout=theirs, stderr=theirs, env={**os.environ, "COLUMNS": "120", "LINES": "50"}
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while piece := os.read(ours, 65536):
+            shown += piece
+    except OSError:  # the terminal is gone
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    assert b"no alarm rings" in shown

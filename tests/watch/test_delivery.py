@@ -1,0 +1,153 @@
+"""Who is told of alarms, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jurors.errors import OptionError
+from jurors.watch import delivery
+from jurors.watch.delivery import Address, Post, Program
+
+EVENT = {
+    "event": "raised",
+    "id": "stream 1",
+    "kind": "k",
+    "level": "alarm",
+    "message": "$(touch x); `id`\0\n",
+    "jurors": ["a'b"],
+}
+
+
+class _Hook(BaseHTTPRequestHandler):
+    bodies: list[Any]
+    statuses: list[int]
+
+    def do_POST(self) -> None:
+        self.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        status = self.statuses.pop(0) if self.statuses else 204
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "http://169.254.169.254/")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def hook() -> Iterator[tuple[str, type[_Hook]]]:
+    handler = type("Hook", (_Hook,), {"bodies": [], "statuses": []})
+    with HTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/hook", handler
+        server.shutdown()
+        thread.join()
+
+
+def test_a_program_gets_the_alarm_as_json_and_no_shell_sees_it(tmp_path: Path) -> None:
+    script = tmp_path / "told.py"
+    script.write_text(
+        "import json, os, sys\n"
+        "told = {k: v for k, v in os.environ.items() if k.startswith('JURORS_ALARM')}\n"
+        "open(sys.argv[1], 'w').write(json.dumps([json.load(sys.stdin), told, sys.argv[2:]]))\n"
+    )
+    out = tmp_path / "out.json"
+    Program.of(f"{sys.executable} {script} {out} '$HOME'")(EVENT)
+    given, told, arguments = json.loads(out.read_text())
+    assert given == EVENT == json.loads(told["JURORS_ALARM"])
+    assert told["JURORS_ALARM_KIND"] == "k"
+    assert "\0" not in told["JURORS_ALARM_MESSAGE"]
+    assert json.loads(told["JURORS_ALARM_JURORS"]) == ["a'b"]
+    assert arguments == ["$HOME"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.json", "told.py"]
+
+
+def test_a_program_that_is_not_there_is_refused_before_anything_is_read() -> None:
+    for command in ("no-such-program-anywhere --x", "", "'unclosed"):
+        with pytest.raises(OptionError, match="--exec"):
+            Program.of(command)
+
+
+def test_an_address_is_posted_to_and_redirects_are_not_followed(hook: tuple[str, type[_Hook]]) -> None:
+    url, handler = hook
+    Address.of(url)(EVENT)
+    assert handler.bodies == [EVENT]
+    handler.statuses = [302]
+    with pytest.raises(OSError, match="status 302"):
+        Address.of(url)(EVENT)
+
+
+def test_what_fails_is_told_again_and_kept_in_a_snapshot(
+    hook: tuple[str, type[_Hook]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, handler = hook
+    handler.statuses = [500, 503]
+    clock = [0.0]
+    monkeypatch.setattr(delivery, "monotonic", lambda: clock[0])
+    post = Post({"webhook": Address.of(url)})
+    post.add([EVENT])
+    post.deliver()
+    assert len(post.waiting) == 1
+    assert "status 500; will be tried again" in post.news[0]
+    post.deliver()  # not due yet
+    assert len(handler.bodies) == 1
+    later = Post({"webhook": Address.of(url)})
+    later.restore(json.loads(json.dumps(post.to_list())))
+    later.deliver()
+    clock[0] = 100.0
+    later.deliver()
+    assert not later.waiting
+    assert len(handler.bodies) == 3
+
+
+def test_who_never_answers_is_given_up_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(delivery, "monotonic", lambda: clock[0])
+
+    def never(event: Any) -> None:
+        raise OSError("no")
+
+    post = Post({"exec": never})
+    post.add([EVENT])
+    for _ in range(20):
+        post.deliver()
+        clock[0] += 1000
+    assert not post.waiting
+    assert [line.rpartition("; ")[2] for line in post.news] == ["will be tried again", "given up"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.org/", "ftp://localhost/", "file:///etc/passwd", "//x", "https://a:b@example.org/",
+     "https://e.org/ x", "http://[::1", "http://127.0.0.1.example.org/", "http://localhost.example.org/"],
+    ids=["http", "ftp", "file", "scheme", "password", "blank", "broken", "number in a name", "name in a name"],
+)  # fmt: skip
+def test_other_addresses_are_refused(url: str) -> None:
+    with pytest.raises(OptionError, match="--webhook"):
+        Address.of(url)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["10.0.0.1", "192.168.1.1", "169.254.169.254", "127.0.0.1", "fd00::1", "::ffff:10.0.0.1", "0.0.0.0", "100.64.0.1"],
+    ids=["ten", "home", "metadata", "loopback", "local", "mapped", "any", "shared"],
+)
+def test_a_name_that_leads_into_a_private_network_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def looked_up(*_: Any, **__: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("8.8.8.8", 443)), (0, 0, 0, "", (address, 443))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    with pytest.raises(OSError, match="--webhook-private"):
+        Address.of("https://rebound.example.org/")(EVENT)
+    assert Address.of("https://rebound.example.org/", private=True)._looked_up() == "8.8.8.8"

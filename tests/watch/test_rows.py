@@ -1,0 +1,81 @@
+"""Lines as votes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from other_tools import SAMPLES
+
+from jurors import VotesError
+from jurors.options import Reading
+from jurors.watch.rows import Rows
+
+
+def votes(*lines: str, rows: Rows | None = None) -> list[tuple[object, object, object]]:
+    rows = rows or Rows(Reading())
+    read = [rows.votes(line.encode(), is_first=not k) for k, line in enumerate(lines)]
+    return [(vote["item"], vote["juror"], vote["label"]) for batch in read for vote in batch]
+
+
+def test_one_vote_per_row_and_one_juror_per_column_are_the_same_votes() -> None:
+    said = [("q1", "ann", "yes"), ("q1", "bob", "no")]
+    assert votes("task,worker,label", "q1,ann,yes", "q1,bob,no") == said
+    assert votes("item;ann;bob", "q1;yes;no") == said
+    assert votes('{"item": "q1", "ann": "yes", "bob": "no"}') == said
+    assert votes('{"item": "q1", "judge": "ann", "vote": "yes"}', '{"item":"q1","judge":"bob","vote":"no"}') == said
+
+
+def test_a_cell_with_a_line_end_is_one_cell_and_survives_a_restart() -> None:
+    rows = Rows(Reading(ignore=("text",)))
+    assert votes("item,text,ann,bob", 'q1,"two\n', rows=rows) == []
+    later = Rows(Reading(ignore=("text",)))
+    later.restore(json.loads(json.dumps(rows.to_dict())))
+    assert [vote["juror"] for vote in later.votes(b'lines",yes,no\n')] == ["ann", "bob"]
+
+
+def test_the_time_is_no_juror_and_goes_along() -> None:
+    rows = Rows(Reading())
+    rows.votes(b"item,ann,bob,timestamp", is_first=True)
+    assert [vote["time"] for vote in rows.votes(b"q1,yes,no,2026-01-01T00:00:00Z")] == ["2026-01-01T00:00:00Z"] * 2
+    named = Rows(Reading(), "when")
+    assert named.votes(b'{"item": 1, "juror": "a", "label": "x", "when": 7}', is_first=True)[0]["time"] == 7
+
+
+def test_cells_that_mean_no_vote_are_none() -> None:
+    assert votes("item,ann,bob", "q1,,no", "q2,skip,no", rows=Rows(Reading(missing=("skip",)))) == [
+        ("q1", "bob", "no"),
+        ("q2", "bob", "no"),
+    ]
+
+
+def test_spans_are_read_line_by_line() -> None:
+    lines = Path(SAMPLES / "openinference" / "traces.jsonl").read_text().splitlines()
+    said = votes(*lines, rows=Rows(Reading(tool="openinference:correct")))
+    assert len(said) == 12
+    assert {juror for _, juror, _ in said} == {"gpt-4", "claude", "ann"}
+
+
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        (["ann,bob", "yes,no"], "names the item"),
+        (["item,ann,bob,count", "q1,yes,no,3"], "counts have no items"),
+        (["item,ann", "q1,yes,no"], "3 cells where the first line has 2"),
+        (['{"item": 1', "x"], "broken or cut short"),
+        (["item,ann", 'q1,"yes"no'], "no row of a table"),
+        (['{"item": [1], "juror": "a", "label": "x"}'], "expected a single value"),
+    ],
+    ids=["no item", "counts", "cells", "json", "quotes", "list"],
+)
+def test_what_is_no_vote_is_one_line(lines: list[str], message: str) -> None:
+    with pytest.raises(VotesError, match=message):
+        votes(*lines)
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    rows = Rows(Reading())
+    rows.votes(b"item,ann,bob", is_first=True)
+    with pytest.raises(VotesError, match="not valid UTF-8"):
+        rows.votes(b"q1,\xff,no")
