@@ -41,13 +41,13 @@ class Closed:
 
     def add(self, names: Sequence[str]) -> None:
         """Close some names."""
-        self._waiting.extend(_fingerprints(names).tolist())
+        self._waiting.extend(fingerprints(names).tolist())
         if len(self._waiting) >= _WAITING:
             self._sort_in()
 
     def holds(self, names: Sequence[str]) -> Flags:
         """Which of these names are closed."""
-        marks = _fingerprints(names)
+        marks = fingerprints(names)
         waiting = np.array(sorted(self._waiting), dtype=np.uint64)
         return _in(marks, self._new) | _in(marks, self._old) | _in(marks, waiting)
 
@@ -86,7 +86,7 @@ def _in(marks: Marks, known: Marks) -> Flags:
     return np.asarray(known[np.minimum(np.searchsorted(known, marks), len(known) - 1)] == marks)
 
 
-def _fingerprints(names: Sequence[str]) -> Marks:
+def fingerprints(names: Sequence[str]) -> Marks:
     """The same on every machine and in every run, unlike `hash`."""
     raw = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
     return np.frombuffer(raw, dtype="<u8")

@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import Any, NoReturn
 
 from jurors.serve.refused import Refused
+from jurors.votes.cells import tidy
 
 _PARTS = itemgetter("item", "juror", "label")
 _NAMES = frozenset((str, int))
@@ -45,7 +46,7 @@ def batch_of(votes: Any) -> Batch:
     """Check a list of votes; Refused names the first that is none.
 
     >>> batch_of([{"item": "q1", "juror": "ann", "label": "yes"}, {"item": 2, "juror": "bob", "label": True}])
-    Batch(items=('q1', '2'), jurors=('ann', 'bob'), labels=['"yes"', 'true'], times=None)
+    Batch(items=['q1', '2'], jurors=['ann', 'bob'], labels=['"yes"', 'true'], times=None)
     """
     if not isinstance(votes, list):
         _refuse("votes must be a list of objects with item, juror and label")
@@ -86,14 +87,15 @@ def _names(values: Sequence[Any], what: str) -> Sequence[str]:
     kinds = set(map(type, values))
     if not kinds <= _NAMES:
         _refuse_first(values, lambda value: type(value) not in _NAMES, f"its {what} must be text")
-    texts = values if kinds == {str} else tuple(map(str, values))
+    cells = tidy(values, column=what)
+    if None in cells:
+        _refuse_first(cells, lambda cell: cell is None, f"its {what} is empty")
+    texts = cells if kinds == {str} else list(map(str, cells))
     _check_texts(texts, what)
     return texts
 
 
 def _check_texts(texts: Sequence[str], what: str) -> None:
-    if not all(texts):
-        _refuse_first(texts, lambda text: not text, f"its {what} is empty")
     if len(max(texts, key=len)) > _LONGEST:
         _refuse_first(texts, lambda text: len(text) > _LONGEST, f"its {what} is longer than {_LONGEST} characters")
     if "\0" in (joined := "\n".join(texts)) or not _is_text(joined):
@@ -115,11 +117,13 @@ def _label_texts(labels: Sequence[Any]) -> list[str]:
         _refuse_first(
             labels, lambda label: type(label) not in _LABELS, "its label must be text, a number, true or false"
         )
-    texts = {(type(label), label): label_text(label) for label in labels}
-    for kind, label in texts:
-        if kind is float and not math.isfinite(label):
-            _refuse_first(labels, lambda one: one != one or one in (math.inf, -math.inf), "its label is no number")
-    _check_texts([label for kind, label in texts if kind is str] or ["-"], "label")
+    distinct = {(type(label), label) for label in labels}
+    cells = {one: tidy([one[1]], column="label")[0] for one in distinct}
+    wrong = {one for one, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
+    if wrong:
+        _refuse_first(labels, lambda label: (type(label), label) in wrong, "its label is empty, or no number")
+    _check_texts([cell for cell in cells.values() if type(cell) is str] or ["-"], "label")
+    texts = {one: label_text(cell) for one, cell in cells.items()}
     return [texts[type(label), label] for label in labels]
 
 

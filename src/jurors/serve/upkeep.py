@@ -46,7 +46,14 @@ class Upkeep:
             while not self._ended.is_set() and self._store.fold(project):
                 pass
         if self._keep is not None and time.monotonic() - self._swept > _HOURLY:
-            gone = sum(self._store.forget(one.id, time.time() - self._keep) for one in self._store.projects())
+            gone = sum(self._forget(one.id, time.time() - self._keep) for one in self._store.projects())
             self._swept = time.monotonic()
             if gone:
                 note("retention", "info", items=gone)
+
+    def _forget(self, project: int, before: float) -> int:
+        """In steps, so that nobody waits long."""
+        gone = 0
+        while not self._ended.is_set() and (some := self._store.forget(project, before)):
+            gone += some
+        return gone

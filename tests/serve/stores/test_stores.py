@@ -41,7 +41,7 @@ def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: Store) -> 
 
 
 def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: Store) -> None:
-    project, _ = store.put_project("p", {"window": {"seconds": 10}})
+    project, _ = store.put_project("p", {"window": "10s"})
     store.append([(project.id, votes("q1 ann yes", time=25)), (project.id, votes("q1 ann no", time=12))])
     store.fold_all(project.id)
     (item,) = store.items(project.id)

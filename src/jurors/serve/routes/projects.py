@@ -22,7 +22,7 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     labels: list[Label] | None = Field(None, description="The labels that may be said; others are refused.")
-    window: dict[str, float] | None = Field(None, description="How the stream is cut: {'items': 1000}.")
+    window: int | str | None = Field(None, description="How the stream is cut: 1000 (items), 1h, 1h/5m, half-life 1d.")
     thresholds: dict[str, Any] | None = Field(None, description="The limits of `jurors check`.")
 
 

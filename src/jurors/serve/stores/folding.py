@@ -2,7 +2,8 @@
 
 An item's decision tuple is counted in one pane. When its votes change, the tuple is taken out of the counts as it was
 and put in as it is. A repeat changes nothing; a changed label corrects: the later own time wins, without times the
-later arrival. An item belongs to the pane of its first vote: by number as it arrives, or by its earliest own time.
+later arrival. An item belongs to the pane of its first vote: by number as it arrives, or by its earliest own time (that
+of its arrival, for votes that have none).
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
-from jurors.serve.stores.coded_names import add_names
+from jurors.monitor.closed import fingerprints
+from jurors.monitor.incoming import UNTIMED
+from jurors.monitor.keys import votes_in
+from jurors.monitor.window import Window
+from jurors.serve.stores.coded_names import Names, add_names
+from jurors.serve.stores.project import window_of
 from jurors.serve.stores.session import Session
-
-PANE_ITEMS = 1_000  #: items per pane where the project says nothing
 
 
 @dataclass(slots=True)
@@ -33,40 +38,39 @@ class _Item:
     is_new: bool = True
     is_changed: bool = False
 
-    def hear(self, juror: int, label: int, time: float | None) -> None:
-        """Take a vote in the order of arrival."""
+    def hear(self, juror: int, label: int, time: float) -> None:
+        """Take a vote in the order of arrival; one without a time of its own is earlier than any other."""
         if len(self.codes) <= juror:
             self.codes.extend(bytes(juror + 1 - len(self.codes)))
-        if time is not None and (self.first_time is None or time < self.first_time):
+        if time > UNTIMED and (self.first_time is None or time < self.first_time):
             self.first_time, self.is_changed = time, True
-        stood = self.times.get(juror)
-        if stood is not None and time is not None and time < stood:
+        before, stood = self.codes[juror], self.times.get(juror, UNTIMED)
+        if (before and time < stood) or (before == label and stood == time):
             return
-        if self.codes[juror] != label or stood != time:
-            self.codes[juror], self.is_changed = label, True
-            if time is None:
-                self.times.pop(juror, None)
-            else:
-                self.times[juror] = time
+        self.codes[juror], self.is_changed = label, True
+        if time > UNTIMED:
+            self.times[juror] = time
 
 
 def fold_once(session: Session, project: int, most: int) -> int:
     """Count about `most` votes of what waits for a project, which must be locked; how many were taken."""
-    row = session.one("SELECT settings, numbered FROM projects WHERE id = ?", project)
+    row = session.one("SELECT settings, version, numbered, closed FROM projects WHERE id = ?", project)
     batches = _waiting(session, project, most)
     if row is None or not batches:
         return 0
-    settings, numbered = json.loads(row[0]), row[1]
-    items = _heard(session, project, batches, numbered)
-    changes = _Changes(_pane_size(settings))
-    for item in items.values():
+    settings, version, numbered, closed = row
+    window = window_of(json.loads(settings))
+    heard = _Heard(session, project, numbered, by_time=window.by_time)
+    heard.take([(arrived, *json.loads(batch)) for _, arrived, _, batch in batches], may_be_late=bool(closed))
+    changes = _Changes(window)
+    for item in heard.items.values():
         changes.note(item)
-    _write(session, project, items, changes)
+    _write(session, project, version + 1, heard.items, changes)
     session.many("DELETE FROM inbox WHERE seq = ?", [(seq,) for seq, _, _, _ in batches])
     session.run(
-        "UPDATE projects SET version = version + 1, updated = ?, items = items + ?, votes = votes + ?, numbered = ?"
-        " WHERE id = ?", max(arrived for _, arrived, _, _ in batches), changes.items, changes.votes,
-        numbered + sum(item.is_new for item in items.values()), project,
+        "UPDATE projects SET version = version + 1, updated = ?, items = items + ?, votes = votes + ?, numbered = ?,"
+        " late = late + ? WHERE id = ?", max(arrived for _, arrived, _, _ in batches), changes.items, changes.votes,
+        heard.numbered, heard.late, project,
     )  # fmt: skip
     return sum(votes for _, _, votes, _ in batches)
 
@@ -83,22 +87,49 @@ def _waiting(session: Session, project: int, most: int) -> list[tuple[Any, ...]]
     return session.rows_in(sql, project, taken)
 
 
-def _heard(session: Session, project: int, batches: Sequence[Sequence[Any]], numbered: int) -> dict[str, _Item]:
-    """The items that the batches are about, with all their votes taken."""
-    columns = [(arrived, *json.loads(batch)) for _, arrived, _, batch in batches]
-    jurors = add_names(session, project, "jurors", [name for _, _, names, _, _ in columns for name in names])
-    labels = add_names(session, project, "labels", [text for _, _, _, texts, _ in columns for text in texts])
-    items = _known(session, project, dict.fromkeys(name for _, names, *_ in columns for name in names))
-    for arrived, names, voters, texts, times in columns:
-        said = zip(names, map(jurors.__getitem__, voters), map(labels.__getitem__, texts), strict=True)
-        for place, (name, juror, label) in enumerate(said):
-            item = items.get(name)
+class _Heard:
+    """The items that some batches are about, with all their votes taken."""
+
+    def __init__(self, session: Session, project: int, numbered: int, *, by_time: bool) -> None:
+        self._session, self._project, self._by_time = session, project, by_time
+        self.numbered, self.late = numbered, 0
+        self.items: dict[str, _Item] = {}
+
+    def take(self, columns: Sequence[tuple[Any, ...]], *, may_be_late: bool) -> None:
+        """Take the votes of batches (arrived, items, jurors, labels, times)."""
+        jurors = self._codes("jurors", [name for _, _, names, _, _ in columns for name in names])
+        labels = self._codes("labels", [text for _, _, _, texts, _ in columns for text in texts])
+        wanted = list(dict.fromkeys(name for _, names, *_ in columns for name in names))
+        self.items = _known(self._session, self._project, wanted)
+        new = [name for name in wanted if name not in self.items]
+        late = self._late(new) if may_be_late else frozenset()
+        for name in new:
+            if name not in late:
+                self.items[name] = _Item(self.numbered, -1, b"", {}, None)
+                self.numbered += 1
+        for arrived, names, voters, texts, times in columns:
+            untimed = arrived if self._by_time else UNTIMED
+            stamps = repeat(untimed) if times is None else [untimed if time is None else time for time in times]
+            who, what = map(jurors.__getitem__, voters), map(labels.__getitem__, texts)
+            self._hear(zip(map(self.items.get, names), who, what, stamps, strict=False), arrived)
+
+    def _hear(self, said: Iterable[tuple[_Item | None, int, int, float]], arrived: float) -> None:
+        for item, juror, label, time in said:
             if item is None:
-                item = items[name] = _Item(numbered, -1, b"", {}, None)
-                numbered += 1
-            item.hear(juror, label + 1, None if times is None else times[place])
-            item.updated = arrived
-    return items
+                self.late += 1
+            else:
+                item.hear(juror, label + 1, time)
+                item.updated = arrived
+
+    def _codes(self, kind: Names, new: Iterable[str]) -> dict[str, int]:
+        return add_names(self._session, self._project, kind, new)
+
+    def _late(self, names: Sequence[str]) -> frozenset[str]:
+        """Those that were closed."""
+        marks = fingerprints(names).view("<i8").tolist()
+        sql = "SELECT mark FROM closed WHERE project = ? AND mark IN ({names})"
+        closed = {row[0] for row in self._session.rows_in(sql, self._project, marks)}
+        return frozenset(name for name, mark in zip(names, marks, strict=True) if mark in closed)
 
 
 def _known(session: Session, project: int, names: Iterable[str]) -> dict[str, _Item]:
@@ -115,10 +146,11 @@ def _known(session: Session, project: int, names: Iterable[str]) -> dict[str, _I
 class _Changes:
     """What the fold does to the counts."""
 
-    def __init__(self, size: tuple[str, float]) -> None:
-        self._unit, self._size = size
+    def __init__(self, window: Window) -> None:
+        self._window = window
         self.panes: Counter[tuple[int, bytes]] = Counter()
         self.spans: dict[int, tuple[float, float]] = {}
+        self.changed: set[int] = set()  #: panes that lose a tuple
         self.items = self.votes = 0
 
     def note(self, item: _Item) -> None:
@@ -128,27 +160,21 @@ class _Changes:
         after, pane = bytes(item.codes), self._pane(item)
         if not item.is_new:
             self.panes[item.pane, item.counted] -= 1
+            self.changed.add(item.pane)
         self.panes[pane, after] += 1
         self.items += item.is_new
-        self.votes += len(after) - after.count(0) - len(item.counted) + item.counted.count(0)
+        self.votes += votes_in(after) - votes_in(item.counted)
         item.counted, item.pane = after, pane
         low, high = min(item.times.values(), default=item.updated), max(item.times.values(), default=item.updated)
         first, last = self.spans.get(pane, (low, high))
         self.spans[pane] = min(first, low), max(last, high)
 
     def _pane(self, item: _Item) -> int:
-        if self._unit == "items":
-            return item.number // int(self._size)
-        return int((item.updated if item.first_time is None else item.first_time) // self._size)
+        is_timed = self._window.by_time and item.first_time is not None
+        return self._window.number(item.first_time if is_timed else item.number)  # type: ignore[arg-type]
 
 
-def _pane_size(settings: dict[str, Any]) -> tuple[str, float]:
-    """How the project's stream is cut: after so many items, or so many seconds."""
-    window = settings.get("window") or {}
-    return ("seconds", float(window["seconds"])) if "seconds" in window else ("items", window.get("items", PANE_ITEMS))
-
-
-def _write(session: Session, project: int, items: dict[str, _Item], changes: _Changes) -> None:
+def _write(session: Session, project: int, version: int, items: dict[str, _Item], changes: _Changes) -> None:
     session.many(
         "INSERT INTO items (project, number, item, pane, counted, times, first_time, updated)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -168,13 +194,15 @@ def _write(session: Session, project: int, items: dict[str, _Item], changes: _Ch
     lower = [(project, pane, key) for (pane, key), times in changes.panes.items() if times < 0]
     session.many("DELETE FROM panes WHERE project = ? AND pane = ? AND counted = ? AND times = 0", lower)
     session.many(
-        "INSERT INTO spans (project, pane, first_time, last_time) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (project, pane) DO UPDATE SET"
+        "INSERT INTO spans (project, pane, first_time, last_time, version) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (project, pane) DO UPDATE SET version = excluded.version,"
         " first_time = CASE WHEN excluded.first_time < spans.first_time THEN excluded.first_time"
         " ELSE spans.first_time END,"
         " last_time = CASE WHEN excluded.last_time > spans.last_time THEN excluded.last_time ELSE spans.last_time END",
-        [(project, pane, *span) for pane, span in changes.spans.items()],
+        [(project, pane, *span, version) for pane, span in changes.spans.items()],
     )
+    left = [(version, project, pane) for pane in changes.changed - changes.spans.keys()]
+    session.many("UPDATE spans SET version = ? WHERE project = ? AND pane = ?", left)
 
 
 def _read_times(text: str | None) -> dict[int, float]:

@@ -8,7 +8,8 @@ A step is never changed once it has been released; what comes later is a step of
 * jurors, labels   the code of each name within its project; codes are never given twice
 * items      what each item's decision tuple is counted as now: `counted` holds one byte per juror (0: no vote)
 * panes      how many items of a stretch of the stream have each decision tuple
-* spans      the first and last time of a pane
+* spans      the first and last time of a pane, and the version of the project that changed it last
+* closed     fingerprints of items that are past their time: votes on them are late, and counted nowhere
 * api_keys   what is kept of a key: its hash, never the key
 * gold       what a person said of an item
 """
@@ -20,7 +21,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE projects (
             id {serial}, name TEXT NOT NULL UNIQUE, settings TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
             version BIGINT NOT NULL DEFAULT 0, updated DOUBLE PRECISION, items BIGINT NOT NULL DEFAULT 0,
-            votes BIGINT NOT NULL DEFAULT 0, numbered BIGINT NOT NULL DEFAULT 0, late BIGINT NOT NULL DEFAULT 0)""",
+            votes BIGINT NOT NULL DEFAULT 0, numbered BIGINT NOT NULL DEFAULT 0, late BIGINT NOT NULL DEFAULT 0,
+            closed BIGINT NOT NULL DEFAULT 0)""",
         """CREATE TABLE inbox (
             seq {serial}, project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
             arrived DOUBLE PRECISION NOT NULL, votes BIGINT NOT NULL, batch TEXT NOT NULL)""",
@@ -41,8 +43,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             counted {blob} NOT NULL, times BIGINT NOT NULL, PRIMARY KEY (project, pane, counted)) {clustered}""",
         """CREATE TABLE spans (
             project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE, pane BIGINT NOT NULL,
-            first_time DOUBLE PRECISION NOT NULL, last_time DOUBLE PRECISION NOT NULL,
+            first_time DOUBLE PRECISION NOT NULL, last_time DOUBLE PRECISION NOT NULL, version BIGINT NOT NULL,
             PRIMARY KEY (project, pane)) {clustered}""",
+        """CREATE TABLE closed (
+            project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE, mark BIGINT NOT NULL,
+            PRIMARY KEY (project, mark)) {clustered}""",
     ),
     (
         """CREATE TABLE api_keys (

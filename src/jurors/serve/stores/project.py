@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jurors.monitor.window import Window
 from jurors.options import Label
+
+WINDOW = 1_000  #: items, where a project says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,13 @@ class Project:
     updated: float | None  #: when the last vote arrived that is folded
     items: int
     votes: int
-    late: int  #: votes on items that were closed: counted here and nowhere else
+    numbered: int  #: how many items ever came: the next has this number
+    late: int  #: votes on items that are past their time: counted here and nowhere else
+
+    @property
+    def window(self) -> Window:
+        """How its stream is cut."""
+        return window_of(self.settings)
 
     @property
     def labels(self) -> tuple[Label, ...] | None:
@@ -29,7 +39,12 @@ class Project:
         return None if named is None else tuple(named)
 
 
-COLUMNS = "id, name, settings, created, version, updated, items, votes, late"
+def window_of(settings: Mapping[str, Any]) -> Window:
+    """The window that a project was told, else of 1,000 items; OptionError where it is none."""
+    return Window.of(settings.get("window") or WINDOW)
+
+
+COLUMNS = "id, name, settings, created, version, updated, items, votes, numbered, late"
 
 
 @dataclass(frozen=True, slots=True)

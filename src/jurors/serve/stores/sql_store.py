@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
+from jurors.monitor.closed import fingerprints
 from jurors.serve.batch import Batch, label_text
 from jurors.serve.refused import NoProject, Refused
 from jurors.serve.stores.coded_names import Names, add_names, names
@@ -15,7 +16,7 @@ from jurors.serve.stores.connections import Connections
 from jurors.serve.stores.dialect import Dialect
 from jurors.serve.stores.folding import fold_once
 from jurors.serve.stores.migrations import MIGRATIONS
-from jurors.serve.stores.project import COLUMNS, ItemRow, Project
+from jurors.serve.stores.project import COLUMNS, ItemRow, Project, window_of
 from jurors.serve.stores.session import Session
 
 
@@ -78,6 +79,7 @@ class SqlStore:
 
     def put_project(self, name: str, settings: dict[str, Any]) -> tuple[Project, bool]:
         """Make a project, or give it these settings; whether it is new. Labels may be added, never taken away."""
+        window_of(settings)
         with self.writing() as session:
             row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
             if row is None:
@@ -87,7 +89,11 @@ class SqlStore:
                 )  # fmt: skip
                 project_id = (made or (0,))[0]
             else:
-                project_id, settings = row[0], _merged(_project(row).settings, settings)
+                before = _project(row)
+                project_id, settings = before.id, _merged(before.settings, settings)
+                if before.numbered and window_of(settings) != before.window:
+                    message = f"the window of {name!r} is {before.window} and cannot change; make another project"
+                    raise Refused(409, "option", message, name="window", value=settings["window"])
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
             if self.dialect.lock_project:
                 session.rows(self.dialect.lock_project, project_id)
@@ -98,10 +104,16 @@ class SqlStore:
     def project(self, name: str) -> Project:
         """The project of this name; NoProject where there is none."""
         with self.reading() as session:
-            row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
-        if row is None:
+            project = self.project_in(session, name)
+        if project is None:
             raise NoProject(name)
-        return _project(row)
+        return project
+
+    @staticmethod
+    def project_in(session: Session, name: str) -> Project | None:
+        """The project as a transaction sees it, beside other things."""
+        row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
+        return None if row is None else _project(row)
 
     def remembered(self, name: str) -> Project | None:
         """The project as this process last saw it: its id and labels, not its counts."""
@@ -186,12 +198,21 @@ class SqlStore:
             sums = session.rows("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
         return {bytes(key): int(times) for key, times in sums}
 
-    def forget(self, project: int, before: float) -> int:
-        """Drop items and their votes that nothing changed since; the counts of panes stay. How many went."""
+    def forget(self, project: int, before: float, most: int = 10_000) -> int:
+        """Drop items (up to `most`) and their votes that nothing changed since; counts stay. How many went."""
         with self.writing() as session:
             if self.dialect.lock_project:
                 session.rows(self.dialect.lock_project, project)
-            return session.run("DELETE FROM items WHERE project = ? AND updated < ?", project, before)
+            names = [row[0] for row in session.rows(f"SELECT item {_OLD} LIMIT ?", project, before, most)]
+            marks = fingerprints(names).view("<i8").tolist()
+            known = "INSERT INTO closed (project, mark) VALUES (?, ?) ON CONFLICT (project, mark) DO NOTHING"
+            session.many(known, [(project, mark) for mark in marks])
+            session.many("DELETE FROM items WHERE project = ? AND item = ?", [(project, name) for name in names])
+            session.run("UPDATE projects SET closed = closed + ? WHERE id = ?", len(names), project)
+        return len(names)
+
+
+_OLD = "FROM items WHERE project = ? AND updated < ?"
 
 
 def _project(row: Sequence[Any]) -> Project:
@@ -200,6 +221,7 @@ def _project(row: Sequence[Any]) -> Project:
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """What a project was told before and is told now; what is counted already must stay true."""
     gone = [label for label in old.get("labels") or () if label not in (new.get("labels") or old["labels"])]
     if gone:
         message = f"label {gone[0]!r} of this project cannot be taken away; name it too, or make another project"
