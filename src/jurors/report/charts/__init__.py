@@ -4,6 +4,7 @@ from jurors.report.charts.accuracy import accuracy
 from jurors.report.charts.against_key import against_key
 from jurors.report.charts.bounds import bounds
 from jurors.report.charts.confusion import confusion
+from jurors.report.charts.history import history
 from jurors.report.charts.information import information
 from jurors.report.charts.items import items
 from jurors.report.charts.pairs import agreement, dependence
@@ -23,6 +24,7 @@ __all__ = [
     "bounds",
     "confusion",
     "dependence",
+    "history",
     "information",
     "items",
     "partition",

@@ -1,0 +1,374 @@
+"use strict";
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const KEY = "jurors key";
+  const OFTEN = 2_000; // milliseconds between two looks at a project, however many votes come
+  const KEYS = [..."123456789"];
+  let project = null; // the name of the one in sight
+  let views = 0; // grows with every change of place: what an older place asked for is dropped
+  let marks = {}; // what is shown of the project, so that nothing is drawn twice
+
+  // Names and texts come from strangers: they are only ever text.
+  const element = (tag, text, name) => {
+    const made = document.createElement(tag);
+    if (text !== undefined && text !== null) made.textContent = text;
+    if (name) made.className = name;
+    return made;
+  };
+  const isolated = (text) => element("bdi", text);
+  const cell = (tag, content, name) => {
+    const made = element(tag, undefined, name);
+    if (tag === "th") made.scope = "row";
+    made.append(content ?? "");
+    return made;
+  };
+  const line = (...cells) => {
+    const made = element("tr");
+    made.append(...cells);
+    return made;
+  };
+  const times = (count, one) => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
+  const percent = (share) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(1)}%`);
+  const between = (ends) => (ends ? `${percent(ends[0])} – ${percent(ends[1])}` : "–");
+  const when = (seconds) => (seconds ? new Date(1000 * seconds).toLocaleString() : "–");
+  const place = (name, rest) => `/v1/projects/${encodeURIComponent(name)}${rest ? `/${rest}` : ""}`;
+  const trouble = (text) => {
+    byId("trouble").textContent = text;
+    byId("trouble").hidden = !text;
+  };
+
+  // -- asking the server ------------------------------------------------------------------------------------------
+  class Refused extends Error {
+    constructor(status, message) {
+      super(message);
+      this.status = status;
+    }
+  }
+  const kept = () => sessionStorage.getItem(KEY);
+  const ask = async (path, options = {}) => {
+    const headers = { ...(kept() ? { Authorization: `Bearer ${kept()}` } : {}), ...options.headers };
+    const answer = await fetch(path, { ...options, headers, cache: "no-store", credentials: "omit" });
+    if (answer.ok) return answer;
+    let told = `the server answered ${answer.status}`;
+    try { told = (await answer.json()).error.message; } catch { /* no JSON: the status must do */ }
+    throw new Refused(answer.status, told);
+  };
+  const get = async (path) => (await ask(path)).json();
+  const post = (path, body) => ask(path, {
+    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" },
+  });
+  /** What cannot be shown yet (too few votes, say) is no trouble: its reason takes its place. */
+  const orReason = async (path) => {
+    try {
+      return [await get(path), null];
+    } catch (error) {
+      if (error instanceof Refused && [404, 409, 422].includes(error.status)) return [null, error.message];
+      throw error;
+    }
+  };
+
+  // -- charts -----------------------------------------------------------------------------------------------------
+  let runtime = null;
+  const vega = () => {
+    runtime ??= new Promise((ready, failed) => {
+      const script = element("script");
+      script.src = "/assets/vega.js";
+      script.onload = ready;
+      script.onerror = () => failed(new Error("the drawing library could not be loaded"));
+      document.head.append(script);
+    });
+    return runtime;
+  };
+  const tip = element("div");
+  tip.id = "tip";
+  tip.setAttribute("role", "tooltip");
+  document.body.append(tip);
+  const hint = (_handler, event, _item, value) => {
+    tip.replaceChildren();
+    const empty = value === null || value === undefined || value === "";
+    tip.classList.toggle("on", !empty);
+    if (empty) return;
+    for (const [name, text] of typeof value === "object" ? Object.entries(value) : [["", value]]) {
+      const row = element("div");
+      row.append(element("b", name), isolated(String(text)));
+      tip.append(row);
+    }
+    const box = tip.getBoundingClientRect();
+    tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - box.width - 8))}px`;
+    tip.style.top = `${Math.max(4, event.clientY + 16 + box.height > innerHeight ? event.clientY - box.height - 10 : event.clientY + 16)}px`;
+  };
+  addEventListener("scroll", () => tip.classList.remove("on"), { passive: true });
+  const draw = async (view) => {
+    for (const box of document.querySelectorAll("[data-chart]")) {
+      const width = Math.floor(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft));
+      const [spec, reason] = await orReason(place(project, `charts/${box.dataset.chart}?width=${width}`));
+      if (view !== views) return;
+      if (spec === null) {
+        box.replaceChildren(element("p", reason, "note"));
+        continue;
+      }
+      await vega();
+      await window.vegaEmbed(box, spec, { actions: false, ast: true, renderer: "svg", defaultStyle: false, tooltip: hint });
+      box.dataset.drawn = "";
+    }
+  };
+
+  // -- one project ------------------------------------------------------------------------------------------------
+  const alarmLine = (alarm) => {
+    const made = element("li", undefined, alarm.level);
+    const told = element("p");
+    told.append(element("span", alarm.level, "level"), isolated(alarm.message));
+    made.append(told);
+    const facts = [];
+    if (alarm.since !== undefined) facts.push(`since item ${alarm.since.toLocaleString("en")}${alarm.since_time ? ` (${when(alarm.since_time)})` : ""}`);
+    if (alarm.raised !== undefined) facts.push(`told at item ${alarm.raised.toLocaleString("en")}`);
+    if (alarm.before !== undefined && alarm.before !== null) facts.push(`${percent(alarm.before)} → ${percent(alarm.after)}`);
+    if (alarm.cleared !== undefined && alarm.cleared !== null) facts.push(`over at item ${alarm.cleared.toLocaleString("en")}`);
+    if (facts.length) made.append(element("p", facts.join(" · "), "note"));
+    if (alarm.advice && alarm.active !== false) made.append(element("p", alarm.advice, "note"));
+    return made;
+  };
+  const showAlarms = (alarms, about) => {
+    const active = alarms.filter((alarm) => alarm.active);
+    const past = alarms.filter((alarm) => !alarm.active).reverse();
+    const loud = active.some((alarm) => alarm.level === "alarm") ? "alarm" : active.some((alarm) => alarm.level === "warning") ? "warning" : "quiet";
+    const title = active.length ? times(active.length, "change") + " on the stream" : "Nothing has changed on the stream";
+    const before = byId("alarm-title").textContent;
+    byId("alarm-section").className = `verdict ${loud}`;
+    byId("alarm-title").textContent = title;
+    byId("alarms").replaceChildren(...active.map(alarmLine));
+    byId("past").hidden = !past.length;
+    byId("past-title").textContent = `${times(past.length, "alarm")} that ended`;
+    byId("past-alarms").replaceChildren(...past.map(alarmLine));
+    byId("reading").hidden = !about.length;
+    byId("reading-title").textContent = `${times(about.length, "remark")} on the grades of all votes`;
+    byId("reading-alarms").replaceChildren(...about.map(alarmLine));
+    if (before && before !== title) byId("say").textContent = title;
+    document.title = `${active.length ? `(${active.length}) ` : ""}${project} – jurors`;
+  };
+  const showGrades = (grade, reason, alarms) => {
+    byId("report").href = place(project, "report");
+    byId("report").hidden = grade === null || kept() !== null; // a link cannot carry the key
+    if (grade === null) {
+      byId("grades-note").textContent = `No grades yet: ${reason}.`;
+      byId("grade-rows").replaceChildren();
+      return;
+    }
+    const real = grade.calibrated ?? grade;
+    const level = `${Math.round(100 * (real.level ?? grade.level ?? 0.95))}%`;
+    byId("interval-head").textContent = `${level} interval`;
+    byId("grades-note").textContent = grade.calibrated
+      ? "How often each juror is right, as real juries go: errors that jurors share are allowed for."
+      : "How often each juror is right if their errors are independent.";
+    const scores = real.score ?? {};
+    const order = [...grade.jurors].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1));
+    byId("grade-rows").replaceChildren(...order.map((juror) => {
+      const rang = alarms.filter((alarm) => alarm.active && alarm.jurors?.includes(juror));
+      const tags = element("span");
+      rang.forEach((alarm) => tags.append(element("span", alarm.kind.replaceAll("_", " "), `tag ${alarm.level}`), " "));
+      return line(cell("th", isolated(juror)), cell("td", percent(scores[juror]), "n strong-number"),
+        cell("td", between(real.interval?.score?.[juror]), "n"), cell("td", tags));
+    }));
+  };
+  const showHistory = (history, reason) => {
+    const windows = history?.windows ?? [];
+    byId("history-note").textContent = windows.length
+      ? `Each point is a window of ${history.window}${/^\d+$/.test(history.window) ? " items" : ""}; bands are its intervals.`
+      : `No windows yet${reason ? `: ${reason}` : ""}.`;
+    const jurors = [...new Set(windows.flatMap((one) => Object.keys(one.score ?? {})))];
+    const head = line(...["Until", "Items", ...jurors].map((name) => element("th", name)));
+    byId("history-head").replaceChildren(head);
+    byId("history-rows").replaceChildren(...windows.map((one) => line(
+      cell("th", history.by_time ? when(one.end) : Number(one.end).toLocaleString("en")), cell("td", String(one.items), "n"),
+      ...(one.refused ? [cell("td", one.refused)] : jurors.map((juror) => cell("td", percent(one.score[juror]), "n"))))));
+  };
+  const look = async (view) => {
+    const name = project;
+    const about = await get(place(name));
+    if (view !== views) return;
+    const labels = about.labels.length ? `; labels ${about.labels.map(String).join(", ")}` : "";
+    byId("about").textContent = `${times(about.items, "item")}, ${times(about.votes, "vote")}, ${times(about.jurors, "juror")}${labels}; last vote ${when(about.updated)}`;
+    const mark = JSON.stringify([about.items, about.votes, about.updated, about.alarms]);
+    if (mark === marks.project) return;
+    const [[grade, reason], alarms, [history, noHistory]] = await Promise.all([
+      orReason(place(name, "grade?max_age=2")), get(place(name, "alarms")), orReason(place(name, "history")),
+    ]);
+    if (view !== views) return;
+    showAlarms(alarms.alarms, grade?.alarms ?? []);
+    showGrades(grade, reason, alarms.alarms);
+    showHistory(history, noHistory);
+    await draw(view);
+    if (view !== views) return;
+    marks.project = mark;
+    if (byId("item").hidden) await fillDesk(view);
+    document.documentElement.dataset.shown = mark;
+  };
+
+  // -- the desk where a person labels -------------------------------------------------------------------------------
+  let queue = [];
+  let skipped = new Set();
+  const fillDesk = async (view) => {
+    const [review, reason] = await orReason(place(project, "review?limit=20"));
+    if (view !== views) return;
+    queue = (review?.items ?? []).filter((one) => !skipped.has(one.item));
+    showItem(review?.labels ?? [], reason);
+  };
+  const showItem = (labels, reason) => {
+    const one = queue[0];
+    byId("item").hidden = byId("desk-keys").hidden = !one;
+    byId("desk-note").textContent = one
+      ? `${times(queue.length, "item")} on which a person's label would teach most, the most doubtful first. A label given here counts as true.`
+      : `Nothing to review${reason ? `: ${reason}` : ""}.`;
+    if (!one) return;
+    byId("item-name").replaceChildren(isolated(one.item));
+    byId("item-votes").replaceChildren(...Object.entries(one.votes ?? {}).map(([juror, vote]) => line(
+      cell("th", isolated(juror)), cell("td", isolated(vote === null ? "–" : String(vote))))));
+    byId("choices").replaceChildren(...labels.map((label, k) => {
+      const button = element("button");
+      button.type = "button";
+      if (KEYS[k]) button.append(element("kbd", KEYS[k]), " ");
+      button.append(isolated(String(label)));
+      button.addEventListener("click", () => choose(label, labels));
+      return button;
+    }));
+  };
+  const next = (labels) => {
+    queue.shift();
+    showItem(labels, null);
+    if (queue.length) byId("item").focus({ preventScroll: true });
+    else fillDesk(views);
+  };
+  const choose = async (label, labels) => {
+    const one = queue[0];
+    byId("choices").querySelectorAll("button").forEach((button) => { button.disabled = true; });
+    try {
+      await post(place(project, "gold"), { gold: [{ item: one.item, label }] });
+      byId("say").textContent = `${one.item}: ${label}.`;
+      skipped.add(one.item);
+      marks = {};
+      next(labels);
+    } catch (error) {
+      trouble(`The label was not kept: ${error.message}.`);
+      byId("choices").querySelectorAll("button").forEach((button) => { button.disabled = false; });
+    }
+  };
+  byId("skip-item").addEventListener("click", () => {
+    if (!queue.length) return;
+    skipped.add(queue[0].item);
+    byId("choices").dataset.skip = "";
+    queue.shift();
+    if (queue.length) fillDesk(views);
+    else showItem([], null);
+  });
+  byId("desk").addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    const button = byId("choices").querySelectorAll("button")[KEYS.indexOf(event.key)];
+    if (event.key === "ArrowRight") byId("skip-item").click();
+    else if (button) button.click();
+    else return;
+    event.preventDefault();
+  });
+
+  // -- all projects -------------------------------------------------------------------------------------------------
+  const showProjects = async (view) => {
+    const { projects } = await get("/v1/projects");
+    if (view !== views) return;
+    byId("no-projects").hidden = projects.length > 0;
+    byId("project-rows").replaceChildren(...projects.map((one) => {
+      const link = element("a");
+      link.href = `#/${encodeURIComponent(one.name)}`;
+      link.append(isolated(one.name));
+      const tag = element("span", one.alarms ? times(one.alarms, "alarm") : "none", `tag ${one.alarms ? "alarm" : "quiet"}`);
+      return line(cell("th", link), cell("td", tag), cell("td", one.items.toLocaleString("en"), "n"),
+        cell("td", one.votes.toLocaleString("en"), "n"), cell("td", String(one.jurors), "n"), cell("td", when(one.updated)));
+    }));
+    document.documentElement.dataset.shown = "projects";
+  };
+
+  // -- the place, and staying up to date ----------------------------------------------------------------------------
+  const live = (state, text) => {
+    byId("live").className = `live ${state}`;
+    byId("live").textContent = text;
+  };
+  const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+  const refresh = async (view) => {
+    await (project === null ? showProjects(view) : look(view));
+    if (view !== views) return;
+    trouble("");
+    live("on", "live");
+  };
+  /** Server-sent events by fetch, which can carry the key; what they say is only that it is time to look. */
+  const heard = async (view, ring) => {
+    const answer = await ask(place(project, "events"), { signal: ring.signal });
+    const reader = answer.body.getReader();
+    for (;;) {
+      const { done } = await reader.read();
+      if (done || view !== views) return;
+      ring.wake?.();
+    }
+  };
+  const follow = async (view) => {
+    const stop = new AbortController();
+    const ring = { signal: stop.signal, wake: null };
+    if (project !== null) heard(view, ring).catch(() => {}); // without events, looking every few seconds must do
+    while (view === views) {
+      try {
+        await refresh(view);
+      } catch (error) {
+        if (view !== views) break;
+        if (error.status === 401 || error.status === 403) { askKey(error.message); break; }
+        live("off", "not connected");
+        trouble(error.status === 404 ? `${error.message}.` : `The server cannot be reached or refused: ${error.message}. Trying again.`);
+      }
+      byId("main").ariaBusy = "false";
+      await pause(OFTEN);
+      await Promise.race([pause(4 * OFTEN), new Promise((wake) => { ring.wake = wake; })]);
+      while (document.hidden && view === views) await pause(OFTEN);
+    }
+    stop.abort();
+  };
+  const askKey = (reason) => {
+    byId("projects").hidden = byId("project").hidden = true;
+    byId("key-form").hidden = false;
+    byId("main").ariaBusy = "false";
+    live("off", "needs a key");
+    trouble(kept() ? `${reason}.` : "");
+    byId("key").focus();
+  };
+  const go = () => {
+    views += 1;
+    marks = {};
+    queue = [];
+    skipped = new Set();
+    let name = "";
+    try { name = decodeURIComponent(location.hash.replace(/^#\/?/, "")); } catch { /* no name of a project */ }
+    project = name || null;
+    trouble("");
+    byId("key-form").hidden = true;
+    byId("key-button").hidden = kept() === null;
+    byId("projects").hidden = project !== null;
+    byId("project").hidden = project === null;
+    byId("crumb").replaceChildren(...(project === null ? [] : [" / ", isolated(project)]));
+    byId("name").textContent = project ?? "";
+    byId("item").hidden = byId("desk-keys").hidden = true;
+    byId("alarm-title").textContent = byId("about").textContent = "";
+    document.querySelectorAll("[data-chart]").forEach((box) => { box.replaceChildren(); delete box.dataset.drawn; });
+    document.title = project === null ? "jurors" : `${project} – jurors`;
+    delete document.documentElement.dataset.shown;
+    follow(views);
+  };
+  byId("key-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    sessionStorage.setItem(KEY, byId("key").value.trim());
+    byId("key").value = "";
+    go();
+  });
+  byId("key-button").addEventListener("click", () => {
+    views += 1;
+    sessionStorage.removeItem(KEY);
+    byId("key-button").hidden = true;
+    askKey("");
+  });
+  addEventListener("hashchange", () => { if (location.hash !== "#main") { go(); byId("main").focus({ preventScroll: true }); } });
+  go();
+})();
