@@ -184,6 +184,7 @@ def test_a_folder_of_logs_is_followed(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("no log")
     current.look()
     current.look()
+    current.keep(at_once=True)
     later = watcher(folder, state)
     assert later.look().new == 0
     assert later.monitor.votes == 2 * votes.n_votes
@@ -218,6 +219,25 @@ def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     current.source.close()
     with pytest.raises(VotesError, match="no such file"):
         watcher(tmp_path / "never.jsonl").look(ended=True)
+
+
+def test_a_juror_who_gets_worse_rings_by_name_and_only_once(tmp_path: Path) -> None:
+    path, state, told = tmp_path / "votes.jsonl", tmp_path / "state.json", list[Any]()
+    good = simulate(1200, jurors=5, accuracy=[0.9] * 5, seed=4).votes.to_frame()
+    bad = simulate(800, jurors=5, accuracy=[0.9, 0.9, 0.9, 0.9, 0.55], seed=5).votes.to_frame()
+    for part, frame in (("good", good), ("bad", bad)):
+        with path.open("a") as file:
+            file.writelines(
+                json.dumps({"item": f"{part}{item}", "juror": str(juror), "label": str(label)}) + "\n"
+                for item, juror, label in frame.itertuples(index=False)
+            )
+        current = watcher(path, state, window="100", receivers={"exec": told.append})
+        current.look()
+        current.source.close()
+    drifted = [event for event in told if event["kind"] == "juror_drift"]
+    assert [event["jurors"] for event in drifted] == [["5"]]
+    assert 1100 <= drifted[0]["since"] <= 1300
+    assert drifted[0]["advice"]
 
 
 @pytest.mark.slow

@@ -20,6 +20,8 @@ from jurors.errors import OptionError
               help="What is graded: so many items, or so much time; 1h/5m slides, 'half-life 1d' forgets.")  # fmt: skip
 @click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
               help="How often to look.")  # fmt: skip
+@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
+              metavar="X", help="The chance that drift ever rings on a stream that never changes.")  # fmt: skip
 @click.option("--state", metavar="FILE", type=WRITES, help="Keep a snapshot here, and go on from it.")
 @click.option("--once", is_flag=True, help="Read what is there and end: for cron.")
 @grading_options
@@ -39,6 +41,7 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     from pathlib import Path
 
     from jurors.monitor import Monitor
+    from jurors.monitor.drift import Drift
     from jurors.options import Reading
     from jurors.watch.delivery import Address, Post, Program
     from jurors.watch.screen import showing
@@ -53,7 +56,9 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     private = given.pop("webhook_private")
     if (url := given.pop("webhook")) is not None:
         receivers["webhook"] = Address.of(url, private=private)
-    shown = {name: given.pop(name) for name in ("format_", "quiet", "every", "once", "state", "window", "time")}
+    shown = {
+        name: given.pop(name) for name in ("format_", "quiet", "every", "once", "state", "window", "time", "alpha")
+    }
     reading = Reading.of(source.options)
     watcher = Watcher(
         source_of(source.files, reading, shown["time"]),
@@ -62,10 +67,11 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
         Post(receivers),
         limits=given,
         grading=grading,
+        drift=Drift(shown["alpha"]),
         state=None if shown["state"] is None else Path(shown["state"]),
     )
     watcher.resume()
     with showing(shown["format_"], watcher.name, quiet=shown["quiet"]) as show:
         watching(watcher, show, every=shown["every"], once=shown["once"])
-    if watcher.bell.ringing:
+    if watcher.bell.loud:
         raise click.exceptions.Exit(ALARM_STATUS)

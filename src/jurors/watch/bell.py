@@ -31,6 +31,11 @@ class Bell:
     ringing: dict[str, Event] = field(default_factory=dict)  #: by what it is about
     told: int = 0  #: how many were raised since the beginning
 
+    @property
+    def loud(self) -> list[Event]:
+        """What rings, without notes: those are shown, and wake nobody."""
+        return [event for event in self.ringing.values() if event["level"] != "note"]
+
     def rung(self, alarms: Iterable[Mapping[str, Any]], verdict: Verdict | None) -> list[Event]:
         """What begins and what ends: alarms of the stream, and limits that a window does not keep."""
         events: list[Event] = []

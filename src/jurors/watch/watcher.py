@@ -16,6 +16,7 @@ from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.jury import Verdict, check
 from jurors.monitor import Monitor
+from jurors.monitor.drift import Drift
 from jurors.monitor.snapshot import read_snapshot, text_of
 from jurors.watch.bell import Bell, Event
 from jurors.watch.delivery import Post
@@ -50,6 +51,7 @@ class Watcher:
     post: Post
     limits: dict[str, Any] = field(default_factory=dict)
     grading: dict[str, Any] = field(default_factory=dict)
+    drift: Drift = field(default_factory=Drift)
     state: Path | None = None
     refused: int = 0
 
@@ -79,15 +81,17 @@ class Watcher:
         self.refused += len(problems)
         self._dirty |= bool(new or problems or news)
         evaluation, verdict, reason = self._grade()
-        events = self.bell.rung(self._alarms(), verdict)
+        if new:
+            self.drift.update(self.monitor.panes)
+        events = self.bell.rung([alarm.to_dict() for alarm in self.drift.alarms], verdict)
         if events:
-            self.post.add(events)
+            self.post.add([event for event in events if event["level"] != "note"])
             self.keep(at_once=True)  # an alarm that was raised is told, even if the power fails now
         self.keep(at_once=self.post.deliver())  # who was told is not told again
         news += self.post.news
         self.post.news.clear()
-        ringing = list(self.bell.ringing.values())
-        return Look(self.monitor, new, evaluation, verdict, reason, events, ringing, problems, self.refused, news)
+        loud = self.bell.loud
+        return Look(self.monitor, new, evaluation, verdict, reason, events, loud, problems, self.refused, news)
 
     def _learn(self, batch: list[Vote]) -> int:
         """Count the votes; where one is none, all others, one by one."""
@@ -110,10 +114,6 @@ class Watcher:
         if not counted and not self.monitor.votes:  # nothing of it is a vote: the command line does not fit
             raise last.in_file(self.name)
         return counted
-
-    def _alarms(self) -> list[dict[str, Any]]:
-        alarms = getattr(self.monitor, "alarms", lambda: ())
-        return [alarm.to_dict() for alarm in alarms()]
 
     def _grade(self) -> tuple[Evaluation | None, Verdict | None, str]:
         """The grades of the last window, worked out again only where something came."""
@@ -142,6 +142,7 @@ class Watcher:
         watch = {
             "source": self.name,
             "place": self.source.to_dict(),
+            "drift": self.drift.to_dict(),
             "ringing": self.bell.ringing,
             "told": self.bell.told,
             "waiting": self.post.to_list(),
@@ -166,6 +167,7 @@ class Watcher:
                 f"it was kept with --window {was!r}, not {asked!r}; say the same, or take another --state"
             )
         self.monitor = Monitor.from_dict(document)
+        self.drift = Drift.from_dict(watch["drift"])
         self.source.restore(watch["place"])
         self.bell.ringing, self.bell.told = watch["ringing"], watch["told"]
         self.post.restore(watch["waiting"])
