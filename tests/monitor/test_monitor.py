@@ -282,7 +282,7 @@ def test_columns_may_be_named_and_categories_that_no_row_has_are_no_items() -> N
 
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Path:
-    monitor = Monitor("1h", labels=["y", "n"], remember=20, reference=jurors.load_example("census")[0])
+    monitor = Monitor("1h", labels=["y", "n"], remember=20, reference=[["y", "n", "y"], ["n", "n", "y"]])
     monitor.learn_many(rows(range(30), start=100))
     monitor.save(tmp_path / "monitor.json")
     return tmp_path / "monitor.json"

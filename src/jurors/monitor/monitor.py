@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from jurors.errors import OptionError, SketchError, VotesError
+from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
 from jurors.jury import Verdict, check, grade
 from jurors.jury.accept import as_sketch
+from jurors.monitor.counting import KEEP, MOST_TUPLES, REMEMBER, Counting
 from jurors.monitor.history import History, WindowGrades, graded_window
-from jurors.monitor.incoming import UNTIMED, Batch, as_batch, seconds
-from jurors.monitor.ledger import Ledger
 from jurors.monitor.panes import Panes
-from jurors.monitor.spans import Span, spans
+from jurors.monitor.spans import Span
 from jurors.monitor.window import Window
 from jurors.options import GradingOptions, LimitOptions
 from jurors.sketch import Sketch
 from jurors.votes import Label
 
-REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
-KEEP = 400  #: panes that are kept apart
-MOST_TUPLES = 100_000  #: distinct tuples of what is older
-_WAITING = 4096  #: votes that came one by one and are counted together
+if TYPE_CHECKING:
+    from jurors.monitor.drift import Drift, StreamAlarm
 
 
-class Monitor:
+class Monitor(Counting):
     """Votes as they come in, kept as counts by window, to be graded at any time.
 
     Parameters
@@ -46,6 +45,10 @@ class Monitor:
     keep
         How many panes (a window, or its step) are kept apart. Older ones are added up, and forgotten where they hold
         more than 100,000 distinct tuples (`forgotten` says how many items).
+    alpha
+        The chance that any alarm is ever raised on a stream that does not change, however often one looks.
+    settle
+        How many of the newest items alarms leave out, because some jurors take their time.
 
     Examples
     --------
@@ -66,138 +69,16 @@ class Monitor:
         reference: Any = None,
         remember: int = REMEMBER,
         keep: int = KEEP,
+        alpha: float = 0.05,
+        settle: int = 0,
     ) -> None:
-        self.window = Window.of(window)
-        for name, value, least in (("remember", remember, 1), ("keep", keep, self._fewest())):
-            if value < least:
-                message = f"{name} must be at least {least}, got {value!r}"
-                raise OptionError(message, code="out_of_range", name=name, value=value)
-        self.keep = keep
+        super().__init__(window, labels, remember, keep)
+        self.alpha, self.settle = alpha, settle
         self.reference: Sketch | None = None if reference is None else as_sketch(reference)
-        self._ledger = Ledger(Panes(labels=labels or (), told=labels is not None), self.window, remember)
-        self._waiting: list[tuple[Any, Any, Any, float]] = []
+        if self.reference is not None:
+            self._ledger.panes.counts_of(self.reference)  # its jurors and labels are known from now on
         self._graded: dict[int, tuple[Any, WindowGrades]] = {}  # by window, with the state that was graded
-
-    def _fewest(self) -> int:
-        """Panes that must be kept, so that the last two windows are whole."""
-        return 2 * len(self.window.panes(0))
-
-    # -- in -------------------------------------------------------------------------------------------------------
-
-    def learn_one(self, item: Any, juror: Any, label: Any, time: Any = None) -> None:
-        """One vote. The same again changes nothing; another label corrects, if its own time is no earlier."""
-        stamp = seconds(time)
-        if not self._is_plain(item, juror, label) or (self.window.by_time and stamp == UNTIMED):
-            self._check(as_batch([(item, juror, label)]), timed=stamp > UNTIMED)
-        self._waiting.append((item, juror, label, stamp))
-        if len(self._waiting) >= _WAITING:
-            self._flush()
-
-    def learn_many(
-        self,
-        votes: Any,
-        *,
-        item: str | None = None,
-        juror: str | None = None,
-        label: str | None = None,
-        time: str | None = None,
-    ) -> None:
-        """Many votes: a dataframe with one vote per row, `Votes`, or rows (item, juror, label[, time]) or mappings.
-
-        The options name a frame's columns where their names do not say it. All are counted, or none.
-        """
-        batch = as_batch(votes, item=item, juror=juror, label=label, time=time)
-        self._flush()
-        self._learn(batch)
-
-    def _is_plain(self, item: Any, juror: Any, label: Any) -> bool:
-        """Whether nothing can be wrong with a vote, which nearly always is so."""
-        named = (type(name) is int or (type(name) is str and not name.isspace() and name) for name in (item, juror))
-        return type(label) is str and self._ledger.panes.knows(label) and all(named)
-
-    def _flush(self) -> None:
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
-            self._learn(as_batch([(*vote, None if time == UNTIMED else time) for *vote, time in waiting]))
-
-    def _learn(self, batch: Batch) -> None:
-        self._check(batch, timed=batch.time is not None and bool((batch.time > UNTIMED).all()))
-        self._ledger.learn(batch)
-        self._ledger.panes.trim(self.keep, MOST_TUPLES)
-
-    def _check(self, batch: Batch, *, timed: bool) -> None:
-        self._ledger.panes.check_labels([one for one in batch.labels if one is not None])
-        if self.window.by_time and not timed and len(batch):
-            raise VotesError(
-                f"a window by time ({self.window}) needs the time of every vote; give time=, or a window of items"
-            )
-
-    # -- what is there --------------------------------------------------------------------------------------------
-
-    @property
-    def panes(self) -> Panes:
-        """The counts."""
-        self._flush()
-        return self._ledger.panes
-
-    @property
-    def jurors(self) -> tuple[str, ...]:
-        """Who voted, in the order in which they came."""
-        return tuple(self.panes.jurors)
-
-    @property
-    def labels(self) -> tuple[Label, ...]:
-        """What was said (or may be said, where labels were told), in the order in which it came."""
-        return tuple(self.panes.labels)
-
-    @property
-    def items(self) -> int:
-        """How many items are counted."""
-        return sum(pane.items for pane in self.panes.panes.values())
-
-    @property
-    def votes(self) -> int:
-        """How many votes are counted."""
-        return sum(pane.votes for pane in self.panes.panes.values())
-
-    @property
-    def late(self) -> int:
-        """How many votes came for items that were closed, and are counted nowhere."""
-        self._flush()
-        return self._ledger.late
-
-    @property
-    def forgotten(self) -> int:
-        """How many items were so long ago, and their tuples so many, that their counts are given up."""
-        return self.panes.forgotten
-
-    def windows(self) -> list[Span]:
-        """The windows there are, the oldest first; the last may still be filling."""
-        panes = self.panes
-        now = self._ledger.begun - 1 if not self.window.by_time else self._ledger.latest
-        return spans(panes, self.window, now)
-
-    def sketch(self, window: int | str | None = None) -> Sketch:
-        """The counts of a window: None for everything, "last" (whole), "now" (still filling), or a window's number."""
-        if window is None:
-            return self.panes.to_sketch()
-        span = self._span(window)
-        weights = self.window.weights(span.number, self.panes.panes)
-        return self.panes.to_sketch(self.window.panes(span.number), weights)
-
-    def _span(self, window: int | str) -> Span:
-        every = self.windows()
-        if not every:
-            raise SketchError("there is no item to grade", code="no_items")
-        if window == "now":
-            return every[-1]
-        if window == "last":
-            return next((span for span in reversed(every) if span.complete), every[-1])
-        for span in every:
-            if span.number == window:
-                return span
-        known = f"'last', 'now', or a number from {every[0].number} to {every[-1].number}"
-        raise OptionError(f"there is no window {window!r}; there are {known}", code="unknown_name", name=window)
+        self._drift: Drift | None = None
 
     # -- grades ---------------------------------------------------------------------------------------------------
 
@@ -223,6 +104,36 @@ class Monitor:
         if span.number not in self._graded or self._graded[span.number][0] != state:
             self._graded[span.number] = state, graded_window(span, self.sketch(span.number), grading)
         return self._graded[span.number][1]
+
+    def alarms(self) -> list[StreamAlarm]:
+        """Every alarm since the start, also those that are over (`active` tells): look as often as you like.
+
+        On a stream that does not change, the chance that any is ever raised is at most `alpha`.
+        """
+        if self._drift is None:
+            self._drift = self._new_drift()
+        self._drift.update(self._settled())
+        return list(self._drift.alarms)
+
+    def _new_drift(self) -> Drift:
+        from jurors.monitor.drift import Drift
+
+        if self.reference is None:
+            return Drift(self.alpha)
+        panes = self.panes
+        drift = Drift(self.alpha, jurors=panes.jurors, labels=panes.labels)
+        drift.hold_against(panes.counts_of(self.reference))
+        return drift
+
+    def _settled(self) -> Panes:
+        """The panes without the newest items."""
+        panes = self.panes
+        if not self.settle:
+            return panes
+        left = Counter(
+            (number, key) for number, _, key, _ in islice(reversed(self._ledger.entries.values()), self.settle)
+        )
+        return panes.without(left)
 
     def _notes(self) -> list[str]:
         notes = []
@@ -258,8 +169,12 @@ class Monitor:
     def copy(self) -> Monitor:
         """A monitor of its own, in the same state."""
         self._flush()
-        again = Monitor(self.window, reference=self.reference, remember=self._ledger.remember, keep=self.keep)
+        again = Monitor(
+            self.window, reference=self.reference, remember=self._ledger.remember, keep=self.keep, alpha=self.alpha,
+            settle=self.settle,
+        )  # fmt: skip
         again._ledger = self._ledger.copy()
+        again._drift = None if self._drift is None else type(self._drift).from_dict(self._drift.to_dict())
         return again
 
     # -- files ----------------------------------------------------------------------------------------------------
@@ -285,18 +200,25 @@ class Monitor:
             "window": str(self.window),
             "remember": self._ledger.remember,
             "keep": self.keep,
+            "alpha": self.alpha,
+            "settle": self.settle,
             "reference": None if self.reference is None else self.reference.to_dict(),
             "panes": panes.to_dict(),
             "ledger": self._ledger.to_dict(),
+            "drift": None if self._drift is None else self._drift.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Monitor:
         """The inverse of `to_dict`."""
+        from jurors.monitor.drift import Drift
+
         reference = None if document["reference"] is None else Sketch.from_dict(document["reference"])
-        monitor = cls(document["window"], reference=reference, remember=document["remember"], keep=document["keep"])
+        options = {name: document[name] for name in ("window", "remember", "keep", "alpha", "settle")}
+        monitor = cls(reference=reference, **options)
         monitor._ledger.panes = Panes.from_dict(document["panes"])
         monitor._ledger.restore(document["ledger"])
+        monitor._drift = None if document["drift"] is None else Drift.from_dict(document["drift"])
         return monitor
 
     def __repr__(self) -> str:

@@ -57,6 +57,10 @@ class Pane:
             "times": [self.first_time, self.last_time],
         }
 
+    def copy(self) -> Pane:
+        """A pane of its own, with the same counts."""
+        return replace(self, tuples=dict(self.tuples))
+
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Pane:
         """The inverse of `to_dict`."""
@@ -192,6 +196,17 @@ class Panes:
                 counted.update(self.panes[number].tuples)
         return counted
 
+    def counts_of(self, sketch: Sketch) -> Counter[bytes]:
+        """The counts of a sketch by key; its jurors and labels become known."""
+        place = [self.juror(name) for name in sketch.jurors]
+        code = np.array([0, *map(self.label, sketch.labels)], dtype=np.uint8)
+        table = np.zeros((sketch.tuples.rows, len(self.jurors)), dtype=np.uint8)
+        table[:, place] = code[sketch.tuples.codes + 1]
+        counted: Counter[bytes] = Counter()
+        for key, count in zip(keys_of(table), sketch.counts.tolist(), strict=True):
+            counted[key] += count
+        return counted
+
     def codes(self, keys: Sequence[bytes]) -> Coded:
         """Keys x jurors: labels' codes from 1, 0 for no vote."""
         width = len(self.jurors)
@@ -268,8 +283,19 @@ class Panes:
 
     def copy(self) -> Panes:
         """Panes of their own, with the same counts."""
-        again = Panes(self.jurors, self.labels, told=self.told)
-        again.panes = {number: replace(pane, tuples=dict(pane.tuples)) for number, pane in self.panes.items()}
+        return self._with({number: pane.copy() for number, pane in self.panes.items()})
+
+    def without(self, left: Mapping[tuple[int, bytes], int]) -> Panes:
+        """A view without some tuples, by pane and key; it shares the panes that hold none of them."""
+        view = self._with(dict(self.panes))
+        for number in {view.pane(number).number for number, _ in left}:
+            view.panes[number] = view.panes[number].copy()
+        for (number, key), times in left.items():
+            view.add(number, key, -times)
+        return view
+
+    def _with(self, panes: dict[int, Pane]) -> Panes:
+        again = Panes(self.jurors, self.labels, panes.values(), told=self.told)
         again.since, again.gone, again.forgotten = self.since, self.gone, self.forgotten
         return again
 

@@ -87,6 +87,12 @@ class Drift:
             self._border_if_due()
         return self.alarms[told:]
 
+    def hold_against(self, reference: Counter[bytes]) -> None:
+        """Take these counts of a good time for what came before the first item; items are numbered without them."""
+        self._first = len(self.jurors)
+        self._stretches.begin(reference)
+        self._rebuild()
+
     def follow(self, codes: Integers) -> list[StreamAlarm]:
         """Take up items in their order (items x jurors; labels from 1, 0 for no vote), looking after every one."""
         told, start = len(self.alarms), 0

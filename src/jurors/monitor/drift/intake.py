@@ -35,7 +35,8 @@ class Intake:
             pane = panes.panes[number]
             revision, seen = self._seen.get(number, (-1, Counter()))
             too_old = len(self._seen) >= _CORRECTABLE and number < min(self._seen)
-            if too_old or (pane.revision == revision and pane.items == seen.total()):
+            joined = panes.since is not None and number <= panes.since and bool(self._seen)  # to older ones seen before
+            if too_old or joined or (pane.revision == revision and pane.items == seen.total()):
                 continue
             yield self._news(pane, seen)
         for old in sorted(self._seen)[:-_CORRECTABLE]:

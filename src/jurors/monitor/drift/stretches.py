@@ -18,6 +18,7 @@ from jurors.numbers.arrays import Integers
 
 FIRST = 100  #: items before the first border
 _APART, _RATIO = 50, 32
+_BEFORE = -(1 << 62)  # the pane of what came before the stream
 _THIN = 4  # a border goes when its neighbours lie closer than a quarter of what has come since
 
 
@@ -105,6 +106,13 @@ class Stretches:
         self.open.end += tuples.total()
         self.open.time = time if time is not None else self.open.time
         self.now = self.now + self._count(tuples)
+
+    def begin(self, tuples: Counter[bytes]) -> None:
+        """Count these before the first item, in a stretch that nothing is moved into."""
+        self.add(tuples, _BEFORE)
+        self.open.panes = (_BEFORE, _BEFORE)
+        self.close()
+        self.closed[-1].end = self.open.end = 0
 
     def move(self, tuples: Counter[bytes], pane: int) -> bool:
         """Count these in an older pane, or (negative) take them back; False where they are no longer known."""

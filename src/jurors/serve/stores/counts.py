@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from threading import Lock
 
-from jurors.monitor.monitor import KEEP, MOST_TUPLES
+from jurors.monitor.counting import KEEP, MOST_TUPLES
 from jurors.monitor.panes import Pane, Panes
 from jurors.serve.refused import NoProject
 from jurors.serve.stores.coded_names import names
