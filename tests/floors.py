@@ -46,6 +46,8 @@ RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "serve": (("--help",),),
     "keys": (("--help",),),
     "watch": (("votes.csv", "--once", "--state", "watched.json.gz"),),
+    "export": (("--help",),),
+    "import": (("--help",),),
     "experiment": (("--help",),),
 }
 FRAMES = (

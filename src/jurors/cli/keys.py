@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jurors.cli.output import Output, output_options
+from jurors.cli.serving import store_option, with_store
 from jurors.cli.streams import put, say
-from jurors.errors import JurorsError, OptionError
+from jurors.errors import OptionError
 
 if TYPE_CHECKING:
     from jurors.serve.kept.kept_keys import KeptKeys
@@ -20,23 +21,12 @@ if TYPE_CHECKING:
 _SCOPES = ("read", "write", "admin")
 
 
-def _store_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    help_text = "The store of the server: a file (SQLite), or postgresql://…"
-    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", help=help_text)(command)
-
-
 @contextmanager
 def _opened(store: str) -> Iterator[KeptKeys]:
-    try:
+    with with_store(store) as opened:
         from jurors.serve.kept.kept_keys import KeptKeys
-        from jurors.serve.stores import open_store
-    except ModuleNotFoundError as error:
-        raise JurorsError(f"keys need {error.name}: pip install 'jurors[serve]'") from None
-    kept = open_store(store)
-    try:
-        yield KeptKeys(kept)
-    finally:
-        kept.close()
+
+        yield KeptKeys(opened)
 
 
 @click.group()
@@ -45,7 +35,7 @@ def keys() -> None:
 
 
 @keys.command()
-@_store_option
+@store_option
 @click.option("--scope", type=click.Choice(_SCOPES), default="write", show_default=True,
               help="What it is good for; each may all that those before it may.")  # fmt: skip
 @click.option("--project", metavar="NAME", help="Only for this project; without it, for all.")
@@ -65,7 +55,7 @@ def create(store: str, scope: Any, project: str | None, note: str) -> None:
 
 
 @keys.command("list")
-@_store_option
+@store_option
 @output_options("text", "json", "csv", "md", alarms=False)
 def list_(store: str, output: Output) -> None:
     """The keys there are; none of them can be read from it."""
@@ -77,7 +67,7 @@ def list_(store: str, output: Output) -> None:
 
 @keys.command()
 @click.argument("name", metavar="KEY")
-@_store_option
+@store_option
 def revoke(name: str, store: str) -> None:
     """End the key of this name: from now on it opens nothing."""
     from jurors.serve.guard.api_keys import name_of

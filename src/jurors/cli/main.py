@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from keyword import iskeyword
 from typing import Any, NoReturn
 
 import click
@@ -38,6 +39,8 @@ COMMANDS = {
     "serve": "Take votes over HTTP, keep them durably, grade them as they come in.",
     "keys": "API keys of a server: who may read, write or administer which project.",
     "watch": "Grade the jurors while their votes come in, and ring.",
+    "export": "Back up a server's store, or one project of it.",
+    "import": "Restore what `jurors export` wrote.",
     "experiment": "Repeat the paper's experiment on census data.",
     "demo": "Grade two real juries that come with the package.",
 }
@@ -54,7 +57,8 @@ class LazyGroup(click.Group):
         """Import the command's module."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"jurors.cli.{cmd_name}"), cmd_name)
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = getattr(import_module(f"jurors.cli.{name}"), name)
         return command
 
     def resolve_command(

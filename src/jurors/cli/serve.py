@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from jurors.cli.serving import store_option
 from jurors.errors import JurorsError
 
 
 @click.command()
-@click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL",
-              help="A file (SQLite), or postgresql://… when one machine is not enough.")  # fmt: skip
+@store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65_535),
               help="0 picks one that is free; the address is printed.")  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -31,6 +31,12 @@ class Session:
         self._cursor.execute(self._spelled(sql), values)
         answer: list[Row] = self._cursor.fetchall()
         return answer
+
+    def parts(self, sql: str, size: int) -> tuple[list[str], Iterator[list[Row]]]:
+        """The columns of an answer, and its rows, so many at a time; nothing else may be asked meanwhile."""
+        self._cursor.execute(self._spelled(sql))
+        columns = [column[0] for column in self._cursor.description]
+        return columns, iter(lambda: self._cursor.fetchmany(size), [])
 
     def one(self, sql: str, *values: Any) -> Row | None:
         """The first row of an answer, if any."""

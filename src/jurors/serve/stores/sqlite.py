@@ -21,8 +21,8 @@ class SQLite:
     lock_schema = ""
     words = {"serial": "INTEGER PRIMARY KEY AUTOINCREMENT", "blob": "BLOB", "clustered": "WITHOUT ROWID"}  # noqa: RUF012
 
-    def __init__(self, path: str) -> None:
-        self.path = self.shown = path
+    def __init__(self, path: str, shown: str) -> None:
+        self.path, self.shown = path, shown
 
     def connect(self) -> Any:
         """A connection that any thread may use, one at a time."""

@@ -1,0 +1,202 @@
+"""Backup and restore: a store, or one project of it, as lines of JSON.
+
+The first line says what it is, each further one holds some rows of a table, the last one how many there were and a
+checksum of all before it. A project's number is given anew when it is restored; everything else is as it was.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jurors.errors import VotesError
+from jurors.serve.refused import NoProject, Refused
+from jurors.serve.stores import Store
+from jurors.serve.stores.migrations import MIGRATIONS
+from jurors.serve.stores.session import Session
+
+_FORMAT = "jurors backup"
+_ROWS = 500  #: in a line
+_AGAIN = "take another backup"
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of the store, as its migration made it."""
+
+    name: str
+    serial: str | None  #: a column that the database numbers
+    in_project: bool  #: whether its rows belong to a project, and go with it
+
+
+def _tables() -> list[_Table]:
+    """Every table, those that others refer to first."""
+    made = [re.match(r"CREATE TABLE (\w+)", one) for step in MIGRATIONS for one in step]
+    texts = {match[1]: match.string for match in made if match}
+    serials = {name: re.search(r"(\w+) \{serial\}", text) for name, text in texts.items()}
+    return [
+        _Table(name, serial[1] if (serial := serials[name]) else None, "REFERENCES projects" in text)
+        for name, text in texts.items()
+    ]
+
+
+def export_lines(store: Store, project: str | None = None) -> Iterator[str]:
+    """The backup of a store, or of one project, at one moment; what was acknowledged before is in it."""
+    with store.reading() as session:
+        rows = session.rows("SELECT id, name FROM projects ORDER BY id")
+        chosen = {name: number for number, name in rows if project in (None, name)}
+        if project is not None and not chosen:
+            raise NoProject(project)
+        yield from _sealed(_lines(session, chosen, whole=project is None))
+
+
+def _lines(session: Session, chosen: dict[str, int], *, whole: bool) -> Iterator[dict[str, Any]]:
+    yield {"format": _FORMAT, "version": len(MIGRATIONS), "projects": list(chosen)}
+    for table in _tables():
+        if table.name == "projects":
+            for number in chosen.values():
+                yield from _rows(session, table, f"SELECT * FROM projects WHERE id = {int(number)}")
+        elif table.in_project:
+            order = f" ORDER BY {table.serial}" if table.serial else ""
+            for number in chosen.values():
+                yield from _rows(session, table, f"SELECT * FROM {table.name} WHERE project = {int(number)}{order}")
+        elif whole:
+            yield from _rows(session, table, f"SELECT * FROM {table.name}")
+
+
+def _rows(session: Session, table: _Table, sql: str) -> Iterator[dict[str, Any]]:
+    columns, parts = session.parts(sql, _ROWS)
+    for part in parts:
+        yield {"table": table.name, "columns": columns, "rows": [[_out(value) for value in row] for row in part]}
+
+
+def _out(value: Any) -> Any:
+    return {"hex": bytes(value).hex()} if isinstance(value, bytes | memoryview) else value
+
+
+def _in(value: Any) -> Any:
+    return bytes.fromhex(value["hex"]) if isinstance(value, dict) else value
+
+
+def _sealed(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
+    digest, rows = hashlib.sha256(), 0
+    for document in documents:
+        line = json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n"
+        digest.update(line.encode())
+        rows += len(document.get("rows", ()))
+        yield line
+    yield json.dumps({"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}) + "\n"
+
+
+# -- restoring --------------------------------------------------------------------------------------------------------
+
+
+def import_backup(store: Store, path: Path, project: str | None = None) -> list[str]:
+    """Restore all projects of a backup, or one, or nothing where something is wrong; their names."""
+    try:
+        for _ in _opened(path):  # to its end, before anything is written
+            pass
+        return _restored(store, _opened(path), project)
+    except VotesError as error:
+        raise error.in_file(str(path)) from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, Refused):
+            raise
+        raise VotesError(f"this backup does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
+
+
+def _restored(store: Store, lines: Iterator[dict[str, Any]], project: str | None) -> list[str]:
+    names: list[str] = _head(next(lines, {}))["projects"]
+    chosen = names if project is None else [name for name in names if name == project]
+    if project is not None and not chosen:
+        raise VotesError(
+            f"there is no project {project!r} in it, but {', '.join(names) or 'none'}", code="unknown_name"
+        )
+    tables = {table.name: table for table in _tables()}
+    numbers: dict[int, int] = {}  #: of projects: there -> here
+    with store.writing() as session:
+        for document in lines:
+            table = tables[document["table"]]
+            if table.name == "projects":
+                _restore_projects(session, document, chosen, numbers)
+            elif table.in_project or project is None:
+                _restore_rows(session, table, document, numbers)
+    return chosen
+
+
+def _head(document: dict[str, Any]) -> dict[str, Any]:
+    if document.get("format") != _FORMAT:
+        raise VotesError("this is no backup of a server; `jurors export` writes one")
+    if document["version"] != len(MIGRATIONS):
+        raise VotesError(
+            f"this backup is of tables {document['version']}, this jurors has {len(MIGRATIONS)}; restore it with the "
+            "jurors that wrote it, open that store with this one, and take a backup again"
+        )
+    return document
+
+
+def _restore_projects(session: Session, document: dict[str, Any], chosen: list[str], numbers: dict[int, int]) -> None:
+    columns = document["columns"]
+    place, name = columns.index("id"), columns.index("name")
+    for row in document["rows"]:
+        if row[name] not in chosen:
+            continue
+        if session.one("SELECT id FROM projects WHERE name = ?", row[name]) is not None:
+            message = f"there is a project {row[name]!r} already; delete it first, or restore into another store"
+            raise Refused(409, "input", message, name=row[name])
+        kept = [column for column in columns if column != "id"]
+        marks = ", ".join("?" * len(kept))
+        sql = f"INSERT INTO projects ({', '.join(map(_word, kept))}) VALUES ({marks}) RETURNING id"
+        made = session.one(sql, *(_in(value) for k, value in enumerate(row) if k != place))
+        numbers[row[place]] = (made or (0,))[0]
+
+
+def _restore_rows(session: Session, table: _Table, document: dict[str, Any], numbers: dict[int, int]) -> None:
+    columns = document["columns"]
+    kept = [k for k, column in enumerate(columns) if column != table.serial]
+    owner = columns.index("project") if table.in_project else -1
+    rows = [
+        [numbers[row[k]] if k == owner else _in(row[k]) for k in kept]
+        for row in document["rows"]
+        if owner < 0 or row[owner] in numbers
+    ]
+    names, marks = ", ".join(_word(columns[k]) for k in kept), ", ".join("?" * len(kept))
+    clash = "" if table.in_project else " ON CONFLICT DO NOTHING"
+    session.many(f"INSERT INTO {table.name} ({names}) VALUES ({marks}){clash}", rows)
+
+
+def _word(column: str) -> str:
+    """The name of a column; a backup can be written by anybody."""
+    if not re.fullmatch(r"[a-z_]+", column):
+        raise VotesError(f"{column!r:.40} is no column; {_AGAIN}", code="damaged")
+    return column
+
+
+def _opened(path: Path) -> Iterator[dict[str, Any]]:
+    """The documents of a backup; VotesError where it is cut short or was changed."""
+    digest, rows, is_whole = hashlib.sha256(), 0, False
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as file:
+            for line in file:
+                document = json.loads(line)
+                if "end" in document:
+                    is_whole = document == {"end": rows, "checksum": f"sha256:{digest.hexdigest()}"}
+                    break
+                digest.update(line)
+                rows += len(document.get("rows", ()))
+                yield document
+    except FileNotFoundError:
+        raise VotesError("there is no such file", code="no_file") from None
+    except (OSError, EOFError, zlib.error, json.JSONDecodeError, UnicodeDecodeError):
+        is_whole = False
+    if not is_whole:
+        raise VotesError(f"this backup is cut short, or was changed; {_AGAIN}", code="damaged")
