@@ -66,8 +66,8 @@ def _level(call: ast.Call, function: ast.FunctionDef, tree: ast.Module) -> set[s
 
 
 def _is_handed_on(node: ast.expr) -> bool:
-    """The kinds of CONTRADICTIONS, of `Outcome` and of `Finding`, which are collected there."""
-    return ast.unparse(node) in ("error.outcome", "one.name", "finding.kind")
+    """The kinds of CONTRADICTIONS, of `Outcome` and of `Finding`, which are collected there; alarms read back."""
+    return ast.unparse(node) in ("error.outcome", "one.name", "finding.kind", "document['kind']")
 
 
 def _texts(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> set[str]:

@@ -67,6 +67,7 @@ def test_a_juror_who_gets_worse_is_named_alone_with_since_when_and_how_much() ->
     assert alarm.active
 
 
+@pytest.mark.slow
 def test_two_jurors_who_get_worse_together_are_both_named() -> None:
     codes, truth = _stream(3000)
     _worse(codes, truth, 1, 0.45)
@@ -87,6 +88,7 @@ def test_prevalence_rings_and_no_juror_with_it() -> None:
     assert (alarm.kind, alarm.alarm.labels) in [("prevalence_drift", ("yes",)), ("prevalence_drift", ("no",))]
 
 
+@pytest.mark.slow
 def test_harder_items_are_the_panels_doing() -> None:
     codes, _ = _stream(BEFORE)
     more, _ = _stream(2000, wrong=0.25, seed=1)
@@ -126,6 +128,7 @@ def test_who_comes_later_is_noted_and_does_not_ring() -> None:
 # -- when it is over --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_alarm_is_cleared_when_the_stream_is_back_and_rings_again_for_the_next_change() -> None:
     codes, truth = _stream(6000)
     _worse(codes, truth, 2, 0.45, stop=2000)
@@ -139,6 +142,7 @@ def test_an_alarm_is_cleared_when_the_stream_is_back_and_rings_again_for_the_nex
     assert _kinds(drift.follow(more)) == [("juror_drift", ("cy",))]
 
 
+@pytest.mark.slow
 def test_a_further_change_takes_the_place_of_the_alarm() -> None:
     codes, truth = _stream(5000, wrong=0.05)
     _worse(codes, truth, 2, 0.3)
@@ -153,8 +157,8 @@ def test_a_further_change_takes_the_place_of_the_alarm() -> None:
 
 
 def _changing() -> Integers:
-    codes, truth = _stream(1500, wrong=0.15)
-    _worse(codes, truth, 2, 0.6, stop=1250)
+    codes, truth = _stream(1350, wrong=0.15)
+    _worse(codes, truth, 2, 0.6, stop=1150)
     return codes
 
 
@@ -179,23 +183,23 @@ def test_saved_and_loaded_it_goes_on_as_if_nothing_had_been() -> None:
 
 
 def test_a_vote_that_comes_later_changes_the_item_where_it_was_counted() -> None:
-    codes, _ = _stream(600)
+    codes, _ = _stream(240)
     whole, pieces = Drift(), Drift()
     panes, parts = Panes(NAMES, LABELS), Panes(NAMES, LABELS)
     before = b""
     for number, key in enumerate(keys_from(codes)):
-        panes.add(number // 200, key)
-        parts.add(number // 200, key[:3])
+        panes.add(number // 80, key)
+        parts.add(number // 80, key[:3])
         if before:  # the item before this one gets its last two votes
-            parts.add((number - 1) // 200, before[:3], -1)
-            parts.add((number - 1) // 200, before)
+            parts.add((number - 1) // 80, before[:3], -1)
+            parts.add((number - 1) // 80, before)
         before = key
         pieces.update(parts)
     parts.add(2, before[:3], -1)
     parts.add(2, before)
     pieces.update(parts)
     whole.update(panes)
-    assert pieces.items == whole.items == 600
+    assert pieces.items == whole.items == 240
     assert pieces.late == 0
     assert pieces._stretches.now.tolist() == whole._stretches.now.tolist()
 
