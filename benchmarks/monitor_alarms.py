@@ -1,0 +1,235 @@
+"""How often a stable stream rings, looked at after every item, and how soon a change is told.
+
+    stable   streams on which nothing changes: juries of 5 and 10 simulated jurors who share difficult items (so their
+             errors are correlated), and real juries whose items are drawn again (from the folder that JURORS_DATA
+             names). How many ever ring: `Drift`, and a z-test at every item that takes 1.96 for 5%, of one series only:
+             the first juror's agreement with the majority of the others, first half against second.
+    delays   items from the change to the alarm, for 3, 5 and 10 jurors; the change comes after 10,000 items: the first
+             juror's accuracy falls, prevalence shifts, the second juror begins to copy the first on a share of items.
+             Median and 90%, how many were told within 6,000 items, how many of the first alarms name the right juror,
+             pair or prevalence, and in how many streams more rang within the next 1,000 items. Beside it Page and
+             Hinkley's test, told which juror to look at and tuned so that 5% of stable streams of that length ring:
+             what one series costs whose juror, direction and jury are known.
+
+Run: python benchmarks/monitor_alarms.py [stable|delays ...] [--streams N, default 200] [--runs N, default 50]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from reference_sets import data_folder
+
+import jurors
+from jurors.monitor.drift import Drift, StreamAlarm
+from jurors.monitor.drift.watched import Watched
+from jurors.numbers.arrays import Floats, Integers
+
+ITEMS, CHANGE, MOST_AFTER = 20_000, 10_000, 6_000
+REAL = ("bluebirds", "judgebench", "triviaqa_judges_v2", "realmistake12", "xstest_refusal", "acsincome_models", "rte",
+        "css_ibc", "mmlu_pro", "cueconflict16")  # fmt: skip
+HARD = 0.15  # of items, on which everybody guesses
+ALLOWED = 0.005  # Page and Hinkley's: the change that is not worth an alarm
+
+
+# -- streams ----------------------------------------------------------------------------------------------------------
+
+
+def simulated(
+    rng: np.random.Generator, items: int, width: int, *, yes: float = 0.4, accuracy: Floats | float = 0.85
+) -> Integers:
+    """Items x jurors, labels 1 and 2: correlated errors, since everybody guesses at difficult items."""
+    truth = np.where(rng.random(items) < yes, 1, 2)[:, None]
+    easy = (np.broadcast_to(accuracy, width) - HARD / 2) / (1 - HARD)
+    right = rng.random((items, width)) < np.where(rng.random((items, 1)) < HARD, 0.5, easy)
+    return np.where(right, truth, 3 - truth)
+
+
+@cache
+def real(folder: Path, width: int = 10) -> Integers:
+    """The items of a real jury: the ten jurors with most votes."""
+    codes = jurors.read_votes(folder / "votes.csv.gz").codes.astype(np.int64) + 1
+    busiest = np.argsort(-(codes > 0).sum(axis=0), kind="stable")[:width]
+    return codes[(codes[:, busiest] > 0).any(axis=1)][:, busiest]
+
+
+def stable_streams(streams: int) -> Iterator[tuple[str, Integers]]:
+    """Half of them simulated (5 and 10 jurors in turn), half real."""
+    base = data_folder()
+    folders = [base / name for name in REAL if (base / name).is_dir()] if base else []
+    for k in range(streams):
+        rng = np.random.default_rng([17, k])
+        if k % 2 and folders:
+            folder = folders[k // 2 % len(folders)]
+            yield folder.name, real(folder)[rng.integers(0, len(real(folder)), ITEMS)]
+        else:
+            width = 5 if k % 4 else 10
+            accuracy = rng.uniform(0.65, 0.92, width)
+            yield f"{width} jurors", simulated(rng, ITEMS, width, yes=rng.uniform(0.1, 0.5), accuracy=accuracy)
+
+
+def drift_of(codes: Integers) -> Drift:
+    """A watch for these jurors and labels."""
+    labels = [f"label {k}" for k in range(1, int(codes.max()) + 1)]
+    return Drift(jurors=[f"juror {k}" for k in range(codes.shape[1])], labels=labels)
+
+
+def agrees(codes: Integers, juror: int = 0) -> Integers:
+    """1 where a juror agrees with the majority of the others, 0 where not; items without either are left out."""
+    watched = Watched(codes.shape[1], int(codes.max()))
+    both = watched.parts["agrees"].of(watched.cells(codes))[:, juror, 0]
+    return both[both.any(axis=1), 1]
+
+
+# -- the others -------------------------------------------------------------------------------------------------------
+
+
+def peeking_rings(series: Integers) -> bool:
+    """Whether a z-test of the first half against the second, at every item from the 100th on, is ever beyond 1.96."""
+    total = np.concatenate([[0], series.cumsum()])
+    n = np.arange(100, len(series) + 1)
+    half = n // 2
+    before, after = total[half], total[n] - total[half]
+    pooled = (before + after) / n
+    spread = np.sqrt(pooled * (1 - pooled) * (1 / half + 1 / (n - half)))
+    return bool((np.abs(before / half - after / (n - half)) > 1.96 * np.maximum(spread, 1e-12)).any())
+
+
+def page_hinkley(series: Integers) -> Floats:
+    """Page and Hinkley's statistic of a falling mean after each item: how far the sum lies below its peak."""
+    mean = series.cumsum() / np.arange(1, len(series) + 1)
+    drop = (mean - series - ALLOWED).cumsum()
+    statistic: Floats = drop - np.minimum.accumulate(np.minimum(drop, 0))
+    return statistic
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def stable(streams: int) -> None:
+    """Streams that ring at all."""
+    rang: dict[str, list[bool]] = {}
+    peeked, seconds, begun = [], [], time.perf_counter()
+    for k, (name, codes) in enumerate(stable_streams(streams)):
+        start = time.process_time()
+        alarms = drift_of(codes).follow(codes)
+        seconds.append((time.process_time() - start) / len(codes))
+        rang.setdefault(name, []).append(bool(alarms))
+        peeked.append(peeking_rings(agrees(codes)))
+        for alarm in alarms[:1]:
+            print(f"  stream {k} ({name}) rang at item {alarm.raised:,}: {alarm.alarm.message}", flush=True)
+        if k % 20 == 19:
+            print(f"  {k + 1} streams, {time.perf_counter() - begun:.0f} s", flush=True)
+    total = [one for each in rang.values() for one in each]
+    print(f"\n{len(total)} stable streams of {ITEMS:,} items, looked at after every item")
+    for name, each in sorted(rang.items()):
+        print(f"  {name:24}{sum(each):>4} of {len(each)} rang")
+    print(f"Drift, all series, alpha .05:            {np.mean(total):6.1%} ever rang")
+    print(f"z-test at every item, one series, 5%:    {np.mean(peeked):6.1%} ever rang")
+    print(f"cost per item, in order: median {1e6 * np.median(seconds):.0f} µs, most {1e6 * max(seconds):.0f} µs (CPU)")
+
+
+def changed(rng: np.random.Generator, what: str, width: int, size: float) -> Integers:
+    """A stream whose first 10,000 items are one way and the others another."""
+    accuracy, later = np.full(width, 0.85), np.full(width, 0.85)
+    later[0] -= size if what == "accuracy" else 0
+    before = simulated(rng, CHANGE, width, accuracy=accuracy)
+    after = simulated(rng, MOST_AFTER, width, yes=0.4 + (size if what == "prevalence" else 0), accuracy=later)
+    if what == "copy":
+        copied = rng.random(MOST_AFTER) < size
+        after[copied, 1] = after[copied, 0]
+    return np.vstack([before, after])
+
+
+RIGHT = {
+    "accuracy": (("juror_drift", ("juror 0",)),),
+    "prevalence": (("prevalence_drift", ()),),
+    "copy": (("pair_drift", ("juror 0", "juror 1")),),
+}
+SIZES = {"accuracy": (0.05, 0.10, 0.20), "prevalence": (0.05, 0.10, 0.20), "copy": (0.5, 0.75, 1.0)}
+
+
+def delays(runs: int) -> None:
+    """Items from the change to the first alarm since."""
+    print(f"\nitems from a change (after {CHANGE:,} items) to the alarm; at most {MOST_AFTER:,} were waited for")
+    head = f"{'change':12}{'size':>6}{'jurors':>8}{'median':>9}{'90%':>9}{'told':>7}{'right':>7}{'more':>7}"
+    print(head + f"{'P-H median':>12}{'90%':>8}")
+    for what, sizes in SIZES.items():
+        for width in (3, 5, 10):
+            threshold = _threshold(width) if what == "accuracy" else None
+            for size in sizes:
+                print(_row(what, width, size, runs, threshold), flush=True)
+
+
+def _threshold(width: int) -> float:
+    """Of Page and Hinkley's statistic, which 5% of stable streams of the first juror reach."""
+    streams = (simulated(np.random.default_rng([29, width, k]), CHANGE + MOST_AFTER, width) for k in range(100))
+    return float(np.quantile([page_hinkley(agrees(codes)).max() for codes in streams], 0.95))
+
+
+def _row(what: str, width: int, size: float, runs: int, threshold: float | None) -> str:
+    waited, right, more, rival = [], [], [], []
+    for run in range(runs):
+        codes = changed(np.random.default_rng([23, width, run]), what, width, size)
+        alarms = _alarms(codes)
+        waited.append(alarms[0].raised - CHANGE if alarms else np.inf)
+        right += [(alarms[0].kind, alarms[0].jurors) in RIGHT[what] for _ in alarms[:1]]
+        more += [len(alarms) > 1 for _ in alarms[:1]]
+        rival.append(_rival_delay(codes, threshold))
+    text = f"{what:12}{size:>6.2f}{width:>8}{_quantiles(waited, 9, 9)}{np.isfinite(waited).mean():>7.0%}"
+    text += "".join(f"{np.mean(each):>7.0%}" if each else f"{'-':>7}" for each in (right, more))
+    return text if threshold is None else text + _quantiles(rival, 12, 8)
+
+
+def _alarms(codes: Integers) -> list[StreamAlarm]:
+    """Those of the change, and of the 1,000 items after the first of them; none if the stream rang before."""
+    drift = drift_of(codes)
+    if drift.follow(codes[:CHANGE]):
+        return []
+    alarms: list[StreamAlarm] = []
+    for start in range(CHANGE, len(codes), 500):
+        alarms += drift.follow(codes[start : start + 500])
+        if alarms and start >= alarms[0].raised + 500:
+            break
+    return alarms
+
+
+def _rival_delay(codes: Integers, threshold: float | None) -> float:
+    """Page and Hinkley's delay on the one series that changes, which it is told."""
+    if threshold is None:
+        return np.inf
+    before, after = agrees(codes[:CHANGE]), agrees(codes[CHANGE:])
+    over = np.flatnonzero(page_hinkley(np.concatenate([before, after])) >= threshold)
+    at = over[0] + 1 - len(before) if len(over) else np.inf
+    return float(at * MOST_AFTER / len(after)) if at > 0 else np.inf
+
+
+def _quantiles(waited: list[float], *widths: int) -> str:
+    both = np.quantile(waited, [0.5, 0.9], method="inverted_cdf")
+    return "".join(_items(each, width) for each, width in zip(both, widths, strict=True))
+
+
+def _items(waited: float, width: int) -> str:
+    return f"{waited:>{width},.0f}" if np.isfinite(waited) else f"{'-':>{width}}"
+
+
+def main() -> None:
+    """Print the tables that were asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tables", nargs="*", default=["stable", "delays"])
+    parser.add_argument("--streams", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=50)
+    asked = parser.parse_args()
+    if "stable" in asked.tables:
+        stable(asked.streams)
+    if "delays" in asked.tables:
+        delays(asked.runs)
+
+
+if __name__ == "__main__":
+    main()
