@@ -135,9 +135,9 @@ class StreamAlarm:
     @classmethod
     def from_snapshot(cls, document: dict[str, Any]) -> StreamAlarm:
         """The inverse of `snapshot`."""
-        told = {name: document[name] for name in ("level", "message", "value", "chance")}
-        about = {"jurors": tuple(document["jurors"]), "labels": tuple(document["labels"])}
-        alarm = Alarm(document["kind"], **told, **about)
+        who, labels = tuple(document["jurors"]), tuple(document["labels"])
+        told = document["level"], document["message"], document["value"]
+        alarm = Alarm(document["kind"], *told, who, labels, chance=document["chance"])
         history = ("id", "series", "since", "raised", "before", "after", "since_time", "raised_time")
         cleared = ("cleared", "cleared_time", "cleared_by")
         back = WayBack(**document["back"]) if document["back"] else None
