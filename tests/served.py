@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+import httpx
+
+from jurors.serve.app import create_app
 from jurors.serve.guard.api_keys import ApiKey
+from jurors.serve.settings import Settings
+
+Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
 
 
 @dataclass
@@ -32,3 +40,16 @@ class KeysInMemory:
 
     def any_key(self) -> bool:
         return bool(self.kept)
+
+
+def talked(place: str, talk: Talk) -> Any:
+    """What a client gets out of an application in this process."""
+
+    async def within() -> Any:
+        app = create_app(Settings(store=place))
+        async with app.router.lifespan_context(app):
+            transport = httpx.ASGITransport(app=app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
+                return await talk(client)
+
+    return asyncio.run(within())

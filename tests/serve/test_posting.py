@@ -4,31 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
 import pytest
-
-from jurors.serve.app import create_app
-from jurors.serve.settings import Settings
+from served import talked
 
 VOTE = {"item": "q1", "juror": "ann", "label": "yes"}
 JSON = {"Content-Type": "application/json"}
-Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
-
-
-def talked(place: str, talk: Talk) -> Any:
-    """What a client gets out of an application in this process."""
-
-    async def within() -> Any:
-        app = create_app(Settings(store=place))
-        async with app.router.lifespan_context(app):
-            transport = httpx.ASGITransport(app=app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as client:
-                return await talk(client)
-
-    return asyncio.run(within())
 
 
 async def post(client: httpx.AsyncClient, votes: Any, name: str = "p") -> httpx.Response:

@@ -222,8 +222,8 @@ class Panes:
         """
         counted = self.counts(which) if weights is None else self._weighed(weights)
         keys = sorted(counted)
-        counts = np.array([counted[key] for key in keys], dtype=np.int64)
-        return self._sketch(self.codes(keys), counts)
+        sketch = Sketch.from_votes(self.to_votes(keys, [counted[key] for key in keys]))
+        return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
 
     def _weighed(self, weights: Mapping[int, float]) -> dict[bytes, int]:
         known = {number: weight for number, weight in weights.items() if number in self.panes}
@@ -241,8 +241,9 @@ class Panes:
         table = rank[self.codes(listed)][:, by_name]
         return [key for _, key in sorted(zip(map(bytes, table), listed, strict=True))]
 
-    def _sketch(self, codes: Coded, counts: Integers) -> Sketch:
-        """Jurors and labels in their natural order, cells spelled as in one read."""
+    def to_votes(self, keys: Sequence[bytes], times: Sequence[int]) -> Votes:
+        """A row for each key, which stands for so many items: jurors and labels in order, spelled as in one read."""
+        codes, counts = self.codes(keys), np.array(times, dtype=np.int64)
         row, col = np.nonzero(codes)
         said = codes[row, col].astype(np.int64) - 1
         spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.told else None), "label")
@@ -256,8 +257,7 @@ class Panes:
             labels_told=self.told,
         )  # fmt: skip
         kept = code >= 0
-        sketch = Sketch.from_votes(bare._with_triples(row[kept], place[col[kept]], code[kept]))
-        return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
+        return bare._with_triples(row[kept], place[col[kept]], code[kept])
 
     # -- added up -----------------------------------------------------------------------------------------------------
 

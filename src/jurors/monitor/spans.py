@@ -30,7 +30,8 @@ def spans(panes: Panes, window: Window, now: float) -> list[Span]:
     last = max(max(panes.panes), window.number(now))
     wide = 1 if window.fades else len(window.panes(0))
     first = min(panes.panes) + wide - 1 if panes.since is None else panes.since + wide
-    kept = [_span(panes, window, number, now) for number in range(min(first, last), last + 1)]
+    near = {number + k for number in panes.panes for k in range(len(window.panes(0)))} | {last}  # years may lie between
+    kept = [_span(panes, window, number, now) for number in sorted(near) if min(first, last) <= number <= last]
     return [span for span in kept if span.items or span.number == last]
 
 

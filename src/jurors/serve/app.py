@@ -11,12 +11,17 @@ from anyio import to_thread
 from fastapi import FastAPI
 
 from jurors.serve.error_answers import answer_errors
+from jurors.serve.grading.alarm_watch import AlarmWatch
+from jurors.serve.grading.grades import Grades
+from jurors.serve.grading.over_time import OverTime
 from jurors.serve.guard.hosts import is_loopback
 from jurors.serve.guard.quotas import Limits
 from jurors.serve.guard.shield import Shield
 from jurors.serve.journal import Journal
+from jurors.serve.kept.counted_votes import Reading
 from jurors.serve.kept.kept_keys import KeptKeys
 from jurors.serve.log_lines import RequestLog, use_log_lines
+from jurors.serve.measures import Measures, Metered
 from jurors.serve.routes import ROUTERS
 from jurors.serve.settings import Settings
 from jurors.serve.stores import open_store
@@ -29,6 +34,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
     app = FastAPI(title="jurors", version=version("jurors"), lifespan=_lifespan, docs_url=None, redoc_url=None)
     app.state.settings, app.state.limits = settings, Limits()
+    app.state.measures, app.state.listeners, app.state.is_ending = Measures(), 0, False
     for router in ROUTERS:
         app.include_router(router)
     answer_errors(app)
@@ -38,6 +44,7 @@ def create_app(settings: Settings) -> FastAPI:
         limits=app.state.limits,
         needs_key=not is_loopback(settings.host),
     )
+    app.add_middleware(Metered, measures=app.state.measures)
     app.add_middleware(RequestLog)
     return app
 
@@ -55,7 +62,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     app.state.store = store = await to_thread.run_sync(open_store, settings.store)
     app.state.journal = journal = Journal(store)
-    upkeep = Upkeep(store, settings.keep)
+    reading = Reading(store)
+    app.state.grades, app.state.over_time, app.state.alarms = Grades(reading), OverTime(reading), AlarmWatch(reading)
+    upkeep = Upkeep(store, settings.keep, app.state.alarms)
     try:
         yield
     finally:

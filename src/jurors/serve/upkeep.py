@@ -1,4 +1,4 @@
-"""What a server does by itself: fold the votes that came in, each second; drop those past their time, each hour."""
+"""What a server does by itself: count votes and look for alarms, each second; drop votes past their time, each hour."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from threading import Event, Thread
 
 from jurors.errors import JurorsError
+from jurors.serve.grading.alarm_watch import AlarmWatch
 from jurors.serve.log_lines import note
 from jurors.serve.stores import Store
 
@@ -16,8 +17,8 @@ _HOURLY = 3_600.0
 class Upkeep:
     """A thread beside the requests; several workers and hosts may each have one on the same store."""
 
-    def __init__(self, store: Store, keep: float | None = None) -> None:
-        self._store, self._keep = store, keep
+    def __init__(self, store: Store, keep: float | None = None, watch: AlarmWatch | None = None) -> None:
+        self._store, self._keep, self._watch = store, keep, watch
         self._ended, self._swept = Event(), -_HOURLY
         self._thread = Thread(target=self._run, name="upkeep", daemon=True)
         self._thread.start()
@@ -45,6 +46,8 @@ class Upkeep:
         for project in self._store.waiting():
             while not self._ended.is_set() and self._store.fold(project):
                 pass
+        if self._watch is not None:
+            self._watch.look_at_all(self._ended.is_set)
         if self._keep is not None and time.monotonic() - self._swept > _HOURLY:
             gone = sum(self._forget(one.id, time.time() - self._keep) for one in self._store.projects())
             self._swept = time.monotonic()

@@ -41,6 +41,21 @@ class KeptGold:
             )  # fmt: skip
         return Counter({(bytes(key), label): int(times) for key, label, times in rows})
 
+    def open_items(self, project: int, wanted: Mapping[bytes, int]) -> dict[bytes, list[str]]:
+        """So many items of each decision tuple that nobody has labelled yet, the oldest first."""
+        sql = (
+            "SELECT counted, item FROM (SELECT counted, item, number,"
+            " ROW_NUMBER() OVER (PARTITION BY counted ORDER BY number) AS nth FROM items"
+            " WHERE project = ? AND counted IN ({names}) AND NOT EXISTS"
+            " (SELECT 1 FROM gold WHERE gold.project = items.project AND gold.item = items.item)) AS numbered"
+            f" WHERE nth <= {max(wanted.values(), default=0)} ORDER BY number"
+        )
+        items: dict[bytes, list[str]] = {key: [] for key in wanted}
+        with self._store.reading() as session:
+            for key, item in session.rows_in(sql, project, list(wanted)):
+                items[bytes(key)].append(item)
+        return items
+
     def total(self, project: int) -> int:
         """How many items have one."""
         with self._store.reading() as session:

@@ -12,6 +12,7 @@ A step is never changed once it has been released; what comes later is a step of
 * closed     fingerprints of items that are past their time: votes on them are late, and counted nowhere
 * api_keys   what is kept of a key: its hash, never the key
 * gold       what a person said of an item
+* drift      what watches a project's stream: its state and alarms
 """
 
 from __future__ import annotations
@@ -56,5 +57,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE gold (
             project BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE, item TEXT NOT NULL,
             label TEXT NOT NULL, given DOUBLE PRECISION NOT NULL, PRIMARY KEY (project, item)) {clustered}""",
+    ),
+    (
+        """CREATE TABLE drift (
+            project BIGINT PRIMARY KEY REFERENCES projects (id) ON DELETE CASCADE, version BIGINT NOT NULL,
+            active BIGINT NOT NULL, alarms TEXT NOT NULL, state TEXT NOT NULL)""",
     ),
 )
