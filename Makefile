@@ -5,10 +5,15 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo quick test check fuzz robust mutants bench constraints floors clean
+.PHONY: demo demo-serve quick test check fuzz robust mutants bench constraints floors clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
+
+# A server with a stream of made-up votes in which a judge goes bad; the address is printed, Ctrl-C ends it.
+demo-serve: $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e '.[serve]'
+	$(BIN)/python examples/demo_serve.py
 
 # Compiled tests are kept, whatever the shell says: compiling them anew takes each worker longer than many rooms' tests.
 unexport PYTHONDONTWRITEBYTECODE

@@ -41,7 +41,6 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     from pathlib import Path
 
     from jurors.monitor import Monitor
-    from jurors.monitor.drift import Drift
     from jurors.options import Reading
     from jurors.watch.delivery import Address, Post, Program
     from jurors.watch.screen import showing
@@ -63,11 +62,10 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     watcher = Watcher(
         source_of(source.files, reading, shown["time"]),
         "standard input" if source.files[0] == "-" else source.files[0],
-        Monitor(shown["window"], labels=reading.labels),
+        Monitor(shown["window"], labels=reading.labels, alpha=shown["alpha"]),
         Post(receivers),
         limits=given,
         grading=grading,
-        drift=Drift(shown["alpha"]),
         state=None if shown["state"] is None else Path(shown["state"]),
     )
     watcher.resume()

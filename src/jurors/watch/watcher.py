@@ -16,7 +16,6 @@ from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.jury import Verdict, check
 from jurors.monitor import Monitor
-from jurors.monitor.drift import Drift
 from jurors.monitor.snapshot import read_snapshot, text_of
 from jurors.watch.bell import Bell, Event
 from jurors.watch.delivery import Post
@@ -51,7 +50,6 @@ class Watcher:
     post: Post
     limits: dict[str, Any] = field(default_factory=dict)
     grading: dict[str, Any] = field(default_factory=dict)
-    drift: Drift = field(default_factory=Drift)
     state: Path | None = None
     refused: int = 0
 
@@ -81,9 +79,7 @@ class Watcher:
         self.refused += len(problems)
         self._dirty |= bool(new or problems or news)
         evaluation, verdict, reason = self._grade()
-        if new:
-            self.drift.update(self.monitor.panes)
-        events = self.bell.rung([alarm.to_dict() for alarm in self.drift.alarms], verdict)
+        events = self.bell.rung([alarm.to_dict() for alarm in self.monitor.alarms()], verdict)
         if events:
             self.post.add([event for event in events if event["level"] != "note"])
             self.keep(at_once=True)  # an alarm that was raised is told, even if the power fails now
@@ -142,7 +138,6 @@ class Watcher:
         watch = {
             "source": self.name,
             "place": self.source.to_dict(),
-            "drift": self.drift.to_dict(),
             "ringing": self.bell.ringing,
             "told": self.bell.told,
             "waiting": self.post.to_list(),
@@ -158,16 +153,14 @@ class Watcher:
         self.resumed, self._dirty = True, False
 
     def _restore(self, document: dict[str, Any]) -> None:
-        watch, asked = document["watch"], str(self.monitor.window)
+        watch = document["watch"]
         if watch["source"] != self.name:
             raise OptionError(f"it is of {watch['source']}, not of {self.name}; give each source a --state of its own")
-        if document["window"] != asked:
-            was = document["window"]
-            raise OptionError(
-                f"it was kept with --window {was!r}, not {asked!r}; say the same, or take another --state"
-            )
+        for name, asked in (("window", str(self.monitor.window)), ("alpha", self.monitor.alpha)):
+            if (was := document[name]) != asked:
+                told = f"it was kept with --{name} {was!r}, not {asked!r}"
+                raise OptionError(f"{told}; say the same, or take another --state", name=name, value=asked)
         self.monitor = Monitor.from_dict(document)
-        self.drift = Drift.from_dict(watch["drift"])
         self.source.restore(watch["place"])
         self.bell.ringing, self.bell.told = watch["ringing"], watch["told"]
         self.post.restore(watch["waiting"])

@@ -1,0 +1,117 @@
+"""`deploy/`: it parses, it names what is there, and tools that know better agree where they are installed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from jurors.cli.main import main
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+GUIDE = (ROOT / "docs" / "guides" / "from-ci-to-production.md").read_text()
+RULES = yaml.safe_load((DEPLOY / "alerts.yml").read_text())["groups"][0]["rules"]
+DASHBOARD = json.loads((DEPLOY / "grafana" / "dashboard.json").read_text())
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+_SUFFIX = re.compile(r"_(bucket|sum|count)$")
+
+
+def metrics_named() -> set[str]:
+    """Every metric of ours that rules and dashboard ask for."""
+    asked = [rule["expr"] for rule in RULES]
+    asked += [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    asked.append(DASHBOARD["templating"]["list"][1]["query"])
+    return {name for one in asked for name in re.findall(r"\bjurors_\w+", one)}
+
+
+def parsed(words: list[str]) -> click.Context:
+    """A command line as click takes it, nothing run."""
+    command = main.get_command(click.Context(main), words[0])
+    assert command is not None
+    return command.make_context(words[0], words[1:])
+
+
+def dockerfile(word: str) -> list[str]:
+    """The instructions of a kind; lines that go on are one."""
+    text = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ")
+    return [line.removeprefix(word).strip() for line in text.splitlines() if line.startswith(f"{word} ")]
+
+
+def test_every_alert_links_to_a_page_that_says_what_to_do() -> None:
+    anchors = {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in re.findall(r"^### (.+)$", GUIDE, re.M)
+    }
+    links = [rule["annotations"]["runbook_url"].rpartition("#")[2] for rule in RULES]
+    assert set(links) == anchors
+    assert {rule["labels"]["severity"] for rule in RULES} == {"page", "ticket"}
+
+
+def test_the_rules_are_tried() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed")
+    for args in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]):
+        run = subprocess.run([promtool, *args], cwd=DEPLOY, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_compose_file_names_what_is_there() -> None:
+    services: dict[str, Any] = COMPOSE["services"]
+    mounted = [place.split(":")[0] for one in services.values() for place in one.get("volumes", ())]
+    assert all((DEPLOY / place).is_file() for place in mounted if place.startswith("./"))
+    assert {place for place in mounted if not place.startswith("./")} == set(COMPOSE["volumes"])
+    assert all(port.startswith("127.0.0.1:") for one in services.values() for port in one.get("ports", ()))
+    for name, one in services.items():
+        assert set(one.get("depends_on", ())) <= set(services), name
+    (target,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"][0]["static_configs"][0][
+        "targets"
+    ]
+    assert target.partition(":")[0] in services
+    assert parsed(services["server"]["command"]).params["workers"] == 2
+
+
+def test_the_image_is_made_of_files_that_are_there_and_starts_a_command_that_is() -> None:
+    copied = [word for line in dockerfile("COPY") if "--from" not in line for word in line.split()[:-1]]
+    assert copied
+    assert all((ROOT / word).exists() for word in copied)
+    assert dockerfile("USER") == ["10001"]
+    (words,) = dockerfile("CMD")
+    started = parsed(json.loads(words))
+    assert str(started.params["port"]) == dockerfile("EXPOSE")[0]
+    assert dockerfile("ENTRYPOINT") == ['["jurors"]']
+
+
+def test_the_unit_starts_a_command_that_is_there(tmp_path: Path) -> None:
+    unit = (DEPLOY / "jurors-serve.service").read_text()
+    (words,) = re.findall(r"^ExecStart=\S+/jurors (.+)$", unit, re.MULTILINE)
+    assert parsed(words.split()).params["host"] == "127.0.0.1"
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("systemd-analyze is not installed")
+    (tmp_path / "jurors-serve.service").write_text(
+        re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", unit, flags=re.MULTILINE)
+    )
+    run = subprocess.run(
+        [analyze, "verify", str(tmp_path / "jurors-serve.service")], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "jurors-serve.service" not in run.stderr
+
+
+def test_the_dashboard_has_panels_that_do_not_overlap() -> None:
+    taken: set[tuple[int, int]] = set()
+    for panel in DASHBOARD["panels"]:
+        at = panel["gridPos"]
+        cells = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+        assert not cells & taken, panel["title"]
+        assert at["x"] + at["w"] <= 24
+        taken |= cells
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
