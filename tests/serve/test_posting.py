@@ -107,3 +107,34 @@ def test_logs_are_json_lines_without_queries(tmp_path: Any, capsys: pytest.Captu
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [(one["event"], one["path"], one["status"]) for one in lines] == [("request", "/v1/projects", 200)]
     assert "secret" not in json.dumps(lines)
+
+
+def test_more_labels_or_votes_than_a_project_may_have_are_refused(tmp_path: Any) -> None:
+    async def talk(client: httpx.AsyncClient) -> Any:
+        await client.put("/v1/projects/p", json={})
+        some = [{**VOTE, "item": f"q{k}", "label": f"score {k}"} for k in range(200)]
+        more = [{**VOTE, "item": f"r{k}", "label": f"score {200 + k}"} for k in range(100)]
+        return [await post(client, each) for each in (some, more, some[:1] * 100_001)]
+
+    taken, many, huge = talked(str(tmp_path / "votes.db"), talk)
+    assert taken.json() == {"accepted": 200}
+    assert (many.status_code, many.json()["error"]["code"]) == (409, "many_labels")
+    assert (huge.status_code, huge.json()["error"]["code"]) == (413, "many_votes")
+
+
+def test_logs_of_other_tools_are_votes_too(tmp_path: Any) -> None:
+    annotation = {"name": "tone", "annotator_kind": "LLM", "span_id": "s1", "result": {"label": "polite", "score": 1}}
+    other = {**annotation, "name": "safety", "result": {"label": "rude"}}
+
+    async def talk(client: httpx.AsyncClient) -> Any:
+        await client.put("/v1/projects/p", json={})
+        bodies = (json.dumps([annotation, other]), '{"resourceSpans": 7}', '{"spans": []}')
+        answers = [await client.post("/v1/projects/p/votes", content=body, headers=JSON) for body in bodies]
+        return answers, (await client.get("/v1/projects/p")).json()
+
+    (taken, damaged, unknown), project = talked(str(tmp_path / "votes.db"), talk)
+    assert taken.json() == {"accepted": 2}, taken.json()
+    assert (project["items"], project["jurors"]) == (1, 2)
+    assert (damaged.status_code, unknown.status_code) == (422, 422)
+    assert str(tmp_path) not in damaged.text
+    assert "jurors-" not in damaged.text

@@ -23,6 +23,7 @@ from jurors.serve.kept.kept_keys import KeptKeys
 from jurors.serve.log_lines import RequestLog, use_log_lines
 from jurors.serve.measures import Measures, Metered
 from jurors.serve.routes import ROUTERS
+from jurors.serve.routes.admission import Admission
 from jurors.serve.settings import Settings
 from jurors.serve.stores import open_store
 from jurors.serve.upkeep import Upkeep
@@ -62,7 +63,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     app.state.store = store = await to_thread.run_sync(open_store, settings.store)
     app.state.journal = journal = Journal(store)
-    reading = Reading(store)
+    app.state.admission, reading = Admission(store, app.state.limits), Reading(store)
     app.state.grades, app.state.over_time, app.state.alarms = Grades(reading), OverTime(reading), AlarmWatch(reading)
     upkeep = Upkeep(store, settings.keep, app.state.alarms)
     try:

@@ -10,11 +10,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic_core import from_json
 
-from jurors.serve.batch import Batch, batch_of, label_text
-from jurors.serve.journal import Journal
+from jurors.serve.batch import Batch, batch_of
 from jurors.serve.refused import NoProject, Refused
-from jurors.serve.stores import Store
-from jurors.serve.stores.project import Project
+from jurors.serve.routes.log_bodies import tool_of, votes_of_log
 
 router = APIRouter(prefix="/v1/projects", tags=["votes"])
 
@@ -23,15 +21,24 @@ _EXAMPLE = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "
 _BODY = {"requestBody": {"required": True, "content": {"application/json": {"example": _EXAMPLE}}}}
 
 
+_SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP-JSON or OpenInference annotations, or a log of
+Inspect AI as JSON"""
+
+
 @router.post("/{name}/votes", openapi_extra=_BODY)
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""
     body = await request.body()
     batch = await to_thread.run_sync(votes_in, body) if len(body) > _LARGE else votes_in(body)
     state = request.app.state
-    project = await _fitting(state.store, name, batch)
+    project = await state.admission.project(name, batch)
     if batch:
-        await _keep(state.journal, state.store, project, batch)
+        try:
+            await asyncio.wrap_future(state.journal.append(project.id, batch))
+        except NoProject:  # deleted, and perhaps made again, since this process last looked
+            state.admission.forget(name)
+            again = await state.admission.project(name, batch)
+            await asyncio.wrap_future(state.journal.append(again.id, batch))
     return JSONResponse({"accepted": len(batch)})
 
 
@@ -41,31 +48,8 @@ def votes_in(body: bytes) -> Batch:
         document: Any = from_json(body)
     except ValueError as error:
         raise Refused(400, "damaged", f"the body is no JSON: {error}") from None
-    if not isinstance(document, dict) or "votes" not in document:
-        raise Refused(422, "bad_vote", 'the body must be {"votes": [{"item": …, "juror": …, "label": …}, …]}')
-    return batch_of(document["votes"])
-
-
-async def _keep(journal: Journal, store: Store, project: Project, batch: Batch) -> None:
-    try:
-        await asyncio.wrap_future(journal.append(project.id, batch))
-    except NoProject:  # deleted, and perhaps made again, since this process last looked
-        store.forget_known(project.name)
-        again = await to_thread.run_sync(store.known, project.name)
-        await asyncio.wrap_future(journal.append(again.id, batch))
-
-
-async def _fitting(store: Store, name: str, batch: Batch) -> Project:
-    """The project, if these votes may go there."""
-    remembered = store.remembered(name)
-    project = remembered if remembered is not None else await to_thread.run_sync(store.known, name)
-    if project.labels is None or set(batch.labels) <= set(map(label_text, project.labels)):
-        return project
-    project = await to_thread.run_sync(store.project, name)  # a label may have been added
-    allowed = {label_text(label) for label in project.labels or ()}
-    strange = next((label for label in batch.labels if label not in allowed), None)
-    if strange is not None and project.labels is not None:
-        place = list(batch.labels).index(strange)
-        message = f"vote {place}: label {strange:.60} is not among the project's labels {', '.join(sorted(allowed))}"
-        raise Refused(422, "bad_vote", message)
-    return project
+    if isinstance(document, dict) and "votes" in document:
+        return batch_of(document["votes"])
+    if (tool := tool_of(document)) is not None:
+        return votes_of_log(body, tool)
+    raise Refused(422, "bad_vote", f"the body must be {_SHAPE}")

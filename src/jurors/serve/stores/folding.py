@@ -18,6 +18,7 @@ from typing import Any
 from jurors.monitor.closed import fingerprints
 from jurors.monitor.incoming import UNTIMED
 from jurors.monitor.keys import votes_in
+from jurors.monitor.panes import MOST_LABELS
 from jurors.monitor.window import Window
 from jurors.serve.stores.coded_names import Names, add_names
 from jurors.serve.stores.project import window_of
@@ -115,7 +116,7 @@ class _Heard:
 
     def _hear(self, said: Iterable[tuple[_Item | None, int, int, float]], arrived: float) -> None:
         for item, juror, label, time in said:
-            if item is None:
+            if item is None or label >= MOST_LABELS:  # so many that none can be told apart: refused, but for a race
                 self.late += 1
             else:
                 item.hear(juror, label + 1, time)

@@ -42,7 +42,6 @@ class SqlStore:
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
         self._connections = Connections(dialect)
-        self._remembered: dict[str, Project] = {}
 
     def reading(self) -> AbstractContextManager[Session]:
         """A transaction that sees one state of the store."""
@@ -114,19 +113,6 @@ class SqlStore:
         """The project as a transaction sees it, beside other things."""
         row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
         return None if row is None else _project(row)
-
-    def remembered(self, name: str) -> Project | None:
-        """The project as this process last saw it: its id and labels, not its counts."""
-        return self._remembered.get(name)
-
-    def known(self, name: str) -> Project:
-        """The project, remembered for the next time."""
-        project = self._remembered[name] = self.project(name)
-        return project
-
-    def forget_known(self, name: str) -> None:
-        """Look again the next time."""
-        self._remembered.pop(name, None)
 
     def projects(self) -> list[Project]:
         """All of them, by name."""

@@ -27,7 +27,7 @@ class SQLite:
     def connect(self) -> Any:
         """A connection that any thread may use, one at a time."""
         connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
-        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -16000"):
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
             connection.execute(f"PRAGMA {setting}")
         return connection
 
