@@ -33,6 +33,7 @@ RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "check": (("votes.csv",),),
     "label": (("votes.csv",), ("long.csv.gz",)),
     "score": (("votes.csv", "--key", "votes.truth.csv"),),
+    "rank": (("pairs.csv",),),
     "compare": (("votes.csv",),),
     "audit": (("plan", "votes.csv", "-n", "10", "-o", "sheet.csv"),),
     "bounds": (("votes.csv",),),
@@ -80,6 +81,7 @@ def smoke(python: Path, folder: Path) -> list[str]:
     """What fails of all commands: the command and its last line."""
     (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JSON))
     (folder / "votes.json").write_text(json.dumps(JSON))
+    (folder / "pairs.csv").write_text("juror,left,right,winner\nann,x,y,x\nbob,y,x,tie\nbob,z,x,left\n")
     commands = [["-m", "jurors", name, *words] for name, runs in RUNS.items() for words in runs]
     failed = []
     for words in [*commands, ["-c", FRAMES], ["-c", SERVING]]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import panels
 import pytest
+from simulated_pairs import simulated_pairs
 
 import jurors
 from jurors import Verdict
@@ -71,6 +72,12 @@ def _answers() -> Any:
     return replace(sheet, labels=tuple(LABELS[k % 2] for k in range(30)))
 
 
+@cache
+def _pairs() -> jurors.Preferences:
+    data = simulated_pairs(4, np.tile([1.0, 0.2, -0.5], (3, 1)), 40, seed=1).data
+    return replace(data, jurors=tuple(EVIL[:3]), objects=("<b>o</b>", "p", "q", "r"))
+
+
 MAKERS: dict[str, Callable[[], Any]] = {
     "Evaluation": _graded,
     "Solution": lambda: _graded().solution,
@@ -86,6 +93,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "GoodnessOfFit": _goodness,
     "PanelTrios": lambda: jurors.evaluate_all_trios(jurors.Sketch.from_votes(_votes())),
     "ByGroup": lambda: jurors.grade_by(_votes(), ["<u>x</u>", "y"] * 200),
+    "Ranking": lambda: jurors.rank(_pairs()),
+    "PairGrades": lambda: jurors.grade_pairs(_pairs()),
     "Inspection": lambda: jurors.inspect(_votes()),
     "ReferenceJuries": lambda: jurors.ReferenceJuries(jurors.reference_juries().juries[:3]),
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),

@@ -6,6 +6,7 @@ The journey of the data is the folder listing:
     sketch/       2  counts of decision tuples: count files and engines, merge, marginalise, moments
     evaluate/     3  a sketch -> evaluations: `trio/` (exact), `panel/`, errors `together/`, `rivals/`, an answer key
     doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`, `shared/` errors
+    pairs/        4  which of two is better: objects ranked, and the jurors who compared them graded
     jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group; `methods/`
     audit/        6  which items a person should label, and what the labels prove
     monitor/      6  votes as they come in: windows over counts, alarms that may be watched all the time
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from jurors.look import Inspection, inspect
     from jurors.monitor import Monitor
     from jurors.numbers import Surd
+    from jurors.pairs import PairGrades, Preferences, Ranking, grade_pairs, rank, read_pairs
     from jurors.report.page import report_html, write_report
     from jurors.sketch import Sketch, moments, read_sketch
     from jurors.votes import Key, Votes, read_key, read_votes, write_votes
@@ -99,7 +101,7 @@ __version__ = "0.1.0"
 #: Where the names come from, in the order of the journey: each room has loaded those before it anyway. The client is
 #: light, and whoever only sends votes should not load what grades them.
 _ROOMS = (
-    "errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "monitor", "look", "lab",
+    "errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "pairs", "monitor", "look", "lab",
     "report.page",
 )  # fmt: skip
 
@@ -125,7 +127,10 @@ __all__ = [
     "Monitor",
     "OptionError",
     "OutputError",
+    "PairGrades",
     "Plan",
+    "Preferences",
+    "Ranking",
     "ReferenceJuries",
     "ServerError",
     "Simulation",
@@ -154,6 +159,7 @@ __all__ = [
     "goodness_of_fit",
     "grade",
     "grade_by",
+    "grade_pairs",
     "highest_floor",
     "independence_invariants",
     "inspect",
@@ -163,7 +169,9 @@ __all__ = [
     "moments",
     "plan",
     "plot",
+    "rank",
     "read_key",
+    "read_pairs",
     "read_sketch",
     "read_votes",
     "reference_juries",

@@ -15,6 +15,7 @@ Label: TypeAlias = str | int | float | bool
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
 Duplicates: TypeAlias = Literal["error", "first", "last"]
 Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet"]
+Scale: TypeAlias = Literal["auto", "nominal", "pairs"]
 Target: TypeAlias = Literal["test", "population"]
 Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, from 0 to 1
 
@@ -143,6 +144,53 @@ class Reading:
         return replace(self, ignore=(*texts(self.ignore), column))
 
 
+class PairOptions(TypedDict, total=False):
+    """How to read who preferred which of two objects."""
+
+    left: Annotated[str | None, Option("The column of the first of two objects (pairs).", "--left", "COLUMN")]
+    right: Annotated[str | None, Option("The column of the second of two objects (pairs).", "--right", "COLUMN")]
+    winner: Annotated[str | None, Option("The column that says which is better (pairs).", "--winner", "COLUMN")]
+    juror: Annotated[str | None, Option("The column that names the juror.", "--juror", "COLUMN")]
+    item: Annotated[str | None, Option("The column that says what two objects were compared on.", "--item", "COLUMN")]
+    missing: Annotated[
+        Sequence[Any], Option("A value that means no answer; repeatable.", "--missing", "VALUE", "repeated")
+    ]
+    format: Annotated[Format | None, Option("The format, where name and content do not show it.")]
+    memory: Annotated[
+        str | None, Option("How much memory reading may use before it spills to disk: 2GB.", "--memory", "SIZE")
+    ]
+    unpack: Annotated[
+        str | None, Option("How much a packed file may hold, where you trust it: 10GB.", "--unpack", "SIZE")
+    ]
+    progress: Annotated[Progress | None, Option("Called with the share that is read, from 0 to 1.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairReading:
+    """What the caller said about reading preferences (see `read_pairs`)."""
+
+    left: str | None = None
+    right: str | None = None
+    winner: str | None = None
+    juror: str | None = None
+    item: str | None = None
+    missing: Sequence[Any] = ()
+    format: Format | None = None
+    memory: str | None = None
+    unpack: str | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The options that were given; OptionError names the nearest where there is no such option."""
+        check_known(given, names_of(PairOptions))
+        return cls(**given)
+
+    def files(self) -> Reading:
+        """What of it is about files of any kind."""
+        return Reading(format=self.format, memory=self.memory, unpack=self.unpack, progress=self.progress)
+
+
 def texts(values: Any) -> tuple[str, ...]:
     """One value or several, as a tuple of text.
 
@@ -210,6 +258,18 @@ class Grading:
         is_word = self.errors in ("real", "independent")
         is_share = isinstance(self.errors, (int, float)) and 0 <= self.errors < float("inf")
         _in_range(is_word or is_share, "errors", self.errors, "must be 'real', 'independent' or a number from 0 on")
+        _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sureness:
+    """What the caller said about intervals alone (see `rank`)."""
+
+    level: float = Grading.level
+    seed: int = Grading.seed
+
+    def __post_init__(self) -> None:
+        _in_range(0 < self.level < 1, "level", self.level, "must lie between 0 and 1")
         _in_range(self.seed >= 0, "seed", self.seed, "must not be negative")
 
 

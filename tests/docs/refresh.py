@@ -37,7 +37,7 @@ def refreshed(page: str) -> str:
 
 def with_alarm_tables(page: str) -> str:
     """The page with its tables of alarms printed from the catalogue, in the order of their subjects."""
-    subjects: Iterator[About] = iter(("any", "votes", "labels", "bounds", "groups", "stream"))
+    subjects: Iterator[About] = iter(("any", "votes", "labels", "bounds", "groups", "stream", "pairs"))
     return ALARM_TABLE.sub(lambda _: table_of_kinds(next(subjects)).to_markdown() + "\n", page)
 
 

@@ -27,6 +27,7 @@ WRITING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "check": ("check votes.csv.gz --format json -o out.json --junit out.xml", ("out.json", "out.xml")),
     "label": ("label votes.csv.gz --format csv -o out.csv", ("out.csv",)),
     "score": ("score votes.csv.gz --key truth.csv --format json -o out.json", ("out.json",)),
+    "rank": ("rank pairs.csv --format csv -o out.csv", ("out.csv",)),
     "compare": ("compare votes.csv.gz --methods majority,spectral --format csv -o out.csv", ("out.csv",)),
     "agreement": ("agreement votes.csv.gz --format json -o out.json", ("out.json",)),
     "convert": ("convert votes.csv.gz -o out.csv", ("out.csv",)),
@@ -73,6 +74,10 @@ def make_inputs(folder: Path, items: int) -> None:
     head, *rows = csv.reader(plan(read_votes(folder / "votes.csv.gz"), 30).to_csv().splitlines())
     filled = [[*row[:3], labels[row[2]], *row[4:]] for row in rows]
     (folder / "sheet.csv").write_text(csv_text(tuple(head), [tuple(row) for row in filled]))
+    pairs = [
+        (f"j{k % 3}", f"o{k % 7}", f"o{(k + 1 + k % 4) % 7}", ("left", "right")[k * k % 3 % 2]) for k in range(9_000)
+    ]
+    (folder / "pairs.csv").write_text(csv_text(("juror", "left", "right", "winner"), pairs))
     write_census(folder / "census.parquet", 3_000)
 
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "check": "Only the alarms, for CI pipelines: exit status 3 when one rings.",
     "label": "One label per item of FILE, with the probability that it is right.",
     "score": "Grade the jurors of FILE against an answer key.",
+    "rank": "Objects by strength, from who preferred which of two.",
     "compare": "All methods side by side, beside the truth where there is a key.",
     "audit": "A person labels a few items drawn at random, and the grades become guaranteed.",
     "bounds": "Guaranteed bounds: by logic alone, or if no error correlation exceeds a limit.",

@@ -5,18 +5,29 @@ from __future__ import annotations
 import functools
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
 from jurors.cli.output import Working
 from jurors.cli.paths import READS
 from jurors.errors import OptionError, VotesError
-from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, Spelled, spelled
+from jurors.options import (
+    Grading,
+    GradingOptions,
+    PairOptions,
+    PairReading,
+    Reading,
+    ReadingOptions,
+    Scale,
+    Spelled,
+    names_of,
+    spelled,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -111,6 +122,40 @@ class Source:
         one, other = (Source(tuple(map(kept, self.files)), self.options) for _ in range(2))
         return one, other
 
+    def as_pairs(self, scale: str, sides: Mapping[str, Any]) -> tuple[Source, Source | None]:
+        """The same, and where FILE holds pairs of objects (said so, or shown by its columns), how to read these."""
+        told = {name: value for name, value in sides.items() if value is not None}
+        if told and scale == "nominal":
+            message = f"--{next(iter(told))} is for pairs: leave it out, or say --scale pairs"
+            raise OptionError(message, code="does_not_apply", name=next(iter(told)))
+        if scale == "nominal":
+            return self, None
+        one, other = self.twice()
+        if scale == "auto" and not told and not one._shows_pairs():
+            return other, None
+        usual = {one.name: one.default for one in spelled(ReadingOptions, Reading)}
+        given = [name for name, value in self.options.items() if value != usual[name]]
+        if odd := [name for name in given if name not in (*names_of(PairOptions), "duplicates")]:
+            message = (
+                f"--{odd[0]} does not apply to pairs, which this table holds: leave it out, or say --scale nominal"
+            )
+            raise OptionError(message, code="does_not_apply", name=odd[0])
+        kept = {name: self.options[name] for name in given if name in names_of(PairOptions)}
+        return other, Source(other.files, {**kept, **told})
+
+    def compared(self, duplicates: Any) -> Any:
+        """The votes of FILE, which holds pairs: first, second or tie."""
+        from jurors.pairs import read_pairs
+
+        return read_pairs(self.files, **self.options).to_votes(duplicates=duplicates)
+
+    def _shows_pairs(self) -> bool:
+        from jurors.pairs.read_pairs import holds_pairs
+
+        table = self.options["layout"] == "auto" and not any(self.options[name] for name in ("label", "count", "tool"))
+        files = {name: self.options[name] for name in ("memory", "unpack")}
+        return table and holds_pairs(self.files, Reading(**files))
+
     def without(self, column: str) -> Source:
         """The same, with one more column left out."""
         return Source(self.files, {**self.options, "ignore": (*self.options["ignore"], column)})
@@ -138,6 +183,32 @@ def source_options(command: Command) -> Callable[..., Any]:
         return command(source=Source(files, reading), **rest)
 
     return _taking(functools.wraps(command)(with_source), ReadingOptions, Reading, "reading")
+
+
+def pairs_options(command: Command) -> Command:
+    """FILE... of preferences and how to read it; the command gets `source: Source`."""
+
+    def with_source(files: tuple[str, ...], reading: dict[str, Any], **rest: Any) -> Any:
+        return command(source=Source(files, reading), **rest)
+
+    taking = _taking(functools.wraps(command)(with_source), PairOptions, PairReading, "reading")
+    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READS)
+    return files(taking)  # type: ignore[return-value]
+
+
+def scale_option(command: Command) -> Command:
+    """What kind of answers FILE holds, and where pairs stand; the command gets `scale: str` and `sides: dict`."""
+    others = [name for name in names_of(PairOptions) if name not in ("left", "right", "winner")]
+    taking = _taking(command, PairOptions, PairReading, "sides", *others)
+    about = "What the answers are: labels (nominal), or which of two is better (pairs)."
+    kinds = click.Choice(get_args(Scale))
+    return click.option("--scale", type=kinds, default="auto", show_default=True, help=about)(taking)  # type: ignore[return-value]
+
+
+def sureness_options(command: Command) -> Command:
+    """How sure intervals are, and the seed of draws; the command gets `sureness: dict`."""
+    others = [name for name in names_of(GradingOptions) if name not in ("level", "seed")]
+    return _taking(command, GradingOptions, Grading, "sureness", *others)  # type: ignore[return-value]
 
 
 def _taking(command: Callable[..., Any], options: type, values: type, into: str, *left_out: str) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ from jurors.tables import Table
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
-About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups", "stream"]
+About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups", "stream", "pairs"]
 
 ANOTHER_KIND = (
     "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
@@ -284,6 +284,32 @@ _KINDS = (
         "no_group", _WARNING,
         "some items name no group, and are left out; `label` uses the rule of all items for them",
         "Fill the column, or leave it so", about="groups",
+    ),
+    AlarmKind(
+        "objects_apart", _ALARM,
+        "no chain of comparisons connects the objects: they fall into islands, and only the prior says how objects of "
+        "different islands stand to each other", "Compare objects of different islands, or rank each island on its own",
+        about="pairs",
+    ),
+    AlarmKind(
+        "answers_by_position", _ALARM,
+        "a juror's answers follow the position (first or second), and hardly or not the objects",
+        "Leave out {who}, or ask in both orders and count only what stays", "answers by position", about="pairs",
+    ),
+    AlarmKind(
+        "answers_by_chance", _WARNING,
+        "a juror's answers tell nothing of the strengths that the others show, and there are enough of them to say so",
+        "Look at {who}: the answers look like chance", "answers as if by chance", about="pairs",
+    ),
+    AlarmKind(
+        "answers_contrary", _ALARM, "a juror clearly prefers the objects that the others find weaker",
+        "Ask whether {who} answered the opposite question, or had the sides swapped", "answers contrary to the others",
+        about="pairs",
+    ),
+    AlarmKind(
+        "copied_answers", _ALARM,
+        "two jurors give the same answers to the same comparisons far more often than the strengths and their habits "
+        "explain", "Leave out one of {who}: most likely one juror twice", "may be another juror again", about="pairs",
     ),
     AlarmKind(
         "ambiguous_words", _ALARM,

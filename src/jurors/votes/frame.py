@@ -91,9 +91,9 @@ class Frame:
                 "the duplicates there, or give a pandas, polars or pyarrow frame"
             )
         count = self._count_distinct if self.stream is None else None  # a stream can be read only once
-        return find_layout(self.names, options, self._facts, count)
+        return find_layout(self.names, options, self.facts, count)
 
-    def _facts(self) -> Facts:
+    def facts(self) -> Facts:
         """What the first rows show."""
         most = head_rows(len(self.names))
         head = collected(self.table.head(most + 1)) if self.head is None else self.head

@@ -101,9 +101,9 @@ class Table:
 
     def layout(self, options: Reading) -> Layout:
         """What each column is."""
-        return find_layout(self.names, options, self._facts, self._count_distinct)
+        return find_layout(self.names, options, self.facts, self._count_distinct)
 
-    def _facts(self) -> Facts:
+    def facts(self) -> Facts:
         """What the first rows show."""
         most = head_rows(len(self.names))
         texts = (f"(c{k} ->> '$')" if kind == "JSON" else f"c{k}::VARCHAR" for k, kind in enumerate(self.types))

@@ -1,0 +1,183 @@
+"""Gradient and curvature of the log posterior, by blocks: objects x objects, a small block per juror, and between them.
+
+The jurors' blocks are eliminated first, so that a step costs one Cholesky factor of objects x objects, however many
+jurors there are. Only the habits that the table can show are there: no lean where nobody knows what stood first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import lapack
+
+from jurors.numbers.arrays import Floats
+from jurors.pairs.davidson import Answering
+from jurors.pairs.preferences import TIE, Counted
+
+#: discrimination, lean, readiness to tie: where the priors are, and how wide
+PRIOR_MEAN = np.array([1.0, 0.0, 0.0])
+PRIOR_SPREAD = np.array([1.0, 2.0, 2.0])
+
+
+@dataclass(frozen=True)
+class State:
+    """Strengths, habits (jurors x 3) and how much objects differ."""
+
+    strength: Floats
+    habits: Floats
+    sigma: float
+
+    def differences(self, data: Counted) -> Floats:
+        """By how much the left object is the stronger."""
+        return self.strength[data.left] - self.strength[data.right]
+
+    def answering(self, data: Counted) -> Answering:
+        """How the jurors answer, row by row."""
+        discrimination, lean, tie = self.habits[data.juror].T
+        eta = discrimination * self.differences(data) + (lean if data.is_placed else 0.0)
+        return Answering.of(eta, tie if data.has_ties else None)
+
+    def misfit(self, data: Counted) -> float:
+        """Minus the log of likelihood and prior."""
+        fit = data.weight @ self.answering(data).log_chance(data.outcome)
+        prior = (self.strength @ self.strength) / self.sigma**2
+        prior += (((self.habits - PRIOR_MEAN) / PRIOR_SPREAD) ** 2).sum()
+        return float(prior / 2 - fit)
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The gradient and the curvature at a state."""
+
+    gradient: Floats  #: of the strengths
+    habit_gradient: Floats  #: jurors x habits
+    strengths: Floats  #: objects x objects
+    habits_inverse: Floats  #: jurors x habits x habits, as if the strengths were known
+    between: sparse.csr_array  #: jurors * habits x objects
+
+    @classmethod
+    def at(cls, data: Counted, state: State, *, expected: bool) -> Curvature:
+        """Expected curvature is never indefinite, wherever the search stands; the observed one makes it end quickly."""
+        gradient, strengths = strength_curvature(data, state)
+        answers, difference = state.answering(data), state.differences(data)
+        a = state.habits[data.juror, 0]
+        pull, tied = (data.outcome - answers.mean) / 2, (data.outcome == TIE) - answers.tie
+        own, cross, tie = answers.variance / 4, -answers.mean * answers.tie / 2, answers.tie * (1 - answers.tie)
+        residual = np.zeros_like(pull) if expected else pull
+        used = np.array([True, data.is_placed, data.has_ties])
+        slopes = [pull * difference, pull, tied]
+        curved = [[own * difference**2, own * difference, cross * difference], [own, cross], [tie]]
+        shared = [own * a * difference - residual, own * a, cross * a]
+        prior = (state.habits - PRIOR_MEAN) / PRIOR_SPREAD**2
+        block = _symmetric([[data.by_juror(v) for v in row] for row in curved]) + np.diag(PRIOR_SPREAD**-2.0)
+        return cls(
+            gradient,
+            (np.column_stack([data.by_juror(v) for v in slopes]) - prior)[:, used],
+            strengths,
+            np.asarray(np.linalg.inv(block[:, used][:, :, used]), dtype=np.float64),
+            _between(data, [v for v, is_used in zip(shared, used, strict=True) if is_used]),
+        )
+
+    def solved(self) -> Solved | None:
+        """The step and the covariances; None where the curvature is indefinite."""
+        told = self.between.T @ (self._eliminated() @ self.between)
+        factor, failed = lapack.dpotrf(self.strengths - told.toarray(), lower=True, overwrite_a=True)
+        if failed:
+            return None
+        lower = np.tril(lapack.dpotri(factor, lower=True, overwrite_c=True)[0])
+        covariance = lower + np.tril(lower, -1).T
+        strength, habits = self._step(covariance, self.gradient, self.habit_gradient)
+        level = np.zeros_like(habits)
+        level[:, 0] = 1
+        raised, raised_habits = self._step(covariance, np.zeros_like(strength), level)
+        return Solved(covariance, strength, habits, raised, raised_habits)
+
+    def _step(self, covariance: Floats, gradient: Floats, habit_gradient: Floats) -> tuple[Floats, Floats]:
+        alone = np.einsum("jab,jb->ja", self.habits_inverse, habit_gradient)
+        strength = covariance @ (gradient - self.between.T @ alone.ravel())
+        back = (self.between @ strength).reshape(alone.shape)
+        return strength, alone - np.einsum("jab,jb->ja", self.habits_inverse, back)
+
+    def habit_covariance(self, covariance: Floats) -> Floats:
+        """Of each juror's habits, the strengths being unknown too."""
+        through = (self._eliminated() @ self.between).tocsr()
+        jurors, habits = self.habit_gradient.shape
+        spread = np.asarray(through @ covariance).reshape(jurors, habits, -1)
+        dense = through.toarray().reshape(spread.shape)
+        return np.asarray(self.habits_inverse + np.einsum("jao,jbo->jab", spread, dense))
+
+    def _eliminated(self) -> sparse.bsr_array:
+        jurors, habits = self.habit_gradient.shape
+        blocks = (self.habits_inverse, np.arange(jurors), np.arange(jurors + 1))
+        return sparse.bsr_array(blocks, shape=(jurors * habits, jurors * habits))
+
+
+def strength_curvature(data: Counted, state: State) -> tuple[Floats, Floats]:
+    """Gradient and curvature of the strengths alone."""
+    answers, a = state.answering(data), state.habits[data.juror, 0]
+    gradient = _per_object(data, a * (data.outcome - answers.mean) / 2) - state.strength / state.sigma**2
+    return gradient, _laplacian(data, a * a * answers.variance / 4, 1 / state.sigma**2)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Newton's step and the covariances, before and after the discriminations are held at 1 on average.
+
+    Strengths and discriminations are known only up to a common factor. What moves when all discriminations are raised
+    together (the curvature's inverse, times a one for each of them) is taken out of step and covariances: they are
+    then those on the plane where the average stays.
+    """
+
+    free: Floats  #: objects x objects, no discrimination being held
+    strength: Floats
+    habits: Floats
+    raised: Floats
+    raised_habits: Floats
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the strengths."""
+        return np.asarray(self.free - np.outer(self.raised, self.raised) / self.raised_habits[:, 0].sum())
+
+    def held(self, habit_covariance: Floats) -> Floats:
+        """The covariance of each juror's habits."""
+        moved = np.einsum("ja,jb->jab", self.raised_habits, self.raised_habits)
+        return np.asarray(habit_covariance - moved / self.raised_habits[:, 0].sum())
+
+    def step(self) -> tuple[Floats, Floats]:
+        """Of strengths and habits."""
+        share = self.habits[:, 0].sum() / self.raised_habits[:, 0].sum()
+        return self.strength - share * self.raised, self.habits - share * self.raised_habits
+
+
+def _per_object(data: Counted, values: Floats) -> Floats:
+    """What pulls the left object up and the right one down, summed for each object."""
+    n, value = data.shape[1], data.weight * values
+    return np.asarray(np.bincount(data.left, value, n) - np.bincount(data.right, value, n), dtype=np.float64)
+
+
+def _laplacian(data: Counted, values: Floats, ridge: float) -> Floats:
+    n = data.shape[1]
+    joint = np.bincount(data.left * n + data.right, data.weight * values, n * n).reshape(n, n)
+    joint += joint.T
+    return np.asarray(np.diag(joint.sum(axis=1) + ridge) - joint)
+
+
+def _between(data: Counted, values: list[Floats]) -> sparse.csr_array:
+    habits = len(values)
+    rows = np.concatenate([habits * data.juror + k for k in range(habits)])
+    value = np.concatenate([data.weight * v for v in values])
+    column = np.concatenate([np.tile(data.left, habits), np.tile(data.right, habits)])
+    both = (np.concatenate([value, -value]), (np.tile(rows, 2), column))
+    return sparse.coo_array(both, shape=(habits * data.shape[0], data.shape[1])).tocsr()
+
+
+def _symmetric(upper: list[list[Floats]]) -> Floats:
+    """Jurors x 3 x 3 matrices from their upper halves."""
+    matrix = np.empty((len(upper[0][0]), 3, 3))
+    for row, values in enumerate(upper):
+        for column, value in enumerate(values, row):
+            matrix[:, row, column] = matrix[:, column, row] = value
+    return matrix

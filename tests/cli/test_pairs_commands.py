@@ -1,0 +1,72 @@
+"""`jurors rank`, and pairs where commands read votes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jurors.cli.main import main
+
+PAIRS = "juror,left,right,winner\n" + "".join(
+    f"{juror},{one},{two},{min(one, two)}\n" for juror in ("ann", "bob") for one in "xyz" for two in "xyz" if one != two
+)
+
+
+@pytest.fixture(autouse=True)
+def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs.csv").write_text(PAIRS)
+    Path("votes.csv").write_text("item,model_1,model_2,label\n1,yes,yes,yes\n2,no,yes,yes\n3,no,no,no\n4,yes,yes,no\n")
+
+
+def _run(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(main, arguments, input=text)
+
+
+def test_rank_prints_every_object_in_every_format() -> None:
+    assert _run("rank", "pairs.csv").output.splitlines()[3].split()[0] == "x"
+    document = json.loads(_run("rank", "pairs.csv", "--format", "json").output)
+    assert [one["object"] for one in document["objects"]] == ["x", "y", "z"]
+    head = _run("rank", "pairs.csv", "--format", "csv").output.splitlines()[0]
+    assert head == "object,strength,low,high,rank,rank_low,rank_high,answers"
+    assert _run("rank", "pairs.csv", "--format", "md").output.count("|") > 20
+    assert _run("rank", "pairs.csv", "-o", "out.csv", "--format", "csv").exit_code == 0
+    assert Path("out.csv").read_text().startswith("object,")
+
+
+def test_grade_takes_pairs_for_pairs_and_says_so() -> None:
+    told, read = _run("grade", "pairs.csv", "--scale", "pairs"), _run("grade", "pairs.csv")
+    assert told.output == read.output == _run("grade", "-", text=PAIRS).output
+    assert "columns 'left' and 'right' are the two objects" in read.output
+    assert json.loads(_run("grade", "pairs.csv", "--format", "json").output)["scale"] == "pairs"
+
+
+def test_jurors_in_columns_like_sides_are_no_pairs() -> None:
+    assert "labels no, yes" in _run("grade", "votes.csv").output
+
+
+def test_convert_makes_votes_of_pairs() -> None:
+    lines = _run("convert", "pairs.csv").output.splitlines()
+    assert lines[:2] == ["item,juror,label", "x | y,ann,first"]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("grade", "pairs.csv", "--method", "latent"), "--method does not apply to pairs"),
+        (("grade", "pairs.csv", "--by", "left"), "--by does not apply to pairs"),
+        (("grade", "pairs.csv", "--scale", "pairs", "--labels", "a,b"), "--labels does not apply to pairs"),
+        (("grade", "votes.csv", "--scale", "nominal", "--left", "model_1"), "--left is for pairs"),
+        (("rank", "votes.csv", "--winner", "lable"), "Did you mean 'label'"),
+        (("rank", "none.csv"), "none.csv"),
+    ],
+    ids=["method", "by", "labels", "nominal", "misspelt", "no file"],
+)
+def test_what_does_not_apply_is_one_line(arguments: tuple[str, ...], message: str) -> None:
+    result = _run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert len(result.output.strip().splitlines()) == 1
