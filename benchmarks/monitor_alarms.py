@@ -4,14 +4,14 @@
              errors are correlated), and real juries whose items are drawn again (from the folder that JURORS_DATA
              names). How many ever ring: `Drift`, and a z-test at every item that takes 1.96 for 5%, of one series only:
              the first juror's agreement with the majority of the others, first half against second.
-    delays   items from the change to the alarm, for 3, 5 and 10 jurors; the change comes after 10,000 items: the first
+    delays   items from the change to the alarm, for 3, 5 and 10 jurors; the change comes after 5,000 items: the first
              juror's accuracy falls, prevalence shifts, the second juror begins to copy the first on a share of items.
-             Median and 90%, how many were told within 6,000 items, how many of the first alarms name the right juror,
+             Median and 90%, how many were told within 5,000 items, how many of the first alarms name the right juror,
              pair or prevalence, and in how many streams more rang within the next 1,000 items. Beside it Page and
              Hinkley's test, told which juror to look at and tuned so that 5% of stable streams of that length ring:
              what one series costs whose juror, direction and jury are known.
 
-Run: python benchmarks/monitor_alarms.py [stable|delays ...] [--streams N, default 200] [--runs N, default 50]
+Run: python benchmarks/monitor_alarms.py [stable|delays ...] [--begin N] [--streams N (200)] [--runs N (50)]
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from jurors.monitor.drift import Drift, StreamAlarm
 from jurors.monitor.drift.watched import Watched
 from jurors.numbers.arrays import Floats, Integers
 
-ITEMS, CHANGE, MOST_AFTER = 20_000, 10_000, 6_000
+ITEMS, CHANGE, MOST_AFTER = 20_000, 5_000, 5_000
 REAL = ("bluebirds", "judgebench", "triviaqa_judges_v2", "realmistake12", "xstest_refusal", "acsincome_models", "rte",
         "css_ibc", "mmlu_pro", "cueconflict16")  # fmt: skip
 HARD = 0.15  # of items, on which everybody guesses
@@ -58,11 +58,11 @@ def real(folder: Path, width: int = 10) -> Integers:
     return codes[(codes[:, busiest] > 0).any(axis=1)][:, busiest]
 
 
-def stable_streams(streams: int) -> Iterator[tuple[str, Integers]]:
+def stable_streams(begin: int, end: int) -> Iterator[tuple[str, Integers]]:
     """Half of them simulated (5 and 10 jurors in turn), half real."""
     base = data_folder()
     folders = [base / name for name in REAL if (base / name).is_dir()] if base else []
-    for k in range(streams):
+    for k in range(begin, end):
         rng = np.random.default_rng([17, k])
         if k % 2 and folders:
             folder = folders[k // 2 % len(folders)]
@@ -111,11 +111,11 @@ def page_hinkley(series: Integers) -> Floats:
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 
-def stable(streams: int) -> None:
+def stable(begin: int, end: int) -> None:
     """Streams that ring at all."""
     rang: dict[str, list[bool]] = {}
     peeked, seconds, begun = [], [], time.perf_counter()
-    for k, (name, codes) in enumerate(stable_streams(streams)):
+    for k, (name, codes) in enumerate(stable_streams(begin, end), begin):
         start = time.process_time()
         alarms = drift_of(codes).follow(codes)
         seconds.append((time.process_time() - start) / len(codes))
@@ -124,7 +124,7 @@ def stable(streams: int) -> None:
         for alarm in alarms[:1]:
             print(f"  stream {k} ({name}) rang at item {alarm.raised:,}: {alarm.alarm.message}", flush=True)
         if k % 20 == 19:
-            print(f"  {k + 1} streams, {time.perf_counter() - begun:.0f} s", flush=True)
+            print(f"  up to stream {k + 1}, {time.perf_counter() - begun:.0f} s", flush=True)
     total = [one for each in rang.values() for one in each]
     print(f"\n{len(total)} stable streams of {ITEMS:,} items, looked at after every item")
     for name, each in sorted(rang.items()):
@@ -135,7 +135,7 @@ def stable(streams: int) -> None:
 
 
 def changed(rng: np.random.Generator, what: str, width: int, size: float) -> Integers:
-    """A stream whose first 10,000 items are one way and the others another."""
+    """A stream whose first 5,000 items are one way and the others another."""
     accuracy, later = np.full(width, 0.85), np.full(width, 0.85)
     later[0] -= size if what == "accuracy" else 0
     before = simulated(rng, CHANGE, width, accuracy=accuracy)
@@ -151,7 +151,13 @@ RIGHT = {
     "prevalence": (("prevalence_drift", ()),),
     "copy": (("pair_drift", ("juror 0", "juror 1")),),
 }
-SIZES = {"accuracy": (0.05, 0.10, 0.20), "prevalence": (0.05, 0.10, 0.20), "copy": (0.5, 0.75, 1.0)}
+CASES = [
+    (what, width, size)
+    for what, size in (("accuracy", 0.1), ("prevalence", 0.1), ("copy", 1.0))
+    for width in (3, 5, 10)
+]
+CASES += [("accuracy", 5, 0.05), ("accuracy", 5, 0.2), ("prevalence", 5, 0.05), ("prevalence", 5, 0.2)]
+CASES += [("copy", 5, 0.5), ("copy", 5, 0.75)]
 
 
 def delays(runs: int) -> None:
@@ -159,13 +165,12 @@ def delays(runs: int) -> None:
     print(f"\nitems from a change (after {CHANGE:,} items) to the alarm; at most {MOST_AFTER:,} were waited for")
     head = f"{'change':12}{'size':>6}{'jurors':>8}{'median':>9}{'90%':>9}{'told':>7}{'right':>7}{'more':>7}"
     print(head + f"{'P-H median':>12}{'90%':>8}")
-    for what, sizes in SIZES.items():
-        for width in (3, 5, 10):
-            threshold = _threshold(width) if what == "accuracy" else None
-            for size in sizes:
-                print(_row(what, width, size, runs, threshold), flush=True)
+    for what, width, size in CASES:
+        threshold = _threshold(width) if what == "accuracy" else None
+        print(_row(what, width, size, runs, threshold), flush=True)
 
 
+@cache
 def _threshold(width: int) -> float:
     """Of Page and Hinkley's statistic, which 5% of stable streams of the first juror reach."""
     streams = (simulated(np.random.default_rng([29, width, k]), CHANGE + MOST_AFTER, width) for k in range(100))
@@ -223,10 +228,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("tables", nargs="*", default=["stable", "delays"])
     parser.add_argument("--streams", type=int, default=200)
+    parser.add_argument("--begin", type=int, default=0, help="the first stream: 200 may be run in parts")
     parser.add_argument("--runs", type=int, default=50)
     asked = parser.parse_args()
     if "stable" in asked.tables:
-        stable(asked.streams)
+        stable(asked.begin, asked.streams)
     if "delays" in asked.tables:
         delays(asked.runs)
 

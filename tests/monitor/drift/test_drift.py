@@ -81,6 +81,13 @@ def test_a_copy_is_a_pair_and_neither_of_the_two_rings_on_its_own() -> None:
     assert _kinds(_drift(codes).alarms) == [("pair_drift", ("ann", "eve"))]
 
 
+@pytest.mark.slow
+def test_two_jurors_who_stop_going_together_ring_nothing_as_a_pair() -> None:
+    codes, _ = _stream(1600, wrong=0.2)
+    codes[:BEFORE, 4] = codes[:BEFORE, 0]  # a copy until then
+    assert not [alarm for alarm in _drift(codes).alarms if alarm.kind == "pair_drift"]
+
+
 def test_prevalence_rings_and_no_juror_with_it() -> None:
     codes, _ = _stream(BEFORE)
     more, _ = _stream(2000, yes=0.8, seed=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -67,7 +67,7 @@ class Drift:
 
     @property
     def items(self) -> int:
-        """Items counted so far."""
+        """How many were counted."""
         return self._stretches.items
 
     @property
@@ -181,25 +181,18 @@ class Drift:
         """The first row at which something rings or an alarm may be cleared."""
         over = [np.flatnonzero(self._is_back(alarm, now)) for alarm in self.active]
         rows = [int(each[0]) for each in over if len(each)]
-        rows += [row for row, _ in islice(self._rung(now), 1)]
+        rows += [row for row, _ in islice(self._look().rings(now), 1)]
         return min(rows, default=None)
 
-    def _rung(self, now: Integers) -> Iterator[tuple[int, Ring]]:
-        """The looks at which something is to be told, and the strongest there."""
-        for row, rings in self._look().rings(now):
-            told = [ring for ring in rings if tell(self._change(ring, now[row]), ring.subject, ring.series)]
-            if told:
-                yield row, max(told, key=lambda ring: ring.excess)
-
     def _settle(self) -> None:
-        """Raise what rings and clear what is back, until nothing more does."""
+        """Clear what is back; raise the strongest that rings, and look again, until nothing more does."""
         for alarm in self.active:
             if alarm.back and self._is_back(alarm, self._stretches.now[None])[0]:
                 self._clear(alarm, alarm.back.series)
-        while rung := next(self._rung(self._stretches.now[None]), None):
-            self._raise(rung[1])
+        while rung := next(self._look().rings(self._stretches.now[None]), None):
+            self._raise(max(rung[1], key=lambda ring: ring.excess))
 
-    def _change(self, ring: Ring, now: Integers) -> Change:
+    def _change(self, ring: Ring) -> Change:
         stretches = self._stretches
         upto, said = stretches.upto[ring.border], Counter[bytes]()
         for stretch in [*stretches.closed[ring.border + 1 :], stretches.open]:
@@ -208,14 +201,13 @@ class Drift:
         start = stretches.upto[int(np.searchsorted(stretches.numbers, begin))] if begin else 0
         chance = min(1.0, self.alpha * float(np.exp(-ring.excess)))
         since = stretches.closed[ring.border].end + 1
-        return Change(stretches.watched, self.jurors, self.labels, upto - start, now - upto, said, since, chance)
+        return Change(
+            stretches.watched, self.jurors, self.labels, upto - start, stretches.now - upto, said, since, chance
+        )
 
     def _raise(self, ring: Ring) -> None:
-        change = self._change(ring, self._stretches.now)
-        told = tell(change, ring.subject, ring.series)
-        if told is None:
-            return
-        alarm, before, after = told
+        change = self._change(ring)
+        alarm, before, after = tell(change, ring.subject, ring.series)
         series = ":".join([ring.subject, *alarm.jurors])
         for old in self.active:
             if old.series == series:

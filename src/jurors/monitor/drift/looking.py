@@ -11,10 +11,12 @@ from scipy.special import logsumexp
 from jurors.monitor.drift.budget import SUBJECTS, log_border_shares, shares
 from jurors.monitor.drift.eprocess import best_log_chance, log_evidence
 from jurors.monitor.drift.stretches import Stretches
-from jurors.monitor.drift.watched import Part, Watched
+from jurors.monitor.drift.watched import Part, Watched, share
 from jurors.numbers.arrays import Flags, Floats, Integers
 
 _NEGLIGIBLE = 7.0  # borders whose ceiling lies so far below what is needed are left out of the sum: that lowers it
+
+_LESS = 1.0  # evidence that must be added before a pair that went together less is looked at again
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,16 @@ class _Subject:
             self._lacking[series] = needed - evidence, ceilings
             return None
         part, border = np.unravel_index(np.argmax(each), each.shape)
+        if self.subject == "pair" and not self._is_more(series, now, int(border)):
+            self._lacking[series] = _LESS, ceilings
+            return None
         return Ring(self.subject, series, evidence, needed, self.parts[part], int(border))
+
+    def _is_more(self, series: int, now: Integers, border: int) -> bool:
+        """Whether two jurors say the same more often since a border; less often needs no alarm."""
+        before = self._before[0][border, series].sum(axis=0)
+        after = (self.parts[0].of(now)[series] - self._upto[0][border, series]).sum(axis=0)
+        return share(after, 1) > share(before, 1)
 
     def _told(self, k: int, series: int, now: Integers, ceiling: Floats) -> Floats:
         """By border: ln of its share times its evidence, where that can matter."""

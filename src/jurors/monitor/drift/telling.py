@@ -44,8 +44,8 @@ class Change:
         return alarm, shares[0], shares[1]
 
 
-def tell(change: Change, subject: str, series: int) -> Told | None:
-    """The alarm; None where a change needs none (a pair that goes together less)."""
+def tell(change: Change, subject: str, series: int) -> Told:
+    """The alarm."""
     return _BY_SUBJECT[subject](change, series)
 
 
@@ -83,11 +83,9 @@ def _tell_juror(change: Change, series: int) -> Told:
     return change.told(Alarm("juror_drift", level, message, moved, (name,), chance=change.chance), both)
 
 
-def _tell_pair(change: Change, series: int) -> Told | None:
+def _tell_pair(change: Change, series: int) -> Told:
     first, second = (change.names[juror] for juror in change.watched.pairs[series])
     both = change.shares("together", series, 1)
-    if both[1] <= both[0]:
-        return None
     message = (
         f"{first} and {second} say the same where one of them differs from most of the others: {_both(change, both)}"
     )
