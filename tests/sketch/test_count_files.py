@@ -73,3 +73,23 @@ def test_votes_are_packed_into_keys_and_read_again() -> None:
     expected = np.full((2, 21), -1)
     expected[0, [0, 1, 19, 20]] = [3, 0, 2, 1]
     assert np.array_equal(panel.codes(keys), expected)
+
+
+@pytest.mark.parametrize(
+    ("items", "fine"),
+    [
+        ([4, 5, 6], True),
+        ([4, 6, 4], False),
+        ([-2_000_000_000, 0, 2_000_000_000], True),  # farther apart than bits can be
+        ([-2_000_000_000, 2_000_000_000, 2_000_000_000], False),
+        ([10**15, 10**15 + 2, 10**15 + 1], True),
+        ([4, None, 6], False),
+    ],
+    ids=["near", "near and twice", "far apart", "far apart and twice", "large", "missing"],
+)
+def test_whole_items_are_fine_where_each_comes_once(items: list[int | None], fine: bool) -> None:
+    con = duckdb.connect()
+    rows = ", ".join(f"({'NULL' if item is None else item}::BIGINT)" for item in items)
+    table: Any = SimpleNamespace(con=con, sql=f"(VALUES {rows}) AS votes(c0)", watched=con.execute)
+    assert count_files._whole_items_are_fine(table, 0, repeated=False) is fine
+    assert count_files._whole_items_are_fine(table, 0, repeated=True) is (None not in items)

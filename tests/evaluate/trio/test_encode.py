@@ -61,3 +61,11 @@ def test_floats_are_rounded_to_whole_items_and_keep_the_total() -> None:
 def test_an_evaluation_without_numbers_is_refused() -> None:
     with pytest.raises(SketchError, match="needs prevalence"):
         encode({"accuracy": {}})
+
+
+def test_more_than_a_million_decision_tuples_are_refused() -> None:
+    half = Fraction(1, 2)
+    jurors = tuple(f"j{k}" for k in range(21))
+    many = Solution(jurors, ("A", "B"), (half, half), (((half, half), (half, half)),) * 21)
+    with pytest.raises(SketchError, match=r"2 labels and 21 jurors have 2\^21 decision tuples"):
+        tuple_shares(many)
