@@ -1,4 +1,4 @@
-"""A real Chromium, started once; without one the browser tests are skipped, with the reason."""
+"""A real Chromium, started once per module; without one the browser tests are skipped, with the reason."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Visit:
         return self.page.evaluate(expression)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: while it runs, no other test of this process can have an event loop
 def browser() -> Iterator[Any]:
-    """The browser of the session."""
+    """The browser of the module."""
     found = next((path for name in _NAMES if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip(f"no Chromium on the PATH (looked for {', '.join(_NAMES)})")

@@ -153,3 +153,13 @@ def test_with_keys_the_key_decides_not_the_address(keyed: tuple[Shield, str]) ->
     assert code_of(asked(shield, "DELETE", "/v1/projects/shop", headers=bearer, base=base)) == (403, "forbidden")
     assert code_of(asked(shield, "GET", "/metrics", headers=bearer, base=base)) == (403, "forbidden")
     assert code_of(asked(shield, "GET", "/not/there", headers=bearer, base=base)) == (403, "forbidden")
+
+
+def test_a_put_without_a_body_needs_no_content_type(shield: Shield) -> None:
+    assert asked(shield, "PUT", "/v1/projects/shop").status_code == 200
+    assert code_of(asked(shield, "PUT", "/v1/projects/shop", content=b"{}")) == (415, "not_json")
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/projects/"], ids=["root", "trailing"])
+def test_a_path_may_end_in_a_slash(shield: Shield, path: str) -> None:
+    assert asked(shield, "GET", path).status_code == 200

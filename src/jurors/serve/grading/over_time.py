@@ -7,7 +7,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Any
 
-from jurors.monitor.history import WindowGrades, graded_window
+from jurors.monitor.history import History, WindowGrades, graded_window
 from jurors.monitor.spans import Span
 from jurors.serve.grading.grades import window_sketch, windows_of
 from jurors.serve.kept.counted_votes import CountedVotes, Reading
@@ -24,14 +24,21 @@ class OverTime:
         self._reading, self._lock = reading, Lock()
         self._kept: OrderedDict[tuple[int, int], tuple[int, WindowGrades]] = OrderedDict()
 
-    def document(self, name: str, limit: int) -> dict[str, Any]:
+    def history(self, name: str, limit: int) -> History:
         """The newest windows, the oldest of them first."""
+        return self._history(self._reading.latest(name), limit)
+
+    def document(self, name: str, limit: int) -> dict[str, Any]:
+        """The same as JSON, with the times of each window's votes."""
         counted = self._reading.latest(name)
+        history = self._history(counted, limit)
+        windows = [{**one.to_dict(), **_times(counted, one.span)} for one in history.windows]
+        return {"window": history.window, "by_time": history.by_time, "windows": windows}
+
+    def _history(self, counted: CountedVotes, limit: int) -> History:
         until = time.monotonic() + _SECONDS
         newest = [self._graded(counted, span, until) for span in reversed(windows_of(counted)[-limit:])]
-        window = counted.window
-        windows = [{**one.to_dict(), **_times(counted, one.span)} for one in reversed(newest)]
-        return {"window": str(window), "by_time": window.by_time, "windows": windows}
+        return History(str(counted.window), counted.window.by_time, newest[::-1])
 
     def _graded(self, counted: CountedVotes, span: Span, until: float) -> WindowGrades:
         held = [counted.panes.panes[one] for one in counted.window.panes(span.number) if one in counted.panes.panes]

@@ -165,7 +165,8 @@ def _single(headers: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
 def _check_path(scope: Message) -> None:
     """A path that says one thing to us and another to whoever stands before us is refused."""
     raw = (scope.get("raw_path") or scope["path"].encode()).lower()
-    if any(trick in raw + b"/" for trick in _TRICKS) or any(ord(mark) < 32 for mark in scope["path"]):
+    is_trick = any(trick in raw for trick in _TRICKS) or raw.endswith((b"/..", b"/."))
+    if is_trick or any(ord(mark) < 32 for mark in scope["path"]):
         raise Refused(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
 
 
@@ -182,7 +183,8 @@ def _check_address(headers: dict[bytes, str]) -> None:
 
 def _check_form(method: str, headers: dict[bytes, str]) -> None:
     """A body is JSON, and says so: a form of a page elsewhere cannot."""
-    if method not in _WRITING:
+    is_empty = headers.get(b"content-length", "0") == "0" and b"transfer-encoding" not in headers
+    if method not in _WRITING or (is_empty and method == "PUT"):  # no form and no page elsewhere can send a PUT
         return
     kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":

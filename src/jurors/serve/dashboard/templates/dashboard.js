@@ -98,17 +98,25 @@
     tip.style.top = `${Math.max(4, event.clientY + 16 + box.height > innerHeight ? event.clientY - box.height - 10 : event.clientY + 16)}px`;
   };
   addEventListener("scroll", () => tip.classList.remove("on"), { passive: true });
+  /** A chart's title as text of the page, where it wraps. */
+  const caption = (box, title) => {
+    const lines = [title?.subtitle ?? []].flat().map((text) => element("p", text, "note"));
+    box.previousElementSibling.replaceChildren(...(title ? [element("h3", title.text), ...lines] : []));
+  };
   const draw = async (view) => {
     for (const box of document.querySelectorAll("[data-chart]")) {
-      const width = Math.floor(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft));
+      const width = Math.max(200, Math.floor(box.clientWidth));
       const [spec, reason] = await orReason(place(project, `charts/${box.dataset.chart}?width=${width}`));
       if (view !== views) return;
+      const { title, ...rest } = spec ?? {};
+      caption(box, title);
       if (spec === null) {
         box.replaceChildren(element("p", reason, "note"));
         continue;
       }
       await vega();
-      await window.vegaEmbed(box, spec, { actions: false, ast: true, renderer: "svg", defaultStyle: false, tooltip: hint });
+      const options = { actions: false, ast: true, renderer: "svg", defaultStyle: false, tooltip: hint };
+      await window.vegaEmbed(box, rest, options);
       box.dataset.drawn = "";
     }
   };
@@ -130,7 +138,7 @@
   };
   const showAlarms = (alarms, about) => {
     const active = alarms.filter((alarm) => alarm.active);
-    const past = alarms.filter((alarm) => !alarm.active).reverse();
+    const past = alarms.filter((alarm) => !alarm.active);
     const loud = active.some((alarm) => alarm.level === "alarm") ? "alarm" : active.some((alarm) => alarm.level === "warning") ? "warning" : "quiet";
     const title = active.length ? times(active.length, "change") + " on the stream" : "Nothing has changed on the stream";
     const before = byId("alarm-title").textContent;
@@ -191,7 +199,7 @@
     const mark = JSON.stringify([about.items, about.votes, about.updated, about.alarms]);
     if (mark === marks.project) return;
     const [[grade, reason], alarms, [history, noHistory]] = await Promise.all([
-      orReason(place(name, "grade?max_age=2")), get(place(name, "alarms")), orReason(place(name, "history")),
+      orReason(place(name, "grade?max_age=2&partition=false")), get(place(name, "alarms")), orReason(place(name, "history")),
     ]);
     if (view !== views) return;
     showAlarms(alarms.alarms, grade?.alarms ?? []);
@@ -206,14 +214,16 @@
 
   // -- the desk where a person labels -------------------------------------------------------------------------------
   let queue = [];
-  let skipped = new Set();
+  let labels = [];
+  let skipped = new Set(); // labelled or passed over since this project came in sight
   const fillDesk = async (view) => {
     const [review, reason] = await orReason(place(project, "review?limit=20"));
     if (view !== views) return;
     queue = (review?.items ?? []).filter((one) => !skipped.has(one.item));
-    showItem(review?.labels ?? [], reason);
+    labels = review?.labels ?? [];
+    showItem(reason);
   };
-  const showItem = (labels, reason) => {
+  const showItem = (reason) => {
     const one = queue[0];
     byId("item").hidden = byId("desk-keys").hidden = !one;
     byId("desk-note").textContent = one
@@ -228,17 +238,17 @@
       button.type = "button";
       if (KEYS[k]) button.append(element("kbd", KEYS[k]), " ");
       button.append(isolated(String(label)));
-      button.addEventListener("click", () => choose(label, labels));
+      button.addEventListener("click", () => choose(label));
       return button;
     }));
   };
-  const next = (labels) => {
+  const next = async () => {
     queue.shift();
-    showItem(labels, null);
+    if (queue.length) showItem(null);
+    else await fillDesk(views);
     if (queue.length) byId("item").focus({ preventScroll: true });
-    else fillDesk(views);
   };
-  const choose = async (label, labels) => {
+  const choose = async (label) => {
     const one = queue[0];
     byId("choices").querySelectorAll("button").forEach((button) => { button.disabled = true; });
     try {
@@ -246,7 +256,7 @@
       byId("say").textContent = `${one.item}: ${label}.`;
       skipped.add(one.item);
       marks = {};
-      next(labels);
+      await next();
     } catch (error) {
       trouble(`The label was not kept: ${error.message}.`);
       byId("choices").querySelectorAll("button").forEach((button) => { button.disabled = false; });
@@ -255,10 +265,7 @@
   byId("skip-item").addEventListener("click", () => {
     if (!queue.length) return;
     skipped.add(queue[0].item);
-    byId("choices").dataset.skip = "";
-    queue.shift();
-    if (queue.length) fillDesk(views);
-    else showItem([], null);
+    next();
   });
   byId("desk").addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
@@ -352,7 +359,7 @@
     byId("name").textContent = project ?? "";
     byId("item").hidden = byId("desk-keys").hidden = true;
     byId("alarm-title").textContent = byId("about").textContent = "";
-    document.querySelectorAll("[data-chart]").forEach((box) => { box.replaceChildren(); delete box.dataset.drawn; });
+    document.querySelectorAll("[data-chart]").forEach((box) => { box.replaceChildren(); box.previousElementSibling.replaceChildren(); delete box.dataset.drawn; });
     document.title = project === null ? "jurors" : `${project} – jurors`;
     delete document.documentElement.dataset.shown;
     follow(views);
