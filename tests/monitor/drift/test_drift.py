@@ -211,6 +211,28 @@ def test_a_vote_that_comes_later_changes_the_item_where_it_was_counted() -> None
     assert pieces._stretches.now.tolist() == whole._stretches.now.tolist()
 
 
+def test_tuples_that_are_too_many_to_keep_leave_their_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, truth = _stream(1500)
+    _worse(codes, truth, 2, 0.5)
+    whole = _drift(codes)
+    monkeypatch.setattr("jurors.monitor.drift.stretches.MOST_TUPLES", 40)
+    forgetful = Drift.from_dict(json.loads(json.dumps(_drift(codes[:900]).to_dict())))
+    forgetful.follow(codes[900:])
+    assert any(stretch.counted for stretch in forgetful._stretches.closed)
+    assert [alarm.to_dict() for alarm in forgetful.alarms] == [alarm.to_dict() for alarm in whole.alarms]
+    assert forgetful._stretches.items == 1500
+
+
+def test_counts_are_carried_over_to_more_jurors_and_labels() -> None:
+    codes = np.array([[1, 1, 2], [2, 2, 2]])
+    few, many = Watched(3, 2), Watched(4, 3)
+    cells = few.cells(codes).sum(axis=0)
+    wider = np.hstack([codes, [[0], [0]]])
+    carried, counted = many.carried(3, 2, cells.tolist()), many.cells(wider).sum(axis=0)
+    for name in ("prevalence", "agrees", "says", "together"):
+        assert (many.parts[name].of(carried) == many.parts[name].of(counted)).all()
+
+
 def test_before_and_since_can_be_graded() -> None:
     codes, truth = _stream(3000)
     _worse(codes, truth, 2, 0.4)

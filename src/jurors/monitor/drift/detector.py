@@ -132,6 +132,7 @@ class Drift:
             self._first = self._first or len(self.jurors)
             self._stretches.close()
             self._stretches.thin({*self._origins.values(), *(way.since for way in self._ways())})
+            self._stretches.forget()
             self._looking = None
 
     def _meet(self, jurors: list[str], labels: list[Label]) -> None:
@@ -265,7 +266,10 @@ class Drift:
     # -- before and after, graded -------------------------------------------------------------------------------------
 
     def sketches(self, alarm: StreamAlarm) -> tuple[Sketch, Sketch]:
-        """The sketches before and since a change: grade both, and see by how much the scores moved."""
+        """The sketches before and since a change: grade both, and see by how much the scores moved.
+
+        Of panels whose tuples are nearly all different, what is long ago is left out.
+        """
         panes = Panes(self.jurors, self.labels)
         for number, tuples in enumerate(self._stretches.halves(alarm.since)):
             for key, times in tuples.items():

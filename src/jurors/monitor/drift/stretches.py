@@ -7,7 +7,7 @@ out, so that a stream of any length keeps a few dozen.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,20 @@ from jurors.monitor.keys import keys_of
 from jurors.numbers.arrays import Integers
 
 FIRST = 100  #: items before the first border
+MOST_TUPLES = 50_000  #: distinct ones that are kept; of the oldest beyond, counts by cell
 _APART, _RATIO = 50, 32
+_KNOWN = 4096  # tuples whose cells are remembered
 _BEFORE = -(1 << 62)  # the pane of what came before the stream
 _THIN = 4  # a border goes when its neighbours lie closer than a quarter of what has come since
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Counts by cell of so many jurors and labels, the jurors aside as they were then."""
+
+    jurors: int
+    labels: int
+    cells: list[int]
 
 
 @dataclass
@@ -31,20 +42,22 @@ class Stretch:
     time: float | None = None  #: of the last vote there
     panes: tuple[int, int] = (0, 0)  #: the first and last pane whose items it holds
     tuples: Counter[bytes] = field(default_factory=Counter)
+    counted: Counted | None = None  #: what is left of tuples that were too many to keep
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
         said = sorted(self.tuples.items())
         keys, counts = [key.hex() for key, _ in said], [count for _, count in said]
         place = {"number": self.number, "end": self.end, "time": self.time, "panes": list(self.panes)}
-        return {**place, "keys": keys, "counts": counts}
+        return {**place, "keys": keys, "counts": counts, "counted": self.counted and asdict(self.counted)}
 
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Stretch:
         """The inverse of `to_dict`."""
         tuples = Counter(dict(zip(map(bytes.fromhex, document["keys"]), document["counts"], strict=True)))
         first, last = document["panes"]
-        return cls(document["number"], document["end"], document["time"], (first, last), tuples)
+        counted = Counted(**document["counted"]) if document["counted"] else None
+        return cls(document["number"], document["end"], document["time"], (first, last), tuples, counted)
 
 
 class Stretches:
@@ -79,21 +92,29 @@ class Stretches:
         """Count all stretches by the cells of `watched`."""
         self.watched = watched
         self._known: dict[bytes, Integers] = {}
-        each = [self._count(stretch.tuples) for stretch in self.closed]
+        each = [self._cells(stretch) for stretch in self.closed]
         cells = np.array(each, dtype=np.int64).reshape(len(each), watched.size)
         self.upto: Integers = cells.cumsum(axis=0)  #: borders x cells: counts from the start up to each border
         self.now: Integers = cells.sum(axis=0) + self._count(self.open.tuples)  #: counts of the whole stream
 
     def cells_of(self, keys: list[bytes]) -> Integers:
         """Rows x cells of decision tuples."""
+        if len(self._known) > _KNOWN:
+            self._known.clear()
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
         if new:
             self._known.update(zip(new, self.watched.cells(codes_of(new, self.watched.jurors)), strict=True))
         return np.array([self._known[key] for key in keys], dtype=np.int64).reshape(len(keys), self.watched.size)
 
+    def _cells(self, stretch: Stretch) -> Integers:
+        counted, cells = stretch.counted, self._count(stretch.tuples)
+        return cells if counted is None else cells + self.watched.carried(counted.jurors, counted.labels, counted.cells)
+
     def _count(self, tuples: Counter[bytes]) -> Integers:
-        times = np.array(list(tuples.values()), dtype=np.int64)
-        counts: Integers = times @ self.cells_of(list(tuples))
+        keys, times = list(tuples), np.array(list(tuples.values()), dtype=np.int64)
+        counts = np.zeros(self.watched.size, dtype=np.int64)
+        for start in range(0, len(keys), _KNOWN):
+            counts += times[start : start + _KNOWN] @ self.cells_of(keys[start : start + _KNOWN])
         return counts
 
     # -- items come in, and are taken back ------------------------------------------------------------------------
@@ -157,10 +178,25 @@ class Stretches:
             if after.end - before.end > (self.items - after.end) / _THIN or here.number in needed:
                 at += 1
                 continue
-            after.tuples.update(here.tuples)
+            if here.counted or after.counted:
+                both = self._cells(here) + self._cells(after)
+                after.counted = Counted(self.watched.jurors, self.watched.labels, both.tolist())
+                after.tuples.clear()
+            else:
+                after.tuples.update(here.tuples)
             after.panes = (min(here.panes[0], after.panes[0]), max(here.panes[1], after.panes[1]))
             del self.closed[at]
             self.upto = np.delete(self.upto, at, axis=0)
+
+    def forget(self) -> None:
+        """Keep counts by cell alone of the oldest stretches, where there are too many tuples to keep."""
+        distinct = sum(len(stretch.tuples) for stretch in self.closed)
+        for stretch in self.closed:
+            if distinct <= MOST_TUPLES:
+                return
+            distinct -= len(stretch.tuples)
+            stretch.counted = Counted(self.watched.jurors, self.watched.labels, self._cells(stretch).tolist())
+            stretch.tuples.clear()
 
     def halves(self, since: int) -> tuple[Counter[bytes], Counter[bytes]]:
         """The tuples of the stretches that ended before an item, and of the others."""

@@ -105,6 +105,16 @@ class Watched:
             return self.pairs[series]
         return (series,) if subject in ("juror", "silence") else ()
 
+    def carried(self, jurors: int, labels: int, cells: list[int]) -> Integers:
+        """Counts by cell of fewer jurors and labels, in the cells of all there are now."""
+        before, carried = Watched(jurors, labels), np.zeros(self.size, dtype=np.int64)
+        for name, part in self.parts.items():
+            was = before.parts[name].of(np.array(cells, dtype=np.int64))
+            series, strata, categories = was.shape
+            if strata <= part.shape[1]:
+                part.of(carried)[:series, :strata, :categories] = was
+        return carried
+
     # -- cells ------------------------------------------------------------------------------------------------------
 
     def cells(self, codes: Integers) -> Integers:
