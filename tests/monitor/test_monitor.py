@@ -16,6 +16,7 @@ import pytest
 import jurors
 from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
+from jurors.monitor.snapshot import text_of
 
 
 def rows(items: range, said: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
@@ -232,11 +233,13 @@ def test_a_window_by_time_needs_times() -> None:
         ([("q1", "", "yes")], "row 1: the juror is empty"),
         ([(None, "ann", "yes")], "row 1: the item is empty"),
         ([("q1", "ann", "yes", "noon")], "time 'noon' is none"),
+        ([("q1", "ann", "yes", 1_767_225_600_000)], "past the year 9999: give seconds since 1970, not milliseconds"),
+        (pl.DataFrame({"item": [1], "juror": ["a"], "label": ["y"], "time": [1e300]}), "past the year 9999"),
         ([("q1", "ann", ["yes"])], "not a single value"),
         (pd.DataFrame({"a": [1], "b": [2]}), "is the juror; name it with juror="),
         (jurors.load_example("census")[0], "counts without items"),
     ],
-    ids=["short", "juror", "item", "time", "nested", "columns", "counts"],
+    ids=["short", "juror", "item", "time", "milliseconds", "far", "nested", "columns", "counts"],
 )
 def test_what_is_no_vote_is_refused_in_a_line(votes: Any, message: str) -> None:
     with pytest.raises(VotesError, match=message) as caught:
@@ -277,6 +280,14 @@ def test_columns_may_be_named_and_categories_that_no_row_has_are_no_items() -> N
     assert (monitor.items, monitor.votes, len(monitor.windows())) == (2, 2, 1)
 
 
+def test_years_between_two_votes_are_no_windows() -> None:
+    monitor = Monitor("20s/5s")
+    monitor.learn_many([("q1", "ann", "yes", 0), ("q2", "ann", "no", 250_000_000_000)])
+    assert [(span.start, span.items) for span in monitor.windows()][-1] == (249_999_999_985, 1)
+    assert len(monitor.windows()) == 2
+    assert "9892" in monitor.history().to_text()
+
+
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -307,6 +318,14 @@ def test_a_damaged_snapshot_is_refused_in_a_line(snapshot: Path) -> None:
             Monitor.load(snapshot)
         assert str(caught.value).startswith(f"{snapshot}: ")
         assert "\n" not in str(caught.value)
+
+
+def test_a_snapshot_of_jurors_that_there_are_not_is_refused(snapshot: Path) -> None:
+    state = json.loads(snapshot.read_text())["monitor"]
+    state["panes"]["jurors"].pop()
+    snapshot.write_text(text_of(state))
+    with pytest.raises(VotesError, match="does not fit together"):
+        Monitor.load(snapshot)
 
 
 def test_other_files_and_newer_ones_are_refused(snapshot: Path, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from jurors.votes.layout import Layout, find_column, guess_column, named_long, s
 from jurors.votes.table import factorize, is_missing, plain
 
 TIME_WORDS = ("time", "timestamp", "date", "datetime", "created", "createdat")
+LAST_TIME = 253_402_300_800.0  #: the end of the year 9999, in seconds
 UNTIMED = -math.inf  #: the time of a vote that has none: any other is later
 
 
@@ -178,7 +179,7 @@ def _label(value: Any) -> Label | None:
 
 def seconds_of(times: Any) -> Floats:
     """A column of times as seconds since 1970."""
-    if isinstance(times, np.ndarray) and times.dtype.kind == "f" and np.isfinite(times).all():
+    if isinstance(times, np.ndarray) and times.dtype.kind == "f" and (np.abs(times) < LAST_TIME).all():
         return np.asarray(times, dtype=np.float64)
     distinct, code = factorize(times)
     return np.array([seconds(one) for one in distinct], dtype=np.float64)[code]
@@ -199,6 +200,8 @@ def seconds(time: Any) -> float:
         value = (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise VotesError(f"time {str(time)[:40]!r} is none: give seconds since 1970, a datetime, or ISO 8601 text")
+    if abs(value) >= LAST_TIME:
+        raise VotesError(f"time {str(time)[:40]!r} lies past the year 9999: give seconds since 1970, not milliseconds")
     return float(value)
 
 

@@ -310,7 +310,10 @@ class Panes:
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Panes:
         """The inverse of `to_dict`."""
-        parts = map(Pane.from_dict, document["panes"])
+        parts = list(map(Pane.from_dict, document["panes"]))
+        for key in (key for part in parts for key in part.tuples):
+            if len(key) > len(document["jurors"]) or max(key, default=0) > len(document["labels"]):
+                raise ValueError(f"key {key.hex()} is of a juror or a label that there is not")
         panes = cls(document["jurors"], document["labels"], parts, told=document["told"])
         panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
         return panes
