@@ -187,6 +187,17 @@ def test_too_many_tuples_of_long_ago_are_forgotten_and_told() -> None:
     assert Panes.from_dict(panes.to_dict()).to_dict() == panes.to_dict()
 
 
+def test_the_keys_of_many_jurors_take_no_more_than_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jurors.monitor.panes._BYTES", 50 * (10 + 150))  # 50 tuples of 10 jurors
+    panes = Panes([f"j{k}" for k in range(10)], ["y", "n"])
+    for item in range(200):
+        panes.add(item // 20, bytes(1 + (item >> k) % 2 for k in range(10)))
+        panes.trim(400, 100_000, 2)
+    assert sum(len(pane.tuples) for pane in panes.panes.values()) <= 100
+    assert panes.forgotten + sum(pane.items for pane in panes.panes.values()) == 200
+    assert {8, 9} <= set(panes.panes)
+
+
 def test_a_half_life_weighs_the_past_less_and_claims_no_more_items_than_that_is_worth() -> None:
     monitor = Monitor("half-life 80")
     monitor.learn_many(rows(range(400), "yyn"))

@@ -78,7 +78,7 @@ class Counting:
     def _learn(self, batch: Batch) -> None:
         self._check(batch, timed=batch.time is not None and bool((batch.time > UNTIMED).all()))
         self._ledger.learn(batch)
-        self._ledger.panes.trim(self.keep, MOST_TUPLES)
+        self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
 
     def _check(self, batch: Batch, *, timed: bool) -> None:
         self._ledger.panes.check_labels([one for one in batch.labels if one is not None])

@@ -17,7 +17,7 @@ import numpy as np
 
 from jurors.monitor.closed import Closed
 from jurors.monitor.incoming import UNTIMED, Batch
-from jurors.monitor.keys import Coded, keys_of, votes_in
+from jurors.monitor.keys import Coded, from_text, keys_of, to_text, votes_in
 from jurors.monitor.panes import Panes, Recoding
 from jurors.monitor.window import Window
 from jurors.numbers.arrays import Flags, Floats, Integers
@@ -207,7 +207,7 @@ class Ledger:
             "items": list(self.entries),
             "panes": columns[0],
             "first": [None if np.isinf(one) else one for one in columns[1]],
-            "keys": [key.hex() for key in columns[2]],
+            "keys": to_text(columns[2]),
             "times": [times.hex() for times in columns[3]],
             "closed": self.closed.to_dict(),
             "begun": self.begun,
@@ -221,7 +221,7 @@ class Ledger:
         columns = (
             document["panes"],
             first,
-            map(bytes.fromhex, document["keys"]),
+            from_text(document["keys"], len(document["items"])),
             map(bytes.fromhex, document["times"]),
         )
         self.entries = dict(zip(document["items"], zip(*columns, strict=True), strict=True))

@@ -163,7 +163,7 @@ class Monitor(Counting):
         theirs = other.copy()._ledger
         self._ledger.panes.check_labels(theirs.panes.labels)
         self._ledger.absorb(theirs)
-        self._ledger.panes.trim(self.keep, MOST_TUPLES)
+        self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
         return self
 
     def copy(self) -> Monitor:

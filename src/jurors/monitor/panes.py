@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jurors.errors import VotesError
-from jurors.monitor.keys import Coded, keys_of, votes_in, weighed
+from jurors.monitor.keys import Coded, keys_of, weighed
+from jurors.monitor.pane import Pane
 from jurors.numbers.arrays import Integers
 from jurors.options import Reading
 from jurors.sketch import Sketch
@@ -25,63 +26,10 @@ from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.findings.while_reading import with_findings
 from jurors.votes.table import ordered_labels, recode
 
+__all__ = ["MOST_LABELS", "Pane", "Panes", "Recoding"]
+
+_BYTES, _BYTES_EACH = 1 << 27, 150  # what tuples may take, and what a key and its count take beside its bytes
 MOST_LABELS = 250  #: that fit a byte beside "no vote"
-
-
-@dataclass
-class Pane:
-    """One stretch of the stream."""
-
-    number: int
-    tuples: dict[bytes, int] = field(default_factory=dict)  #: key -> on how many items it was said
-    items: int = 0
-    votes: int = 0
-    first_time: float | None = None  #: of its votes' own times, where they have some
-    last_time: float | None = None
-    revision: int = field(default=0, compare=False)  #: grows with every change
-
-    def see(self, first: float | None, last: float | None) -> None:
-        """Note the times of some of its votes, where they have any."""
-        if first is not None:
-            self.first_time = first if self.first_time is None else min(self.first_time, first)
-        if last is not None:
-            self.last_time = last if self.last_time is None else max(self.last_time, last)
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON's own types; keys in a fixed order, so that equal panes give equal documents."""
-        said = sorted(self.tuples.items())
-        return {
-            "number": self.number,
-            "keys": [key.hex() for key, _ in said],
-            "counts": [count for _, count in said],
-            "times": [self.first_time, self.last_time],
-        }
-
-    def copy(self) -> Pane:
-        """A pane of its own, with the same counts."""
-        return replace(self, tuples=dict(self.tuples))
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Pane:
-        """The inverse of `to_dict`."""
-        pane = cls(int(document["number"]))
-        for key, count in zip(map(bytes.fromhex, document["keys"]), document["counts"], strict=True):
-            pane.add(key, int(count))
-        pane.first_time, pane.last_time = document["times"]
-        return pane
-
-    def add(self, key: bytes, times: int = 1) -> None:
-        """Count a decision tuple so many times more, or (negative) fewer."""
-        count = self.tuples.get(key, 0) + times
-        if count < 0:
-            raise ValueError(f"pane {self.number} holds no such tuple to take back")
-        if count:
-            self.tuples[key] = count
-        else:
-            self.tuples.pop(key, None)
-        self.items += times
-        self.votes += times * votes_in(key)
-        self.revision += 1
 
 
 class Panes:
@@ -170,11 +118,19 @@ class Panes:
         else:
             self.pane(number).add(key, times)
 
-    def trim(self, keep: int, most: int) -> None:
-        """At most so many panes: older ones are added up; what they hold is forgotten where it has too many tuples."""
-        if len(self.panes) > keep:
-            self.join_up_to(sorted(self.panes)[-keep])
-        if self.since is not None and len(self.panes[self.since].tuples) > most:
+    def trim(self, keep: int, most: int, fewest: int = 1) -> None:
+        """At most so many panes: older ones are added up; what they hold is forgotten where it has too many tuples.
+
+        Where jurors are many their keys are long, and fewer panes and tuples fit into 128 MB of each; at least `fewest`
+        panes are kept apart.
+        """
+        fit = _BYTES // (len(self.jurors) + _BYTES_EACH)
+        numbers = sorted(self.panes, reverse=True)[:keep]
+        held = np.cumsum([len(self.panes[number].tuples) for number in numbers])
+        kept = max(int((held <= fit).sum()), min(fewest, len(numbers)))
+        if kept < len(self.panes):
+            self.join_up_to(numbers[kept - 1])
+        if self.since is not None and len(self.panes[self.since].tuples) > min(most, fit):
             self.forgotten += self.panes[self.since].items
             self.panes[self.since] = Pane(self.since)
             self.gone = self.since

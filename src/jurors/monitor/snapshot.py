@@ -33,7 +33,7 @@ def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
         return restore(_state(_content(path)))
     except JurorsError as error:
         raise error.in_file(str(path)) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, zlib.error):
         raise VotesError(f"this snapshot does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
 
 
