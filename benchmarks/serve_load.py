@@ -113,7 +113,9 @@ def run_bare() -> None:
 
     import uvicorn
 
-    listener = socket.create_server(("127.0.0.1", 0), backlog=2_048)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # as ours: without Nagle's delay
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(2_048)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     config = uvicorn.Config(bare(), log_level="warning", access_log=False)
     uvicorn.Server(config).run(sockets=[listener])
@@ -166,7 +168,8 @@ def _send(port: int, size: int, prepared: list[bytes], until: float, sent: Sent)
         begun = time.perf_counter()
         if begun > until:
             break
-        _ask(connection, "POST", "/v1/projects/p/votes", body)
+        answer = _ask(connection, "POST", "/v1/projects/p/votes", body)
+        assert answer == {"accepted": size}, answer
         sent.waits.append(time.perf_counter() - begun)
         sent.votes += size
     connection.close()
