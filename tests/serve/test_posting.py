@@ -138,9 +138,3 @@ def test_logs_of_other_tools_are_votes_too(tmp_path: Any) -> None:
     assert (damaged.status_code, unknown.status_code) == (422, 422)
     assert str(tmp_path) not in damaged.text
     assert "jurors-" not in damaged.text
-
-
-def test_answers_do_not_wait_for_acknowledgements() -> None:
-    listener = _listener(Settings(port=0))
-    assert listener.proto == socket.IPPROTO_TCP  # asyncio turns Nagle's delay off for these alone
-    listener.close()
