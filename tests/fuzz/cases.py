@@ -89,6 +89,8 @@ def make_case(seed: int, number: int) -> Case:
     case.args = [*words.split(), *arguments(rng, commands()[words], world)]
     if kind in logs.QUESTIONS and rng.random() < 0.6:
         case.args += ["--from", logs.QUESTIONS[kind]]
+    if words == "watch" and case.stdin is None:
+        case.args += ["--once"]  # otherwise it goes on
     if words == "reference" and "--fit" in case.args and "--key" not in case.args:
         case.args += ["--key", world.extra("key")]
     case.outputs = world.outputs

@@ -18,7 +18,7 @@ _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
 _SHARES = ("0", "0.05", "0.2", "0.5", "0.8", "0.95", "1")
 _ODD_SHARES = ("-0.1", "1.5", "nan", "inf", "-inf", "1e-320", "1e308", "", "x", "1/3", "0.5.5", "٠")
-OUTPUTS = ("-o", "--output", "--junit", "--truth", "--chart", "--by-true-label")
+OUTPUTS = ("-o", "--output", "--junit", "--truth", "--chart", "--by-true-label", "--state")
 _ENDINGS = (
     ".csv",
     ".json",
@@ -50,8 +50,8 @@ class World:
     outputs: list[str] = field(default_factory=list)  #: what the command may write
 
 
-#: commands that go on until they are stopped, that keep a store, which is no output, or that run programs
-LEFT_OUT = ("serve", "keys", "watch")
+#: commands that go on until they are stopped, or that keep a store, which is no output
+LEFT_OUT = ("serve", "keys")
 
 
 def commands() -> dict[str, click.Command]:
@@ -207,6 +207,9 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--min-score": _limit, "--min-accuracy": _limit, "--min-prevalence": _limit, "--max-prevalence": _limit,
     "--spec": _spec,
     "--items": _pick("1", "5", "50", "200"),
+    "--window": _pick("20", "5", "1h", "1h/5m", "half-life 1d", "1d/1d", "0", "-1", "5m/1h", "1e9", "x", "half-life"),
+    "--exec": _pick("true", "false", "no-such-program", "", "'"),
+    "--webhook": _pick("http://127.0.0.1:9/", "http://10.0.0.1/", "ftp://x.test", "file:///etc/passwd", "//", ""),
     "--tests": _pick("1", "2"), "--train": _pick("5", "50"),
     "--jurors": _pick("3", "5", "ann,bob,cy", "1", "0", "12", "a,a", ","),
     "--prevalence": _pick("0.5", "0.3,0.7", "1/3,1/3", "0", "1", "2", "0.5,0.5,0.5"),
