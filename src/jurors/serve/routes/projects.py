@@ -117,7 +117,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
     return {**summary(store, one, alarms), "settings": one.settings}
 
 
-@router.delete("/{name}", status_code=204, responses=answers(None, 404))
+@router.delete("/{name}", status_code=204, response_model=None, responses=answers(None, 404))
 def delete_project(name: str, request: Request) -> None:
     """Forget a project, with all its votes and counts."""
     store: Store = request.app.state.store
