@@ -207,6 +207,10 @@ def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(tmp_path: 
         4,
         ["ann", "claude", "gpt-4"],
     )
+    spans_json = json.loads((SAMPLES / "openinference" / "spans.json").read_text())
+    (folder / "more.json").write_text(json.dumps(spans_json))
+    current.look(ended=True)
+    assert (current.monitor.votes, current.monitor.items) == (12, 4)  # the same spans, written another way
     assert len(news) == 1
     assert "broken.json" in news[0].where
 

@@ -23,6 +23,8 @@ def line_of(look: Look) -> str:
     parts = [f"{_clock()}  {monitor.items:,} items, {monitor.votes:,} votes (+{look.new:,})", _scores(look)]
     if look.ringing:
         parts.append(f"{len(look.ringing)} alarm{'s' * (len(look.ringing) > 1)}")
+    if monitor.late:
+        parts.append(f"{monitor.late:,} too late to count")
     if look.refused:
         parts.append(f"{look.refused:,} not read")
     return "; ".join(part for part in parts if part)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Protocol
 
 from jurors.errors import VotesError
 from jurors.options import Reading
-from jurors.votes.readers import Records, find_reader, read_records
+from jurors.votes.readers import Records, find_reader, openinference, read_records
 from jurors.votes.readers.log_files import Files
 from jurors.watch.rows import Rows, Vote, votes_of
 from jurors.watch.tail import Position, Tail
@@ -146,8 +146,7 @@ class StandardInput:
         yield batch
 
     def _read(self) -> None:
-        stream = self.stream or sys.stdin.buffer
-        for line in iter(lambda: stream.readline(1 << 26), b""):
+        for line in _raw_lines(self.stream or sys.stdin.buffer):
             self._lines.put(line)
         self._lines.put(b"")
 
@@ -171,6 +170,21 @@ class StandardInput:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Nothing to restore."""
+
+
+def _raw_lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Lines of a pipe without a buffer of Python's, whose lock a thread would hold while the process ends."""
+    try:
+        place = stream.fileno()
+    except OSError:  # no file behind it
+        yield from stream
+        return
+    rest = b""
+    while piece := os.read(place, 1 << 16):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    if rest:
+        yield rest
 
 
 @dataclass
@@ -258,10 +272,13 @@ class Folder:
         reader = find_reader([path], self.path, self.options.tool)
         if reader is None:
             raise VotesError("no reader knows this file; name its tool with --from, or take it away")
+        if reader[0] == "openinference":
+            _, _, question = (self.options.tool or "").partition(":")
+            return openinference.read_stream(files, question or None), ""
         records = read_records(files.paths, files.root, reader[1])
         if not isinstance(records, Records):
             raise VotesError("counts without items cannot be followed; leave them out")
-        return records, "" if reader[0] == "openinference" else f"{Path(name).with_suffix('').as_posix()}/"
+        return records, f"{Path(name).with_suffix('').as_posix()}/"
 
     def close(self) -> None:
         """Every file is let go after each look."""

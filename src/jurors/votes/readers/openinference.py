@@ -70,11 +70,20 @@ def _is_spans(files: Files, path: Path) -> bool:
 
 def read(files: Files, question: str | None = None) -> Records:
     """The results on every span, trace and session; with a question, only those of that name."""
+    return records_from(_all_records(files), question, is_stream=False)
+
+
+def read_stream(files: Files, question: str | None = None) -> Records:
+    """The same where more files will come: each vote names its juror by itself."""
+    return records_from(_all_records(files), question)
+
+
+def _all_records(files: Files) -> Iterator[Node]:
     paths = files.own(lambda path: _is_spans(files, path), TITLE)
     if not paths:
         raise VotesError(f"this is no {TITLE}: expected OTLP-JSON ('resourceSpans'), spans or annotations")
-    records = (record for path in paths for record in _records(files, path))
-    return records_from(records, question, is_stream=False)
+    for path in paths:
+        yield from _records(files, path)
 
 
 def records_from(records: Iterable[Node], question: str | None = None, *, is_stream: bool = True) -> Records:
