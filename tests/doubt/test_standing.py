@@ -170,3 +170,15 @@ def test_swapped_is_beyond_chance_below_a_coin_with_two_labels(monkeypatch: pyte
     for below, named in ((1.6, []), (1.7, ["a"])):  # standard errors; 1.645 at a level of 90%
         near = graded([0.5 - 0.01 * below, 0.9], 0.01, labels=("A", "B"), exam=None, solution=grades.solution)
         assert standing.swapped(near) == named
+
+
+def test_who_may_be_weak_is_everybody_whom_all_pairs_would_name() -> None:
+    rng = np.random.default_rng(3)
+    for size in (3, 9, 60):
+        score, error = rng.uniform(0.4, 0.9, size), rng.uniform(0.0, 0.03, size)
+        score[rng.random(size) < 0.1] = np.nan
+        error[rng.random(size) < 0.1] = np.nan
+        gap = score[None, :] - score[:, None]
+        above = (gap >= 0.05) & (gap > 2 * np.hypot(error[None, :], error[:, None]))
+        weak = np.flatnonzero(2 * above.sum(axis=1) > size - 1)
+        assert set(weak.tolist()) <= set(standing._may_be_weak(score, 2 * error).tolist())

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -134,6 +135,14 @@ def test_ten_thousand_rows_keep_their_order(tmp_path: Path) -> None:
 
 
 # -- what is understood ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [127, 128, 129])
+def test_codes_of_many_labels_leave_room_for_an_empty_cell(labels: int) -> None:
+    rows = [(f"i{k // 2}", "ab"[k % 2], f"L{k % labels}" if k != 5 else "") for k in range(2 * labels)]
+    votes = read_votes(io.StringIO("item,juror,label\n" + "".join(",".join(row) + "\n" for row in rows)))
+    said = np.array([*votes.labels, None], dtype=object)[votes.codes]
+    assert said.ravel().tolist() == [row[2] or None for row in rows]
 
 
 def test_standard_input_is_told_by_its_content(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,3 +84,25 @@ def test_relabel_cannot_merge_labels() -> None:
     assert votes.relabel({"a": "z"}).labels == ("z", "b")
     with pytest.raises(VotesError, match="merge"):
         votes.relabel({"a": "b"})
+
+
+def test_votes_of_a_large_table_are_sorted_whatever_their_order_and_a_second_one_is_named() -> None:
+    rng = np.random.default_rng(0)
+    items, width = 2_000, 3_000  # so many cells are no matrix
+    cells = np.sort(rng.choice(items * width, 5_000, replace=False))
+    codes, mixed = rng.integers(0, 3, 5_000), rng.permutation(5_000)
+
+    def votes(at: Any, duplicates: Any = "error") -> Votes:
+        jurors = [f"j{k}" for k in range(width)]
+        item, juror = cells[at] // width, (cells[at] % width).astype(np.int32)
+        return Votes.from_codes(
+            items=np.arange(items), jurors=jurors, values=["a", "b", "c"], item=item, juror=juror, value=codes[at],
+            duplicates=duplicates,
+        )  # fmt: skip
+
+    for got, wanted in zip(votes(mixed).triples(), (cells // width, cells % width, codes), strict=True):
+        assert np.array_equal(got, wanted)
+    again = np.append(mixed, mixed[7])
+    with pytest.raises(VotesError, match="votes more than once"):
+        votes(again)
+    assert np.array_equal(votes(again, "first").triples()[2], codes)

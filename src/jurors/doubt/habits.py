@@ -19,6 +19,7 @@ from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.catalogue import Level
 from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
+from jurors.sketch.pairs import parts_of, votes_cast
 
 _NEARLY_ALWAYS = 0.9  # of its votes: a juror whose commonest answer makes up as much is near-constant
 _ENOUGH_VOTES = 20  # below, nobody is called near-constant: nineteen of nineteen happen
@@ -87,26 +88,33 @@ def habits_of(sketch: Sketch) -> Habits:
     >>> habits.shares.tolist(), round(habits.kappa, 3)
     ([[0.6, 0.4], [0.4, 0.6]], 0.615)
     """
-    row, juror, said = sketch.tuples.triples()
-    shape, rows, counts = (len(sketch.jurors), len(sketch.labels)), sketch.tuples.rows, sketch.counts.astype(float)
-    weight = counts[row]
-    by_label = np.bincount(juror.astype(np.int64) * shape[1] + said, weight, shape[0] * shape[1]).reshape(shape)
+    by_label = np.sum([_said(part) for part, _ in parts_of(sketch)], axis=0)
     votes = by_label.sum(axis=1)
     shares = by_label / np.maximum(votes, 1.0)[:, None]
-    excess, room = _beyond_habit(sketch, shares)
-    of_juror = np.bincount(juror, weight * excess, shape[0]) / np.maximum(
-        np.bincount(juror, weight * room, shape[0]), _LEAST
-    )
-    by_item = [np.bincount(row, one, rows).astype(float) for one in (excess, room)]
+    parts = [_beyond_habit(part, shares) for part, _ in parts_of(sketch)]
+    of_juror = np.sum([part[0] for part in parts], axis=0)
+    by_item, counts = np.concatenate([part[1] for part in parts], axis=1), sketch.counts.astype(float)
     kappa, error = _ratio(by_item[0], by_item[1], counts)
     # One more item on which all agree against their habits is the least that could have told another story.
-    pairs = float((np.bincount(row, minlength=rows) ** 2 * counts).sum() / max(counts.sum(), 1))
+    pairs = float((votes_cast(sketch) ** 2 * counts).sum() / max(counts.sum(), 1))
     high, spread = _ratio(np.append(by_item[0], pairs), np.append(by_item[1], pairs), np.append(counts, 1.0))
-    return Habits(shares, votes, kappa, error, of_juror, high + 1.645 * spread)
+    return Habits(shares, votes, kappa, error, of_juror[0] / np.maximum(of_juror[1], _LEAST), high + 1.645 * spread)
+
+
+def _said(sketch: Sketch) -> Floats:
+    """Jurors x labels: how often each says which."""
+    row, juror, said = sketch.tuples.triples()
+    width, labels = len(sketch.jurors), len(sketch.labels)
+    weight = sketch.counts.astype(float)[row]
+    said_by = np.bincount(juror.astype(np.int64) * labels + said, weight, width * labels)
+    return np.asarray(said_by.reshape(width, labels), dtype=np.float64)
 
 
 def _beyond_habit(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
-    """For each vote, over the others on its item: agreements less expected ones, and one less expected ones."""
+    """Agreements less expected ones, and one less expected ones, over the others on a vote's item.
+
+    Summed by juror (2, N), items as often as they are there, and by tuple (2, T), each once.
+    """
     row, juror, said = sketch.tuples.triples()
     labels, rows = len(sketch.labels), sketch.tuples.rows
     place = row.astype(np.int64) * labels + said
@@ -116,7 +124,9 @@ def _beyond_habit(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
     for share in np.ascontiguousarray(shares.T):
         own = share[juror]
         expected += own * (np.bincount(row, own, rows)[row] - own)
-    return alike - expected, others - expected
+    both, weight = (alike - expected, others - expected), sketch.counts.astype(float)[row]
+    by_juror = [np.bincount(juror, weight * one, len(sketch.jurors)) for one in both]
+    return np.array(by_juror), np.array([np.bincount(row, one, rows) for one in both])
 
 
 def _ratio(excess: Floats, room: Floats, counts: Floats) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from jurors.evaluate.solution import Solution
 from jurors.names import and_more
 from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
+from jurors.sketch.pairs import parts_of
 
 _MOST_NAMED = 8
 _LEAST = 1e-12
@@ -84,6 +85,11 @@ def heard_by_others(sketch: Sketch, posterior: Floats, confusion: Floats) -> Hea
 
     `confusion` is (N, R, R). With items easy and hard, whose confusions it averages, this is approximate.
     """
+    parts = [_heard(part, posterior[rows], confusion) for part, rows in parts_of(sketch)]
+    return Heard(np.sum([part.joint for part in parts], axis=0), np.sum([part.squares for part in parts], axis=0))
+
+
+def _heard(sketch: Sketch, posterior: Floats, confusion: Floats) -> Heard:
     row, juror, said = sketch.tuples.triples()
     width, labels = len(sketch.jurors), len(sketch.labels)
     # (labels, T) and (labels, jurors x labels said): one label at a time, votes x labels would be the largest table

@@ -90,13 +90,21 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
         return []
     score, error = scores_and_errors(result)
     critical = NormalDist().inv_cdf(1 - 0.05 / (size * (size - 1)))
-    gap = score[None, :] - score[:, None]  # (juror, other): how far the other is above
+    able = _may_be_weak(score, critical * error)
+    gap = score[None, :] - score[able, None]  # (juror, other): how far the other is above
     with np.errstate(invalid="ignore"):
-        above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[:, None]))
-    weak = np.flatnonzero(2 * above.sum(axis=1) > size - 1)
+        above = (gap >= _GAP) & (gap > critical * np.hypot(error[None, :], error[able, None]))
+    weak = able[2 * above.sum(axis=1) > size - 1]
     weak = weak[np.argsort(score[weak], kind="stable")]
     real = result.as_real if isinstance(result, Evaluation) and len(weak) else None  # asked only where it matters
     return [result.jurors[k] for k in weak if real is None or _is_weak(real, result.jurors, int(k), critical)]
+
+
+def _may_be_weak(score: Any, doubt: Any) -> Any:
+    """Jurors below most of the others even if these were known exactly: of hundreds, all pairs are many."""
+    known = np.sort(score[np.isfinite(score)])
+    above = len(known) - np.searchsorted(known, score + 0.999 * np.maximum(_GAP, doubt))  # NaN comes last: nobody
+    return np.flatnonzero(2 * above > len(score) - 1)
 
 
 def _is_weak(real: Calibrated, jurors: tuple[str, ...], k: int, critical: float) -> bool:

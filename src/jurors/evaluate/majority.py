@@ -16,6 +16,7 @@ from jurors.errors import SketchError
 from jurors.evaluate.solution import ZERO, Solution
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
+from jurors.sketch.pairs import parts_of
 
 
 def evaluate_majority(sketch: Sketch) -> Solution:
@@ -73,16 +74,18 @@ def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.gene
     """Sum `weight` (tuples x true labels) by juror, true label and label said."""
     size, width = len(sketch.labels), len(sketch.jurors)
     joint = np.zeros((width, size, size), dtype=weight.dtype)
-    row, col, code = sketch.tuples.triples()
     # bincount adds floats, which is exact for whole numbers up to 2^53.
     if weight.dtype == object or (weight.dtype.kind in "iu" and int(weight.sum()) > 1 << 53):
+        row, col, code = sketch.tuples.triples()
         for label in range(size):
             np.add.at(joint[:, label, :], (col, code), weight[row, label])
         return joint
-    place = col.astype(np.int64) * size + code
-    for label, mass in enumerate(np.ascontiguousarray(weight.T)):
-        summed = np.bincount(place, weights=mass[row], minlength=width * size)
-        joint[:, label, :] = summed.reshape(width, size)
+    for part, rows in parts_of(sketch):
+        row, col, code = part.tuples.triples()
+        place = col.astype(np.int64) * size + code
+        for label, mass in enumerate(np.ascontiguousarray(weight[rows].T)):
+            summed = np.bincount(place, weights=mass[row], minlength=width * size).astype(joint.dtype)
+            joint[:, label, :] += summed.reshape(width, size)
     return joint
 
 

@@ -158,7 +158,7 @@ def reference_population(reference: Any) -> Population:
 
 def jury_of(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> Jury:
     """The votes of a sketch with a posterior of its tuples; `voices` says who speaks with whose voice."""
-    row, juror, label = (part.astype(np.int64) for part in sketch.tuples.triples())
+    row, juror, label = sketch.tuples.triples()
     voice = np.array(voices, dtype=np.int64) if voices else np.arange(len(sketch.jurors))
     return Jury(
         posterior=posterior,

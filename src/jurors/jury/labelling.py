@@ -173,7 +173,7 @@ def label_rows(votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partiti
         items=votes.item_names(),
         labels=votes.labels,
         codes=partition.chosen[tuple_of_row],
-        probability=partition.probability[tuple_of_row],
+        probability=np.take(partition.probability, tuple_of_row, axis=0),
         partition=partition,
         counts=votes.counts,
         **about,

@@ -5,7 +5,8 @@ Pairs are lists, not N x N tables, so that a sparse panel of many jurors costs m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
+_PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory stays flat
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
 
 
@@ -45,6 +47,28 @@ def votes_cast(sketch: Sketch) -> Integers:
     if sketch.tuples.is_dense:
         return np.asarray((sketch.tuples.codes >= 0).sum(axis=1), dtype=np.int64)
     return np.bincount(sketch.tuples.triples()[0], minlength=sketch.tuples.rows).astype(np.int64)
+
+
+def parts_of(sketch: Sketch) -> Iterator[tuple[Sketch, slice]]:
+    """The tuples in consecutive parts, with where they stand: a sum over a hundred million votes has no room for more.
+
+    Examples
+    --------
+    >>> [(part.items, rows) for part, rows in parts_of(Sketch.from_counts({"AB": 3, "BB": 2}, jurors=("ann", "bob")))]
+    [(5, slice(0, 2, None))]
+    """
+    votes = sketch.tuples
+    if votes.is_dense or votes.n_votes <= _PART_VOTES:
+        yield sketch, slice(0, votes.rows)
+        return
+    row, col, code = votes.triples()
+    cuts = np.unique([0, *row[_PART_VOTES::_PART_VOTES].tolist(), votes.rows])
+    places = np.searchsorted(row, cuts)
+    for first, last, start, stop in zip(cuts[:-1], cuts[1:], places[:-1], places[1:], strict=True):
+        triples = (row[start:stop] - first, col[start:stop], code[start:stop])
+        counts = sketch.counts[first:last]
+        part = replace(votes, rows=int(last - first), items=None, counts=counts, _sparse=triples)
+        yield Sketch(part), slice(int(first), int(last))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +119,12 @@ class Pairs:
         if not self._is_sparse:
             same = [self.count(label, label) for label in range(size)]
             return np.asarray(np.sum(same, axis=0), dtype=np.float64)
-        row, juror, said = self.sketch.tuples.triples()  # who says the same of a tuple stands on one side of it
-        weighted, plain = self._table(row, juror, row * size + said, self.sketch.tuples.rows * size)
-        return self._of_pairs((weighted.T @ plain).tocsr())
+        total: Any = 0
+        for part, _ in parts_of(self.sketch):
+            row, juror, said = part.tuples.triples()  # who says the same of a tuple stands on one side of it
+            weighted, plain = _table(part, row, juror, row * size + said, part.tuples.rows * size)
+            total = total + weighted.T @ plain
+        return self._of_pairs(total.tocsr())
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""
@@ -112,7 +139,10 @@ class Pairs:
         """Jurors x jurors: items on which one said `left` and the other `right`; an array or a sparse one."""
         if not self._is_sparse:
             return self._dense_product(left, right)
-        return (self._column(left)[0].T @ self._column(right)[1]).tocsr()
+        total: Any = 0
+        for part, _ in parts_of(self.sketch):
+            total = total + self._column(left, part)[0].T @ self._column(right, part)[1]
+        return total.tocsr()
 
     def _dense_product(self, left: int | None, right: int | None) -> Floats:
         codes, counts = self.sketch.tuples.codes, self.sketch.counts
@@ -136,19 +166,23 @@ class Pairs:
         """Those of `_column` that were asked for."""
         return {}
 
-    def _column(self, label: int | None) -> tuple[Any, Any]:
+    def _column(self, label: int | None, part: Sketch) -> tuple[Any, Any]:
         """Tuples x jurors who said a label, or any: with the tuples' counts, and with ones."""
-        if label not in self._columns:
-            row, juror, said = self.sketch.tuples.triples()
-            if label is not None:
-                row, juror = row[said == label], juror[said == label]
-            self._columns[label] = self._table(row, juror, row, self.sketch.tuples.rows)
-        return self._columns[label]
+        if label in self._columns:
+            return self._columns[label]
+        row, juror, said = part.tuples.triples()
+        if label is not None:
+            row, juror = row[said == label], juror[said == label]
+        column = _table(part, row, juror, row, part.tuples.rows)
+        if part is self.sketch:  # of many parts none is kept
+            self._columns[label] = column
+        return column
 
-    def _table(self, row: Integers, juror: NDArray[Any], side: Integers, sides: int) -> tuple[Any, Any]:
-        """Sides x jurors, of votes on rows: with the tuples' counts, and with ones."""
-        from scipy.sparse import csr_array
 
-        shape = (sides, len(self.sketch.jurors))
-        weighted = csr_array((self.sketch.counts.astype(np.float64)[row], (side, juror)), shape=shape)
-        return weighted, csr_array((np.ones(len(row)), weighted.indices, weighted.indptr), shape=shape)
+def _table(part: Sketch, row: Integers, juror: NDArray[Any], side: Integers, sides: int) -> tuple[Any, Any]:
+    """Sides x jurors, of votes on rows: with the tuples' counts, and with ones."""
+    from scipy.sparse import csr_array
+
+    shape = (sides, len(part.jurors))
+    weighted = csr_array((part.counts.astype(np.float64)[row], (side, juror)), shape=shape)
+    return weighted, csr_array((np.ones(len(row)), weighted.indices, weighted.indptr), shape=shape)

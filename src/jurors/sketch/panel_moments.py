@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.sketch.moments import TrioMoments, table_moments
-from jurors.sketch.pairs import Pairs
+from jurors.sketch.pairs import Pairs, parts_of
 from jurors.sketch.sketch import Sketch
 
 if TYPE_CHECKING:
@@ -75,11 +75,19 @@ def pair_moments(sketch: Sketch) -> PairMoments:
     items, covariance = np.zeros((width, width)), np.zeros((width, width))
     items[at] = items[back] = n
     covariance[at] = covariance[back] = (both - one * other / n) / (n - 1)
-    row, col, code = sketch.tuples.triples()
-    weights = sketch.counts[row].astype(float)
-    cast = np.bincount(col, weights=weights, minlength=width)
-    share = np.bincount(col, weights=weights * (code == 1), minlength=width) / np.maximum(cast, 1)
-    return PairMoments(items, covariance, share)
+    return PairMoments(items, covariance, _second_label(sketch))
+
+
+def _second_label(sketch: Sketch) -> Floats:
+    """(N,) how often each juror says the second label, on all items it answered."""
+    width = len(sketch.jurors)
+    cast, said = np.zeros(width), np.zeros(width)
+    for part, _ in parts_of(sketch):
+        row, col, code = part.tuples.triples()
+        weights = part.counts[row].astype(float)
+        cast += np.bincount(col, weights=weights, minlength=width)
+        said += np.bincount(col, weights=weights * (code == 1), minlength=width)
+    return np.asarray(said / np.maximum(cast, 1))
 
 
 def trio_moments(sketch: Sketch) -> tuple[Integers, TrioMoments]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from jurors.numbers.arrays import Integers
 
 _KEY_BITS = 62
+_EXACT = 1 << 24  # whole numbers below are exact in single precision
+_BLOCK = 1 << 15  # rows that stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,6 +347,13 @@ def _group(codes: Codes, labels: int) -> tuple[Integers, Integers, Integers]:
 
 def _horner(codes: Codes, base: int) -> Integers:
     """Each row read as a number in this base."""
+    if base ** codes.shape[1] < _EXACT:  # a product is three times as fast
+        digits = np.array([base**k for k in range(codes.shape[1] - 1, -1, -1)], dtype=np.float32)
+        keys = np.empty(len(codes), dtype=np.int64)
+        for start in range(0, len(codes), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            keys[part] = codes[part].astype(np.float32) @ digits
+        return keys
     keys = codes[:, 0].astype(np.int64)
     for column in range(1, codes.shape[1]):
         keys *= base

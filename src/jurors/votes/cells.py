@@ -157,7 +157,7 @@ def in_natural_order(names: Sequence[Any] | NDArray[Any], code: NDArray[Any]) ->
     plain_names = names.tolist() if isinstance(names, np.ndarray) else names
     ordered = ordered_labels(plain_names)
     place = {name: k for k, name in enumerate(ordered)}
-    return ordered, np.array([place[name] for name in plain_names], dtype=np.int64)[code]
+    return ordered, np.array([place[name] for name in plain_names], dtype=np.int32)[code]
 
 
 def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

@@ -139,7 +139,9 @@ def told_by_table(table: Table, layout: Layout, options: Reading, votes: Votes) 
 
 def _cells_of(table: Table, layout: Layout, options: Reading) -> Votes:
     if layout.kind == "long":
-        return long_votes(factorized(table, layout.used), [table.names[k] for k in layout.used], options)
+        columns = factorized(table, layout.used)
+        table.con.execute("DROP TABLE kept")  # a hundred million rows need not be there twice
+        return long_votes(columns, [table.names[k] for k in layout.used], options)
     codes, values = grid(table, layout.votes)
     item, count = layout.item, layout.count
     return wide_votes(
@@ -172,10 +174,19 @@ def factorized(table: Table, columns: Sequence[int]) -> list[Column]:
             f"FROM (SELECT c{k} AS v, min(rowid) AS first FROM kept WHERE c{k} IS NOT NULL GROUP BY c{k})"
         )
     distinct = [fetched(table, f"SELECT v FROM d{k} ORDER BY code") for k in columns]
-    codes = ", ".join(f"coalesce(d{k}.code, {len(d)})::INTEGER AS c{k}" for k, d in zip(columns, distinct, strict=True))
+    codes = ", ".join(
+        f"coalesce(d{k}.code, {len(d)})::{_whole(len(d))} AS c{k}" for k, d in zip(columns, distinct, strict=True)
+    )
     joins = " ".join(f"LEFT JOIN d{k} ON d{k}.v = kept.c{k}" for k in columns)
-    rows = con.execute(f"SELECT kept.rowid AS row, {codes} FROM kept {joins}").fetchnumpy()
+    row = f"kept.rowid::{_whole(con.execute('SELECT count(*) FROM kept').fetchall()[0][0])} AS row"
+    rows = con.execute(f"SELECT {row}, {codes} FROM kept {joins}").fetchnumpy()
     return [_in_order(table.parse(d, k), rows["row"], rows[f"c{k}"]) for k, d in zip(columns, distinct, strict=True)]
+
+
+def _whole(largest: int) -> str:
+    """DuckDB's smallest type of a whole number."""
+    limits = {"TINYINT": 1 << 7, "SMALLINT": 1 << 15, "INTEGER": 1 << 31}
+    return next((name for name, limit in limits.items() if largest < limit), "BIGINT")
 
 
 def _in_order(values: Sequence[Any], row: NDArray[Any], code: NDArray[Any]) -> Column:

@@ -135,11 +135,17 @@ class Votes:
         present = [v for v in map(plain, values) if not is_missing(v)]
         kinds = ordered_labels(present) if labels is None else tuple(labels)
         code = recode(values, kinds)[np.asarray(value)]
-        kept = code >= 0
-        row, col, code = np.asarray(item)[kept], np.asarray(juror)[kept], code[kept]
-        row, col, code = _without_duplicates(row, col, code, items=items, jurors=names, rule=duplicates)
+        row, col, kept = np.asarray(item), np.asarray(juror), code >= 0
+        if not kept.all():
+            row, col, code = row[kept], col[kept], code[kept]
         ids = np.asarray(items)
-        return cls(jurors=names, labels=kinds, rows=len(ids), items=ids)._with_triples(row, col, code)
+        bare = cls(jurors=names, labels=kinds, rows=len(ids), items=ids)
+        if not fits_dense(len(ids) * len(names), len(row)):
+            triples = _sorted_votes(row, col, code, (len(ids), len(names), len(kinds)))
+            if triples is not None:
+                return replace(bare, _sparse=triples)
+        row, col, code = _without_duplicates(row, col, code, items=items, jurors=names, rule=duplicates)
+        return bare._with_triples(row, col, code)
 
     @classmethod
     def from_frame(cls, frame: Any, **options: Unpack[TableOptions]) -> Votes:
@@ -434,6 +440,30 @@ def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
         stranger = plain(values[codes.index(None)])
         raise VotesError(f"label {stranger!r} is not among the labels {', '.join(map(str, kinds))}")
     return np.array(codes, dtype=code_type(len(kinds))) if codes else np.zeros(0, dtype=np.int8)
+
+
+def _sorted_votes(
+    row: NDArray[Any], col: NDArray[Any], code: Codes, shape: tuple[int, int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None:
+    """The votes sorted by row and juror, each as one number: half the memory of sorting places, and faster.
+
+    None where a juror votes twice on an item, or where a number would not hold a vote.
+    """
+    rows, width, labels = shape
+    if rows * width * labels >= 1 << 63:
+        return None
+    votes = row.astype(np.int64)
+    for part, size in ((col, width), (code, labels)):
+        votes *= size
+        votes += part
+    votes.sort()
+    said = (votes % labels).astype(code_type(labels))
+    votes //= labels
+    if (votes[1:] == votes[:-1]).any():
+        return None
+    juror = (votes % width).astype(np.int32)
+    votes //= width
+    return votes, juror, said
 
 
 def _without_duplicates(

@@ -58,25 +58,41 @@ class OneHot:
             place[rows] = np.arange(len(rows))
             kept = place[row] >= 0
             row, cell, width = place[row[kept]], cell[kept], len(rows)
-        self.matrix: Any
+        self.matrices: list[Any]  # they add up
         if cells * width <= _DENSE_CELLS:
-            self.matrix = np.zeros((cells, width))
-            self.matrix[cell, row] = 1.0
+            self.matrices = [np.zeros((cells, width))]
+            self.matrices[0][cell, row] = 1.0
         else:
-            from scipy.sparse import csr_array
-
-            self.matrix = csr_array((np.ones(len(row)), (cell, row)), shape=(cells, width))
+            self.matrices = [_sparse(row[run], cell[run], width, cells) for run in _runs(row)]
 
     def sums(self, mass: Floats) -> tuple[Floats, Floats]:
         """(T, R, K) masses by true label, summed over votes that said it and over all votes: (N, R, K) each."""
         jurors, labels = self.shape
-        matrix = self.matrix if mass.dtype == np.float64 else self._single
-        joint = np.asarray(matrix @ mass.reshape(len(mass), -1)).reshape(jurors, labels, labels, -1)
+        matrices = self.matrices if mass.dtype == np.float64 else self._single
+        flat = mass.reshape(len(mass), -1)
+        joint = np.asarray(sum(matrix @ flat for matrix in matrices)).reshape(jurors, labels, labels, -1)
         return np.einsum("jllk->jlk", joint), joint.sum(axis=1)
 
     @cached_property
-    def _single(self) -> Any:
-        return self.matrix.astype(np.float32)
+    def _single(self) -> list[Any]:
+        return [matrix.astype(np.float32, copy=False) for matrix in self.matrices]
+
+
+def _runs(row: Integers) -> list[slice]:
+    """The votes in runs that are sorted by tuple: those of the jurors, then those of each labelling."""
+    ends = (np.flatnonzero(row[1:] < row[:-1]) + 1).tolist()
+    return [slice(start, end) for start, end in zip([0, *ends], [*ends, len(row)], strict=True)]
+
+
+def _sparse(row: Integers, cell: Integers, rows: int, cells: int) -> Any:
+    """Cells x tuples, of votes that are sorted by tuple; ones are as exact in single precision, which is half of it."""
+    from scipy.sparse import csr_array
+
+    index = np.dtype(np.int32 if max(len(row), cells) < 2**31 else np.int64)
+    pointer = np.zeros(rows + 1, dtype=index)
+    np.cumsum(np.bincount(row, minlength=rows), out=pointer[1:])
+    ones = np.ones(len(row), dtype=np.float32)
+    return csr_array((ones, cell.astype(index, copy=False), pointer), shape=(rows, cells)).T
 
 
 def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None) -> Sums:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors.numbers.arrays import Floats, Integers
 
@@ -18,8 +20,8 @@ class Jury:
     posterior: Floats  #: (T, R) probability of each label
     weights: Floats  #: (T,) how many items have the tuple
     row: Integers  #: the tuple of each vote
-    juror: Integers  #: who cast it
-    label: Integers  #: what was said
+    juror: NDArray[np.signedinteger[Any]]  #: who cast it
+    label: NDArray[np.signedinteger[Any]]  #: what was said
     jurors: int
     voices: Floats  #: (T,) how many voices answered: one judge asked five times is one voice
 
@@ -29,7 +31,7 @@ class Jury:
         return int(self.posterior.shape[1])
 
 
-def count_voices(row: Integers, juror: Integers, tuples: int, voice: Integers) -> Floats:
+def count_voices(row: Integers, juror: NDArray[np.signedinteger[Any]], tuples: int, voice: Integers) -> Floats:
     """(T,) how many voices answered each tuple."""
     if len(voice) == 0 or int(voice.max()) + 1 == len(voice):
         return np.bincount(row, minlength=tuples).astype(np.float64)
@@ -40,12 +42,12 @@ def count_voices(row: Integers, juror: Integers, tuples: int, voice: Integers) -
 
 def with_labels(jury: Jury, chosen: Integers) -> Jury:
     """One more juror, who says these labels of the tuples: they are graded as everybody's answers are."""
-    last = np.full(len(chosen), jury.jurors)
+    last = np.full(len(chosen), jury.jurors, dtype=jury.juror.dtype)
     return replace(
         jury,
         row=np.concatenate([jury.row, np.arange(len(chosen))]),
         juror=np.concatenate([jury.juror, last]),
-        label=np.concatenate([jury.label, chosen]),
+        label=np.concatenate([jury.label, chosen.astype(jury.label.dtype)]),
         jurors=jury.jurors + 1,
     )
 

@@ -181,7 +181,7 @@ def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
 def _log_prior(problem: Problem, at: Parameters) -> Floats:
     """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
     value = problem.items * at.prior.sum(axis=1)
-    value += np.einsum("bkc,bkc->b", at.table, np.broadcast_to(problem.pseudo, at.table.shape))
+    value += np.einsum("bkc,bkc->b", at.table, problem.pseudo)
     if at.has_strata:
         value += (at.away - 2.0 * np.logaddexp(0.0, at.away)).sum(axis=1)  # log h + log(1 - h)
     return np.asarray(value)
@@ -231,23 +231,26 @@ def _normalise(at: Parameters) -> Parameters:
     """Bring extrapolated logarithms back to probabilities that add up to one."""
     out = Parameters(np.clip(at.flat, -60.0, 60.0), at.jurors, at.labels)
     table = out.table.reshape(len(at.flat), -1, at.jurors, at.labels)  # views: the subtractions change ``out``
-    table -= table.max(axis=3, keepdims=True)
     table -= np.log(np.exp(table).sum(axis=3, keepdims=True))
     prior = out.prior
-    prior -= prior.max(axis=1, keepdims=True)
     prior -= np.log(np.exp(prior).sum(axis=1, keepdims=True))
     return out
 
 
-def ascend(problem: Problem, at: Parameters, tolerance: float, limit: int) -> tuple[Parameters, int, bool]:
+def ascend(
+    problem: Problem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False
+) -> tuple[Parameters, int, bool]:
     """Run accelerated EM until neither a plain EM step nor the last long one gains much in any panel.
 
-    On a plateau plain steps gain next to nothing for long; long ones show that it goes on.
+    On a plateau plain steps gain next to nothing for long; long ones show that it goes on. A `relative` tolerance is a
+    share of the height at the start, of the panel that is lowest there.
     """
     twice, floor = at, np.full(problem.data.stack, -np.inf)
     before, steps = floor, 0
     while steps < limit:
         once, start = _improve(problem, at)
+        if relative and not steps:
+            tolerance *= float(np.abs(start).max())
         steps += 2
         fallen = start < floor
         if fallen.any():  # the long step overshot: go back to the plain one there
@@ -301,12 +304,9 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
     With strata, the items without a clear majority are the harder ones.
     """
     data = problem.data
-    cell = np.tile(np.eye(data.labels), data.jurors)[None]
-    shares = data.scores(np.broadcast_to(cell, (data.stack, *cell.shape[1:]))) + 1.0 / data.labels
-    shares = shares / shares.sum(axis=1, keepdims=True)
-    top = shares.max(axis=1, keepdims=True)
-    shares = shares if labels is None else labels
+    shares = _vote_shares(data) if labels is None else labels
     if problem.model == "strata":
+        top = (shares if labels is None else _vote_shares(data)).max(axis=1, keepdims=True)
         middle = (top * data.weights[:, None]).sum(axis=2, keepdims=True) / data.weights.sum(axis=1)[:, None, None]
         easy = 1.0 / (1.0 + np.exp(-np.clip(8.0 * (top - middle), -3.0, 3.0)))
         shares = np.concatenate([shares * easy, shares * (1.0 - easy)], axis=1)
@@ -315,3 +315,10 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
         shares = shares / shares.sum(axis=1, keepdims=True)
     shares = shares * data.weights[:, None, :]
     return _maximise(problem, shares.sum(axis=2) + problem.items, data.counts(shares), None)
+
+
+def _vote_shares(data: Incidence) -> Floats:
+    """Of each tuple's votes the share of each label (stack, R, T), with one vote spread over all."""
+    cell = np.tile(np.eye(data.labels), data.jurors)[None]
+    shares = data.scores(np.broadcast_to(cell, (data.stack, *cell.shape[1:]))) + 1.0 / data.labels
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

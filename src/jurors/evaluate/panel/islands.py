@@ -13,6 +13,7 @@ import numpy as np
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
 from jurors.sketch.links import linked
+from jurors.sketch.pairs import parts_of
 
 FEWEST_VOICES = 3  #: two agree as often whoever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
@@ -85,9 +86,16 @@ def juror_groups(sketch: Sketch) -> Integers:
     width = len(sketch.jurors)
     if sketch.tuples.is_dense and (sketch.tuples.codes >= 0).all(axis=1).any():
         return np.zeros(width, dtype=np.int64)
+    links = [_links(part) for part, _ in parts_of(sketch)]
+    return linked(np.concatenate([group[0] for group in links]), np.concatenate([group[1] for group in links]), width)
+
+
+def _links(sketch: Sketch) -> tuple[Integers, Integers]:
+    """Every juror with the first of those whom common tuples link it with: votes on a tuple stand side by side."""
     row, col, _ = sketch.tuples.triples()
-    seen = sketch.counts[row] > 0
-    return linked(col[seen], width + row[seen], width + sketch.tuples.rows)[:width]  # jurors linked through tuples
+    common = (row[1:] == row[:-1]) & (sketch.counts[row[1:]] > 0)
+    group = linked(col[:-1][common], col[1:][common], len(sketch.jurors))
+    return np.unique(group, return_index=True)[1][group], np.arange(len(group))
 
 
 def part_of(sketch: Sketch, group: Integers, number: int) -> tuple[Sketch, Integers]:

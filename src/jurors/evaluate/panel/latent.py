@@ -101,7 +101,11 @@ def fit_latent(
 def juror_scores(data: Incidence, posterior: Floats) -> Floats:
     """Expected share of right votes among each juror's own, given a (T, R) posterior of the true labels."""
     mass = posterior.T[None] * data.weights[:, None, :]
-    counts = data.counts(mass).reshape(data.labels, data.jurors, data.labels)
+    return right_shares(data.counts(mass).reshape(data.labels, data.jurors, data.labels))
+
+
+def right_shares(counts: Floats) -> Floats:
+    """The share of right votes among each juror's own, of votes by true label, juror and label said (R, N, R)."""
     cast = counts.sum(axis=(0, 2))
     return np.asarray(np.where(cast > 0, np.einsum("ljl->j", counts) / np.where(cast > 0, cast, 1.0), np.nan))
 

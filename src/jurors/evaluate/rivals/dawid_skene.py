@@ -19,11 +19,11 @@ from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, convergence_alarm, float_solution
 from jurors.evaluate.majority import vote_counts
 from jurors.evaluate.panel.expectation import Problem, ascend, expect, first_parameters
-from jurors.evaluate.panel.latent import juror_scores
+from jurors.evaluate.panel.latent import right_shares
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import incidence_of
+from jurors.sketch.pairs import incidence_of, votes_cast
 
 _NOTHING = 1e-26  # of a vote: a share of nothing is even then, and any other share stays as it is
 _PRECISE, _ENOUGH = 1e-10, 3e-5  # of the log-likelihood
@@ -61,10 +61,10 @@ def evaluate_dawid_skene(sketch: Sketch, *, max_iterations: int | None = None, t
     limit = iteration_limit(data, sketch) if max_iterations is None else max_iterations
     follow = _rounds if data.is_dense else _long_steps
     posterior, height, steps, converged = follow(data, vote_shares(sketch), limit, tolerance)
-    prevalence, confusion = _maximise(data, posterior)
+    by_label, joint = expected_counts(data, posterior)
     alarms = [] if converged else [convergence_alarm("Dawid-Skene", steps)]
     return Fit(
-        solution=float_solution(sketch, prevalence, confusion, juror_scores(data, np.nan_to_num(posterior).T)),
+        solution=float_solution(sketch, *_shares(by_label, joint), right_shares(joint.transpose(1, 0, 2))),
         posterior=posterior.T,
         iterations=steps,
         converged=converged,
@@ -90,10 +90,9 @@ def _long_steps(
     """The same on a sparse panel, with the long steps that all latent-class models there take."""
     pseudo = np.full((1, data.labels, data.jurors * data.labels), _NOTHING)
     problem = Problem(data, "confusion", pseudo, None, data.blocks(), items=_NOTHING)
-    _, height = _expect(data, *_maximise(data, posterior))
     start = first_parameters(problem, posterior[None])
     share = _ENOUGH if tolerance is None else tolerance
-    end, steps, converged = ascend(problem, start, share * abs(height), limit)
+    end, steps, converged = ascend(problem, start, share, limit, relative=True)
     posterior = expect(problem, end)[0][0]
     posterior[posterior < np.sqrt(_NOTHING)] = 0.0
     posterior, height = _expect(data, *_maximise(data, posterior))
@@ -112,7 +111,7 @@ def check_panel(sketch: Sketch, name: str) -> None:
     """SketchError unless at least two jurors and one vote are there."""
     if len(sketch.jurors) < 2:
         raise SketchError(f"{name} needs at least 2 jurors, got {len(sketch.jurors)}: {', '.join(sketch.jurors)}")
-    if not sketch.labels or not (sketch.counts * vote_counts(sketch).sum(axis=1)).any():
+    if not sketch.labels or not (sketch.counts * votes_cast(sketch)).any():
         raise SketchError("there is no vote to count")
 
 
@@ -143,7 +142,11 @@ def expected_counts(data: Incidence, posterior: Floats) -> tuple[Floats, Floats]
 
 
 def _maximise(data: Incidence, posterior: Floats) -> tuple[Floats, Floats]:
-    by_label, joint = expected_counts(data, posterior)
+    return _shares(*expected_counts(data, posterior))
+
+
+def _shares(by_label: Floats, joint: Floats) -> tuple[Floats, Floats]:
+    """Prevalences and confusion matrices of expected counts; NaN for a share of nothing."""
     met = joint.sum(axis=2, keepdims=True)
     confusion = np.divide(joint, met, out=np.full_like(joint, np.nan), where=met > 0)
     return by_label / by_label.sum(), confusion
@@ -152,9 +155,11 @@ def _maximise(data: Incidence, posterior: Floats) -> tuple[Floats, Floats]:
 def _expect(data: Incidence, prevalence: Floats, confusion: Floats) -> tuple[Floats, float]:
     """The posterior, labels x tuples (NaN for a tuple that cannot occur), and the log-likelihood."""
     table = _log(np.nan_to_num(confusion, nan=1.0 / data.labels)).transpose(1, 0, 2).reshape(1, data.labels, -1)
-    score = data.scores(table)[0] + _log(prevalence)[:, None]
+    score = np.ascontiguousarray(data.scores(table)[0])
+    score += _log(prevalence)[:, None]
     top = score.max(axis=0)
-    score = np.exp(score - top)
+    score -= top
+    np.exp(score, out=score)
     total = score.sum(axis=0)
     posterior = np.where(top > _NEVER / 2, score / total, np.nan)
     return posterior, float((data.weights[0] * (top + np.log(total))).sum())

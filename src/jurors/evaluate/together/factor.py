@@ -15,6 +15,7 @@ import numpy as np
 
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
+from jurors.sketch.pairs import parts_of
 from jurors.sketch.panel_moments import PairMoments, pair_moments
 
 _ROUNDS = 6  # reweightings
@@ -102,12 +103,14 @@ def _descend(r: Floats, weights: Floats, beta: Floats, sweeps: int = 40) -> Floa
 
 def _third_moment(sketch: Sketch, share: Floats, loading: Floats, precision: Floats) -> float:
     """tau from Σ e_3(y) over tuples, y_i = (x_i - m_i) b_i g_i: the best weights for the trios, all at once."""
-    row, col, code = sketch.tuples.triples()
-    y = ((code == 1) - share[col]) * (loading * precision)[col]
-    expected = (loading**2 * precision)[col]
-    rows, weights = sketch.tuples.rows, sketch.counts
-    below = float(weights @ _elementary(row, expected, rows))
-    return float(weights @ _elementary(row, y, rows)) / below if abs(below) > 1e-12 else 0.0
+    above = below = 0.0
+    for part, _ in parts_of(sketch):
+        row, col, code = part.tuples.triples()
+        y = ((code == 1) - share[col]) * (loading * precision)[col]
+        expected = (loading**2 * precision)[col]
+        below += float(part.counts @ _elementary(row, expected, part.tuples.rows))
+        above += float(part.counts @ _elementary(row, y, part.tuples.rows))
+    return above / below if abs(below) > 1e-12 else 0.0
 
 
 def _elementary(row: Integers, values: Floats, rows: int) -> Floats:

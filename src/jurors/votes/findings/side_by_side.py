@@ -33,7 +33,7 @@ def side_by_side(votes: Votes, said: Said, *, twins: bool = True) -> Iterator[Fi
     if not votes.is_dense or not (3 if twins else 4) <= width <= _MOST_JURORS or not 2 <= depth <= _MOST_JURORS:
         return
     codes, counts = sampled(votes, _MOST_COMPARED)
-    tally = np.stack([(codes == label).sum(axis=1) for label in range(depth)], axis=1).astype(np.int16)
+    tally = _tally(codes, depth)
     yield from _made(votes, codes, counts, tally)
     with one_thread():  # a product of a few thousand rows is not worth a thread
         agree, both = _agreement(codes, counts, depth)
@@ -46,11 +46,19 @@ def side_by_side(votes: Votes, said: Said, *, twins: bool = True) -> Iterator[Fi
     yield from _groups_apart(votes, said, agree, both)
 
 
+def _tally(codes: NDArray[Any], labels: int) -> NDArray[np.int16]:
+    """Rows x labels: how many say each."""
+    place = np.arange(len(codes))[:, None] * (labels + 1) + codes + 1
+    return (
+        np.bincount(place.ravel(), minlength=len(codes) * (labels + 1)).reshape(-1, labels + 1)[:, 1:].astype(np.int16)
+    )
+
+
 def _made(votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> Iterator[Finding]:
     """A column that says what most of the others say wherever these disagree, and no other column does."""
     if len(votes.jurors) < 4:
         return
-    shares = np.array(_follow_most(codes, counts, tally))
+    shares = _follow_most(codes, counts, tally)
     able = np.flatnonzero(shares[:, 1] >= _CONTESTED)
     if not len(able):
         return
@@ -66,7 +74,7 @@ def _made(votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: N
         yield Finding("made_from_others", message, (name,), "alarm", float(shares[best, 0]))
 
 
-def _follow_most(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> list[tuple[float, float]]:
+def _follow_most(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> NDArray[Any]:
     """On which share of the contested items each column is with most of the others, and how many these are.
 
     The others' tally is that of all less one vote, so the three most said labels of all tell who leads it.
@@ -78,14 +86,13 @@ def _follow_most(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[
     leads = (most - 1 > next_) & (next_ > 0)  # who said the first label is with most others
     tied = (most == next_) & (third < most) & (most > 1)  # who said it has left the lead to the second
     behind, below = (most > next_) & (next_ > 0), (most > lower) & (lower > 0)  # who said another label, or the second
-    shares = []
-    for column in codes.T:
-        said_first = column == first
-        with_most = counts[said_first & leads].sum()
-        against = (column >= 0) & np.where(said_first, tied, np.where(column == second, below, behind))
-        contested = float(with_most + counts[against].sum())
-        shares.append((float(with_most / contested) if contested else 0.0, contested))
-    return shares
+    said_first, said_second, items = codes == first[:, None], codes == second[:, None], counts.astype(np.float64)
+    with_most = items @ (said_first & leads[:, None])
+    other = (codes >= 0) & ~said_first & np.where(said_second, below[:, None], behind[:, None])
+    contested = with_most + items @ (other | (said_first & tied[:, None]))
+    return np.column_stack(
+        [np.divide(with_most, contested, where=contested > 0, out=np.zeros_like(contested)), contested]
+    )
 
 
 def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -1,0 +1,78 @@
+"""Long sparse sketches are summed in parts: whatever is summed, the parts give what the whole does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jurors.doubt.habits import habits_of
+from jurors.doubt.juror_alarms import heard_by_others
+from jurors.evaluate.majority import joint_counts
+from jurors.evaluate.panel.islands import juror_groups
+from jurors.evaluate.together.factor import fit_factor
+from jurors.sketch import Sketch, pairs
+from jurors.sketch.pairs import Pairs, parts_of
+from jurors.sketch.panel_moments import pair_moments
+from jurors.votes import Votes
+
+RNG = np.random.default_rng(5)
+POSTERIOR = RNG.dirichlet((1, 1), 200)
+CONFUSION = RNG.dirichlet((3, 1), (9, 2))
+
+
+@pytest.fixture
+def sketch() -> Sketch:
+    """Nine jurors, some votes missing, one item without a vote, counts of 0 to 3."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 200)
+    codes = np.where(rng.random((200, 9)) < 0.8, truth[:, None], 1 - truth[:, None])
+    codes[rng.random(codes.shape) < 0.6] = -1
+    codes[17] = -1
+    votes = Votes.from_matrix(codes, labels=(0, 1), counts=rng.integers(0, 4, 200))
+    return Sketch(replace(votes, _dense=None, _sparse=votes.triples()))
+
+
+SUMS: dict[str, Callable[[Sketch], tuple[Any, ...]]] = {
+    "pairs met": lambda s: (Pairs(s).first, Pairs(s).second, Pairs(s).items),
+    "pairs agreed": lambda s: (Pairs(s).agreed,),
+    "pairs said": lambda s: (Pairs(s).count(1, 0), Pairs(s).count(None, 1)),
+    "pair moments": lambda s: tuple(vars(pair_moments(s)).values()),
+    "third moments": lambda s: (fit_factor(s).prevalence, fit_factor(s).accuracy),
+    "joint counts": lambda s: (joint_counts(s, POSTERIOR * s.counts[:, None]),),
+    "whole joint counts": lambda s: (joint_counts(s, np.stack([s.counts, s.counts], axis=1)),),
+    "heard by others": lambda s: tuple(
+        getattr(heard_by_others(s, POSTERIOR, CONFUSION), k) for k in ("joint", "squares")
+    ),
+    "habits": lambda s: tuple(vars(habits_of(s)).values()),
+    "groups": lambda s: (juror_groups(s),),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_parts_add_up_to_the_whole(name: str, sketch: Sketch, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = SUMS[name](sketch)
+    monkeypatch.setattr(pairs, "_PART_VOTES", 50)
+    assert len(list(parts_of(sketch))) > 5
+    for one, other in zip(SUMS[name](sketch), whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12)
+
+
+def test_every_tuple_is_in_one_part(sketch: Sketch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "_PART_VOTES", 50)
+    parts = list(parts_of(sketch))
+    assert [rows.start for _, rows in parts] == [0, *(rows.stop for _, rows in parts[:-1])]
+    assert parts[-1][1].stop == sketch.tuples.rows
+    assert np.array_equal(np.concatenate([part.tuples.codes for part, _ in parts]), sketch.tuples.codes)
+    assert np.array_equal(np.concatenate([part.counts for part, _ in parts]), sketch.counts)
+
+
+def test_jurors_linked_only_across_parts_are_one_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = np.full((6, 5), -1)
+    codes[0, [0, 1]] = codes[1, [1, 2]] = codes[5, [3, 4]] = 1
+    votes = Votes.from_matrix(codes, labels=(0, 1), counts=np.ones(6, dtype=np.int64))
+    monkeypatch.setattr(pairs, "_PART_VOTES", 2)
+    assert juror_groups(Sketch(replace(votes, _dense=None, _sparse=votes.triples()))).tolist() == [0, 0, 0, 1, 1]
