@@ -13,8 +13,9 @@ from jurors.doubt.habits import habits_of
 from jurors.doubt.juror_alarms import heard_by_others
 from jurors.evaluate.majority import joint_counts
 from jurors.evaluate.panel.islands import juror_groups
+from jurors.evaluate.panel.panel import _heard_once
 from jurors.evaluate.together.factor import fit_factor
-from jurors.sketch import Sketch, pairs
+from jurors.sketch import Sketch, incidence, pairs
 from jurors.sketch.pairs import Pairs, parts_of
 from jurors.sketch.panel_moments import pair_moments
 from jurors.votes import Votes
@@ -76,3 +77,22 @@ def test_jurors_linked_only_across_parts_are_one_group(monkeypatch: pytest.Monke
     votes = Votes.from_matrix(codes, labels=(0, 1), counts=np.ones(6, dtype=np.int64))
     monkeypatch.setattr(pairs, "_PART_VOTES", 2)
     assert juror_groups(Sketch(replace(votes, _dense=None, _sparse=votes.triples()))).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_blocks_of_a_long_panel_score_and_count_as_the_whole(sketch: Sketch, monkeypatch: pytest.MonkeyPatch) -> None:
+    row, col, code = sketch.tuples.triples()
+    monkeypatch.setattr(incidence, "_SMALL_CELLS", 0)
+    monkeypatch.setattr(incidence, "_DENSE_CELLS", 0)
+    data = incidence.Incidence.from_triples(row, col, code, sketch.counts, jurors=9, labels=2)
+    table, mass = RNG.random((1, 3, 18)), RNG.random((1, 3, 200))
+    whole = data.scores(table), data.counts(mass)
+    monkeypatch.setattr(incidence, "_BLOCK", 30)
+    assert len(data.blocks()) == 7
+    np.testing.assert_allclose(data.scores(table), whole[0], rtol=1e-12)
+    np.testing.assert_allclose(data.counts(mass), whole[1], rtol=1e-12)
+
+
+def test_a_copy_is_heard_once_in_every_part(sketch: Sketch, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = _heard_once(sketch.tuples, {5: 2, 7: 2})
+    monkeypatch.setattr(pairs, "_PART_VOTES", 50)
+    assert np.array_equal(_heard_once(sketch.tuples, {5: 2, 7: 2}).codes, whole.codes)

@@ -319,6 +319,7 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
 
 def _vote_shares(data: Incidence) -> Floats:
     """Of each tuple's votes the share of each label (stack, R, T), with one vote spread over all."""
-    cell = np.tile(np.eye(data.labels), data.jurors)[None]
-    shares = data.scores(np.broadcast_to(cell, (data.stack, *cell.shape[1:]))) + 1.0 / data.labels
+    cell = np.tile(np.eye(data.labels, dtype=data.matrix.dtype), data.jurors)[None]
+    votes = data.scores(np.broadcast_to(cell, (data.stack, *cell.shape[1:])))  # whole numbers, exact in any precision
+    shares = votes.astype(np.float64) + 1.0 / data.labels
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))

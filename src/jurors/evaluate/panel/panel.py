@@ -24,7 +24,7 @@ from jurors.evaluate.together.residual import ResidualTest, explaining_groups, r
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import Pairs, incidence_of
+from jurors.sketch.pairs import Pairs, incidence_of, parts_of
 from jurors.votes import Votes
 
 STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
@@ -260,13 +260,16 @@ def _heard_once(votes: Votes, copies: dict[int, int]) -> Votes:
             codes[silent, original] = codes[silent, copy]
             codes[:, copy] = -1
         return replace(votes, _dense=codes)
-    row, col, code = votes.triples()
     speaker = np.arange(len(votes.jurors), dtype=np.int32)
     for copy, original in copies.items():
         speaker[copy] = original
-    place = row * len(votes.jurors) + speaker[col]
-    _, first = np.unique(place, return_index=True)
-    return replace(votes, _sparse=(row[first], speaker[col[first]], code[first]))
+    pieces = []
+    for part, rows in parts_of(Sketch(votes)):
+        row, col, code = part.tuples.triples()
+        _, first = np.unique(row * len(votes.jurors) + speaker[col], return_index=True)
+        pieces.append((row[first] + rows.start, speaker[col[first]], code[first]))
+    row, col, code = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    return replace(votes, _sparse=(row, col, code))
 
 
 def _copy_alarms(sketch: Sketch, copies: dict[int, int]) -> list[Alarm]:
