@@ -46,6 +46,7 @@ def test_standard_input_ends_the_watch_and_an_alarm_is_status_three(votes: Path)
     assert last["grades"]["items"] == 300
 
 
+@pytest.mark.slow
 def test_quiet_tells_alarms_only(votes: Path) -> None:
     assert run(str(votes), "--once", "-q") == (0, "", "")
     status, out, _ = run(str(votes), "--once", "-q", "--min-score", "0.99")

@@ -47,6 +47,7 @@ def test_a_stream_is_held_against_its_reference() -> None:
     assert [alarm.to_dict() for alarm in again.alarms()] == [alarm.to_dict() for alarm in held.alarms()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settle", [0, 200])
 def test_jurors_who_take_their_time_are_not_silent(settle: int) -> None:
     rows = stream(1_000, bad=0.1)

@@ -66,6 +66,7 @@ def test_the_gates_of_check_pass_fail_or_are_not_known(graded: Monitor) -> None:
     assert [gate.outcome for gate in verdict.gates] == ["pass", "not known", "fail"]
 
 
+@pytest.mark.slow
 def test_the_history_has_every_window_with_its_scores(graded: Monitor) -> None:
     history = graded.history()
     assert [(one.span.items, one.refused) for one in history.windows] == [(500, None)] * 3

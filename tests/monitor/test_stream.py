@@ -93,6 +93,7 @@ def test_merges_in_any_grouping_and_order_give_the_sketch_of_one_read(
     assert monitors[0].items == len({item for item, *_ in votes})
 
 
+@pytest.mark.slow
 @given(streams(), st.sampled_from(["10s", "20s/5s", "half-life 10s"]), st.randoms(use_true_random=False))
 @examples(30)
 def test_windows_by_time_do_not_depend_on_the_order_of_arrival(

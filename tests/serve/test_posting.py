@@ -109,6 +109,7 @@ def test_logs_are_json_lines_without_queries(tmp_path: Any, capsys: pytest.Captu
     assert "secret" not in json.dumps(lines)
 
 
+@pytest.mark.slow
 def test_more_labels_or_votes_than_a_project_may_have_are_refused(tmp_path: Any) -> None:
     async def talk(client: httpx.AsyncClient) -> Any:
         await client.put("/v1/projects/p", json={})

@@ -44,6 +44,7 @@ def _printed(tmp_path: Path, *arguments: str, gold: dict[str, str] | None = None
     return json.loads(result.stdout)
 
 
+@pytest.mark.slow
 def test_grade_is_what_the_command_line_prints(tmp_path: Path) -> None:
     async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
         await _shop(client)
@@ -58,6 +59,7 @@ def test_grade_is_what_the_command_line_prints(tmp_path: Path) -> None:
     assert brief.json() == {name: part for name, part in printed.items() if name != "partition"}
 
 
+@pytest.mark.slow
 def test_gold_takes_part_as_on_the_command_line(tmp_path: Path) -> None:
     async def talk(client: httpx.AsyncClient) -> list[Any]:
         await _shop(client)
@@ -82,6 +84,7 @@ def test_gold_takes_part_as_on_the_command_line(tmp_path: Path) -> None:
     assert review[0]["votes"] == {row["juror"]: row["label"] for row in ROWS if row["item"] == review[0]["item"]}
 
 
+@pytest.mark.slow
 def test_labels_come_in_pages_as_the_command_line_prints_them(tmp_path: Path) -> None:
     async def talk(client: httpx.AsyncClient) -> list[Any]:
         await _shop(client)
@@ -101,6 +104,7 @@ def test_labels_come_in_pages_as_the_command_line_prints_them(tmp_path: Path) ->
     assert pages[0]["expected_errors"] == pytest.approx(printed["expected_errors"])
 
 
+@pytest.mark.slow
 def test_windows_history_and_thresholds(tmp_path: Path) -> None:
     async def talk(client: httpx.AsyncClient) -> list[Any]:
         await _shop(client, window=100, thresholds={"min_score": 0.3, "max_wrong": 0.9})

@@ -49,6 +49,7 @@ def lines() -> list[str]:
     return rows(400)
 
 
+@pytest.mark.slow
 def test_every_way_to_cut_the_stream_counts_what_one_read_counts(tmp_path: Path, lines: list[str]) -> None:
     path, state, rng = tmp_path / "votes.jsonl", tmp_path / "state.json", random.Random(3)
     content, at = "".join(lines), 0
@@ -87,6 +88,7 @@ def test_nothing_is_kept_between_reading_a_line_and_counting_it(
     assert not state.exists()
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_not_kept_rings_once_and_again_after_it_was_kept(tmp_path: Path, lines: list[str]) -> None:
     path, told = tmp_path / "votes.jsonl", list[Any]()
     path.write_text("".join(lines))
@@ -225,6 +227,7 @@ def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
         watcher(tmp_path / "never.jsonl").look(ended=True)
 
 
+@pytest.mark.slow
 def test_a_juror_who_gets_worse_rings_by_name_and_only_once(tmp_path: Path) -> None:
     path, state, told = tmp_path / "votes.jsonl", tmp_path / "state.json", list[Any]()
     good = simulate(1200, jurors=5, accuracy=[0.9] * 5, seed=4).votes.to_frame()

@@ -179,6 +179,7 @@ def test_looking_after_every_item_is_the_same_as_following_them() -> None:
     assert [a.to_dict() for a in drift.alarms] == [a.to_dict() for a in _drift(codes).alarms]
 
 
+@pytest.mark.slow
 def test_saved_and_loaded_it_goes_on_as_if_nothing_had_been() -> None:
     codes = _changing()
     one, other = _drift(codes), Drift(jurors=NAMES, labels=LABELS)
@@ -189,6 +190,7 @@ def test_saved_and_loaded_it_goes_on_as_if_nothing_had_been() -> None:
     assert other.to_dict() == one.to_dict()
 
 
+@pytest.mark.slow
 def test_a_vote_that_comes_later_changes_the_item_where_it_was_counted() -> None:
     codes, _ = _stream(240)
     whole, pieces = Drift(), Drift()
@@ -211,6 +213,7 @@ def test_a_vote_that_comes_later_changes_the_item_where_it_was_counted() -> None
     assert pieces._stretches.now.tolist() == whole._stretches.now.tolist()
 
 
+@pytest.mark.slow
 def test_tuples_that_are_too_many_to_keep_leave_their_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     codes, truth = _stream(1500)
     _worse(codes, truth, 2, 0.5)
@@ -233,6 +236,7 @@ def test_counts_are_carried_over_to_more_jurors_and_labels() -> None:
         assert (many.parts[name].of(carried) == many.parts[name].of(counted)).all()
 
 
+@pytest.mark.slow
 def test_before_and_since_can_be_graded() -> None:
     codes, truth = _stream(3000)
     _worse(codes, truth, 2, 0.4)

@@ -78,6 +78,7 @@ def _bet(before: Counts, after: Counts, shares: Shares) -> Fraction:
     return sum(urns, Fraction(0)) / len(urns) / chance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("case", SHARES)
 def test_the_mean_is_one_for_the_bet_and_at_most_one_for_the_evidence_exactly(case: str, rule: str) -> None:
