@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
+import uvicorn
 
 from jurors.serve.app import create_app
 from jurors.serve.guard.api_keys import ApiKey
+from jurors.serve.guard.heads import TimelyHeads
+from jurors.serve.guard.quotas import Limits
 from jurors.serve.settings import Settings
 
 Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
@@ -53,3 +59,20 @@ def talked(place: str, talk: Talk) -> Any:
                 return await talk(client)
 
     return asyncio.run(within())
+
+
+@contextmanager
+def running(place: str, limits: Limits | None = None) -> Iterator[str]:
+    """The address of a server on a socket, in a thread of this process."""
+    app = create_app(Settings(store=place), limits)
+    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, ws="none", http=TimelyHeads)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from anyio import to_thread
 from fastapi import FastAPI
 
-from jurors.serve.error_answers import answer_errors
+from jurors.serve.answering.error_answers import answer_errors
 from jurors.serve.grading.alarm_watch import AlarmWatch
 from jurors.serve.grading.grades import Grades
 from jurors.serve.grading.over_time import OverTime
@@ -31,10 +31,10 @@ from jurors.serve.upkeep import Upkeep
 SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, limits: Limits | None = None) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
     app = FastAPI(title="jurors", version=version("jurors"), lifespan=_lifespan, docs_url=None, redoc_url=None)
-    app.state.settings, app.state.limits = settings, Limits()
+    app.state.settings, app.state.limits = settings, limits or Limits()
     app.state.measures, app.state.listeners, app.state.is_ending = Measures(), 0, False
     for router in ROUTERS:
         app.include_router(router)

@@ -24,7 +24,7 @@ class Limits:
     votes: int = 100_000  #: of one request
     projects: int = 1_000
     jurors: int = 2_000  #: of a project
-    labels: int = 300  #: of a project: more cannot be graded
+    labels: int = 250  #: of a project: a decision tuple holds a byte per juror
     name: int = 500  #: characters of an item, a juror or a label
     project_name: int = 100
     rate: float = 500.0  #: requests per second of one key, or of one address where there are no keys

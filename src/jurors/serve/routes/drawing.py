@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from jurors.serve.answering.shown_answers import answers
 from jurors.serve.grading.alarm_watch import AlarmWatch
 from jurors.serve.grading.grades import Grades
 from jurors.serve.grading.over_time import OverTime
 from jurors.serve.refused import Refused
-from jurors.serve.shown_answers import answers
 
 router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
 

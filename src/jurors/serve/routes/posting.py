@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic_core import from_json
 
+from jurors.serve.answering.shown_answers import ACCEPTED, VOTES, answers
 from jurors.serve.batch import Batch, batch_of
 from jurors.serve.refused import NoProject, Refused
 from jurors.serve.routes.log_bodies import tool_of, votes_of_log
@@ -17,15 +18,24 @@ from jurors.serve.routes.log_bodies import tool_of, votes_of_log
 router = APIRouter(prefix="/v1/projects", tags=["votes"])
 
 _LARGE = 1 << 18  #: bytes that would keep other requests waiting while they are read
-_EXAMPLE = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
-_BODY = {"requestBody": {"required": True, "content": {"application/json": {"example": _EXAMPLE}}}}
+_NAME = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 500}, {"type": "integer"}]}
+_LABEL = {"anyOf": [*_NAME["anyOf"], {"type": "number"}, {"type": "boolean"}]}
+_TIME = {"anyOf": [{"type": "number"}, {"type": "string", "format": "date-time"}, {"type": "null"}]}
+_VOTE = {
+    "type": "object", "required": ["item", "juror", "label"], "additionalProperties": False,
+    "properties": {"item": _NAME, "juror": _NAME, "label": _LABEL, "time": _TIME},
+}  # fmt: skip
+_VOTES = {"type": "object", "required": ["votes"], "properties": {"votes": {"type": "array", "items": _VOTE}}}
+_LOG = {"type": "object", "description": "OTLP-JSON with annotations (OpenInference), or an Inspect AI log."}
+_CONTENT = {"application/json": {"schema": {"anyOf": [_VOTES, _LOG]}, "example": VOTES}}
+_BODY = {"requestBody": {"required": True, "content": _CONTENT}}
 
 
 _SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP-JSON or OpenInference annotations, or a log of
 Inspect AI as JSON"""
 
 
-@router.post("/{name}/votes", openapi_extra=_BODY)
+@router.post("/{name}/votes", openapi_extra=_BODY, responses=answers(ACCEPTED, 400, 404, 422))
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""
     body = await request.body()

@@ -16,11 +16,11 @@ from pydantic import (
     StrictStr,
 )
 
+from jurors.serve.answering.shown_answers import PROJECT, SUMMARY, answers
 from jurors.serve.batch import batch_of, label_text
 from jurors.serve.guard.api_keys import ApiKey
 from jurors.serve.guard.quotas import Limits, check_project
 from jurors.serve.refused import Refused
-from jurors.serve.shown_answers import PROJECT, SUMMARY, answers
 from jurors.serve.stores import Store
 from jurors.serve.stores.project import Project, window_of
 
@@ -58,6 +58,9 @@ class Asked(BaseModel):
     thresholds: Thresholds | None = None
 
 
+_BODY = {"requestBody": {"content": {"application/json": {"example": PROJECT}}}}
+
+
 def summary(store: Store, project: Project, alarms: int = 0) -> dict[str, Any]:
     """A project as lists show it."""
     jurors, labels = (store.names(project.id, kind) for kind in ("jurors", "labels"))
@@ -79,7 +82,7 @@ def projects(request: Request) -> dict[str, Any]:
     return {"projects": [summary(store, one, active.get(one.id, 0)) for one in mine]}
 
 
-@router.put("/{name}", responses=answers({**SUMMARY, "settings": PROJECT}, 409, 422, status=201))
+@router.put("/{name}", responses=answers({**SUMMARY, "settings": PROJECT}, 409, 422, status=201), openapi_extra=_BODY)
 def put_project(name: str, request: Request, response: Response, asked: Asked | None = None) -> dict[str, Any]:
     """Make a project (201), or tell it more (200)."""
     store: Store = request.app.state.store

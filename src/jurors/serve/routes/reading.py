@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
+from jurors.serve.answering.shown_answers import ALARMS, GRADE, HISTORY, LABELS, answers
 from jurors.serve.grading.alarm_watch import AlarmWatch
 from jurors.serve.grading.grades import Grades
 from jurors.serve.grading.over_time import OverTime
 from jurors.serve.kept.kept_gold import KeptGold
-from jurors.serve.shown_answers import ALARMS, GRADE, HISTORY, LABELS, answers
 from jurors.serve.stores import Store
 from jurors.tables import SCHEMA, csv_text, json_ready
 

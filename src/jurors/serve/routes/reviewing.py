@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
+from jurors.serve.answering.shown_answers import GOLD, REVIEW, answers
 from jurors.serve.batch import label_text
 from jurors.serve.grading.grades import Grades
 from jurors.serve.kept.kept_gold import KeptGold
 from jurors.serve.refused import Refused
-from jurors.serve.shown_answers import GOLD, REVIEW, answers
 from jurors.serve.stores import Store
 from jurors.tables import SCHEMA, json_ready, json_text
 
@@ -37,6 +37,9 @@ class Gold(BaseModel):
     gold: list[GoldLabel] = Field(max_length=100_000)
 
 
+_BODY = {"requestBody": {"content": {"application/json": {"example": {"gold": [{"item": "q1", "label": "yes"}]}}}}}
+
+
 @router.get("/review", responses=answers(REVIEW, 404, 409))
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
@@ -50,7 +53,7 @@ def review(
     return Response(json_text(json_ready(document), indent=None), media_type="application/json")
 
 
-@router.post("/gold", responses=answers(GOLD, 404, 422))
+@router.post("/gold", responses=answers(GOLD, 404, 422), openapi_extra=_BODY)
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
     store: Store = request.app.state.store

@@ -1,0 +1,237 @@
+"""Attacks that were tried, each refused: a server on a real socket, with keys."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+from served import running
+
+import jurors
+from jurors.serve.guard import heads
+from jurors.serve.guard.api_keys import Scope, make_key
+from jurors.serve.guard.quotas import Limits
+from jurors.serve.kept.kept_keys import KeptKeys
+from jurors.serve.stores import open_store
+
+EVIL = [
+    "'; DROP TABLE items; --", '<script>alert("1")</script>', '=HYPERLINK("http://evil")', "a\r\nX-Evil: 1", "\x1b[2J",
+]  # fmt: skip
+
+
+@dataclass
+class Target:
+    """A server, its store and keys."""
+
+    url: str
+    store: Path
+    keys: dict[str, str]
+
+    def ask(self, method: str, path: str, key: str | None = "admin", **rest: Any) -> httpx.Response:
+        headers = {} if key is None else {"Authorization": f"Bearer {self.keys.get(key, key)}"}
+        return httpx.request(method, f"{self.url}{path}", headers=headers | rest.pop("headers", {}), timeout=20, **rest)
+
+    def raw(self, text: bytes, seconds: float = 10) -> bytes:
+        """Bytes as they are, and what comes back until the server closes."""
+        place = urlsplit(self.url)
+        with socket.create_connection((place.hostname, place.port), timeout=seconds) as connection:
+            connection.sendall(text)
+            answer = b""
+            while part := connection.recv(65_536):
+                answer += part
+        return answer
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    place = tmp_path_factory.mktemp("target") / "votes.db"
+    wanted: list[tuple[str, Scope, str | None]] = [
+        ("admin", "admin", None), ("reader", "read", "shop"), ("writer", "write", "shop"), ("bank", "admin", "bank"),
+    ]  # fmt: skip
+    keys = {name: _key(place, scope, project) for name, scope, project in wanted}
+    before, heads.HEAD_SECONDS = heads.HEAD_SECONDS, 0.5
+    with running(str(place), Limits(body=20_000, body_seconds=0.5, jurors=40, labels=20)) as url:
+        target = Target(url, place, keys)
+        assert target.ask("PUT", "/v1/projects/shop", json={}).status_code == 201
+        yield target
+    heads.HEAD_SECONDS = before
+
+
+def _key(place: Path, scope: Scope, project: str | None) -> str:
+    store = open_store(str(place))
+    token, key = make_key(scope, project)
+    KeptKeys(store).add_key(key)
+    store.close()
+    return token
+
+
+def _vote(**parts: Any) -> dict[str, Any]:
+    return {"votes": [{"item": "q1", "juror": "ann", "label": "yes", **parts}]}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/v1/projects"), ("PUT", "/v1/projects/x"), ("DELETE", "/v1/projects/shop"), ("GET", "/metrics"),
+     ("POST", "/v1/projects/shop/votes"), ("GET", "/v1/projects/shop/grade"), ("GET", "/v1/projects/shop/events")],
+    ids=["list", "make", "delete", "metrics", "vote", "grade", "events"],
+)  # fmt: skip
+def test_without_a_key(target: Target, method: str, path: str) -> None:
+    answer = target.ask(method, path, None)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "no_key")
+
+
+def test_a_key_of_another_project(target: Target) -> None:
+    for method, path in (("GET", "grade"), ("POST", "votes"), ("GET", "labels"), ("GET", "events"), ("POST", "gold")):
+        assert target.ask(method, f"/v1/projects/shop/{path}", "bank").status_code == 403
+    assert target.ask("DELETE", "/v1/projects/shop", "bank").status_code == 403
+    assert target.ask("GET", "/v1/projects", "bank").json() == {"projects": []}
+    assert target.ask("POST", "/v1/projects/shop/votes", "reader", json=_vote()).status_code == 403
+    assert target.ask("DELETE", "/v1/projects/shop", "writer").status_code == 403
+
+
+def test_a_revoked_key(target: Target) -> None:
+    token = _key(target.store, "read", None)
+    assert target.ask("GET", "/v1/projects", token).status_code == 200
+    store = open_store(str(target.store))
+    KeptKeys(store).revoke_key(token[3:15], time.time())
+    store.close()
+    assert target.ask("GET", "/v1/projects", token).status_code == 401
+
+
+def test_a_body_too_large(target: Target) -> None:
+    def parts() -> Iterator[bytes]:
+        for _ in range(1_000):
+            yield b"x" * 1_000
+
+    headers = {"Content-Type": "application/json"}
+    for content in (b"x" * 20_001, parts()):
+        try:
+            answer = target.ask("POST", "/v1/projects/shop/votes", content=content, headers=headers)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+        except httpx.WriteError:  # it was closed before all was sent
+            pass
+    many = {"votes": [{"item": "q", "juror": f"j{k}", "label": "yes"} for k in range(41)]}
+    answer = target.ask("POST", "/v1/projects/shop/votes", json=many)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "many_jurors")
+    many = {"votes": [{"item": f"q{k}", "juror": "j", "label": f"l{k}"} for k in range(21)]}
+    answer = target.ask("POST", "/v1/projects/shop/votes", json=many)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "many_labels")
+    assert target.ask("POST", "/v1/projects/shop/votes", json=_vote(item="x" * 501)).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/projects/..%2f..%2fetc%2fpasswd/grade", "/v1/projects/shop%2fvotes", "/assets/..%2f..%2fapp.py",
+             "/v1//projects/shop/grade", "/v1/projects/shop%00/grade", "/v1/projects/bank/../shop/grade"],
+    ids=["dots", "slash", "assets", "double", "nul", "plain"],
+)  # fmt: skip
+def test_paths_that_lead_elsewhere(target: Target, path: str) -> None:
+    key = target.keys["bank"].encode()
+    head = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer "
+    request = b"GET " + path.encode() + head + key + b"\r\n\r\n"
+    assert b" 400 " in target.raw(request).split(b"\r\n")[0]
+
+
+def test_sql_and_html_in_names(target: Target) -> None:
+    for evil in EVIL:
+        for method, path in (("PUT", ""), ("GET", ""), ("GET", "/grade")):
+            place = f"/v1/projects/{quote(evil, safe='')}{path}"
+            answer = target.ask(method, place, json={} if method == "PUT" else None)
+            assert answer.status_code in (400, 404, 422), (evil, method)
+            assert answer.headers["content-type"] == "application/json"
+            assert "x-evil" not in answer.headers
+    rows = [{"item": item, "juror": juror, "label": label} for item in EVIL for juror in EVIL for label in EVIL[:1]]
+    rows = [{**row, "label": EVIL[k % 2]} for k, row in enumerate(rows)]
+    assert target.ask("POST", "/v1/projects/shop/votes", json={"votes": rows}).json() == {"accepted": 25}
+    graded = target.ask("GET", "/v1/projects/shop/grade").json()
+    assert {*EVIL} <= {*graded["jurors"]}
+    page = target.ask("GET", "/v1/projects/shop/report").text
+    assert "<script>alert" not in page
+    with closing(sqlite3.connect(target.store)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM items").fetchone()[0] >= 5
+
+
+def test_the_same_request_again(target: Target) -> None:
+    before = target.ask("GET", "/v1/projects/shop").json()
+    for _ in range(3):
+        assert target.ask("POST", "/v1/projects/shop/votes", json=_vote(item="again")).json() == {"accepted": 1}
+    after = target.ask("GET", "/v1/projects/shop").json()
+    assert (after["votes"], after["items"]) == (before["votes"] + 1, before["items"] + 1)
+
+
+def test_a_body_or_a_head_that_never_ends(target: Target) -> None:
+    key = target.keys["writer"].encode()
+    head = b"POST /v1/projects/shop/votes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key
+    body = head + b"\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"
+    begun = time.monotonic()
+    assert b" 408 " in target.raw(body).split(b"\r\n")[0]
+    assert target.raw(head) == b""
+    assert time.monotonic() - begun < 8
+
+
+@pytest.mark.parametrize(
+    "more",
+    [b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", b"Content-Length: 5\r\nContent-Length: 6\r\n",
+     b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", b"Transfer-Encoding: xchunked\r\n",
+     b"Content-Length: +5\r\n", b"Content-Length : 5\r\n", b"Host: y\r\n", b"Authorization: Bearer x\r\n"],
+    ids=["both", "two", "twice", "unknown", "sign", "space", "host", "key"],
+)  # fmt: skip
+def test_headers_that_hide_a_request(target: Target, more: bytes) -> None:
+    key, admin = target.keys["writer"].encode(), target.keys["admin"].encode()
+    head = b"POST /v1/projects/shop/votes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head += b"Authorization: Bearer " + key
+    hidden = b"GET /v1/projects HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + admin + b"\r\n\r\n"
+    answer = target.raw(head + b"\r\n" + more + b"\r\n0\r\n\r\n" + hidden)
+    assert re.match(rb"HTTP/1\.1 (400|501) ", answer), answer
+    assert answer.count(b"HTTP/1.1") == 1
+
+
+def test_a_formula_in_csv(target: Target) -> None:
+    target.ask("PUT", "/v1/projects/sums", json={})
+    votes = jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes
+    said = zip(*(part.tolist() for part in votes.triples()), strict=True)
+    rows = [{"item": f"=1+{i}", "juror": f"@{j}", "label": votes.labels[k]} for i, j, k in said]
+    target.ask("POST", "/v1/projects/sums/votes", json={"votes": rows})
+    answer = target.ask("GET", "/v1/projects/sums/labels?format=csv")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert all(line.startswith("'=1+") for line in answer.text.splitlines()[1:])
+    assert len(answer.text.splitlines()) == 61
+
+
+def test_an_address_or_a_file_that_the_server_is_to_open(target: Target) -> None:
+    """No request makes the server ask or read anything: what could name an address or a file is refused unread."""
+    with socket.create_server(("127.0.0.1", 0)) as trap:
+        trap.settimeout(0.3)
+        place = f"http://127.0.0.1:{trap.getsockname()[1]}/"
+        files = ({"thresholds": {"spec": "/etc/passwd"}}, {"reference": "/etc/passwd"})
+        for settings in ({"webhook": place}, {"thresholds": {"baseline": place}}, {"window": place}, *files):
+            answer = target.ask("PUT", "/v1/projects/shop", json=settings)
+            assert answer.status_code in (400, 422)
+            assert "root:" not in answer.text
+        span = {"resourceSpans": [{"scopeSpans": [{"spans": [{"name": place, "attributes": []}]}]}], "$ref": place}
+        log = {"version": 2, "eval": {"dataset": {"location": place}}, "samples": place, "status": "success"}
+        for body in (span, log, {"votes": {"$ref": place}}):
+            assert target.ask("POST", "/v1/projects/shop/votes", json=body).status_code in (400, 422)
+        with pytest.raises(TimeoutError):
+            trap.accept()
+
+
+def test_secrets_are_in_no_log(target: Target, capfd: pytest.CaptureFixture[str]) -> None:
+    token = target.keys["admin"]
+    target.ask("GET", f"/v1/projects/{token}/grade?key={token}")
+    target.ask("GET", "/v1/projects", f"{token}x")
+    target.ask("PUT", "/v1/projects/shop", json={"labels": token})
+    logged = capfd.readouterr().err
+    assert '"event": "request"' in logged
+    assert token[16:] not in logged
+    assert all("path" in json.loads(line) for line in logged.splitlines() if '"request"' in line)

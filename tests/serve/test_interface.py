@@ -1,0 +1,121 @@
+"""The interface as it describes itself: its examples hold, its page needs nothing, and no request ends it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from served import running, talked
+
+import jurors
+
+jsonschema = pytest.importorskip("jsonschema")
+schemathesis = pytest.importorskip("schemathesis")
+
+EXAMPLES = 4  #: per route and mode; by hand some hundreds
+
+
+def _described(tmp_path: Path) -> dict[str, Any]:
+    async def talk(client: httpx.AsyncClient) -> Any:
+        return (await client.get("/openapi.json")).json()
+
+    described: dict[str, Any] = talked(str(tmp_path / "votes.db"), talk)
+    return described
+
+
+def test_every_route_that_takes_or_gives_json_shows_how(tmp_path: Path) -> None:
+    described = _described(tmp_path)
+    for path, methods in described["paths"].items():
+        for method, route in methods.items():
+            if not path.startswith("/v1"):
+                continue
+            if "requestBody" in route:
+                assert "example" in route["requestBody"]["content"]["application/json"], (method, path)
+            shown = [one.get("content", {}) for status, one in route["responses"].items() if status.startswith("2")]
+            if method != "delete" and not path.endswith(("/events", "/report")):
+                assert any("example" in one.get("application/json", {}) for one in shown), (method, path)
+
+
+def test_every_example_fits_its_own_schema(tmp_path: Path) -> None:
+    described = _described(tmp_path)
+    for methods in described["paths"].values():
+        for route in methods.values():
+            bodies = [route.get("requestBody", {}), *route["responses"].values()]
+            for content in [one.get("content", {}).get("application/json", {}) for one in bodies]:
+                if "example" in content:
+                    schema = {**content.get("schema", {}), "components": described.get("components", {})}
+                    jsonschema.validate(content["example"], schema)
+
+
+def test_the_examples_of_bodies_are_taken(tmp_path: Path) -> None:
+    described = _described(tmp_path)
+
+    async def talk(client: httpx.AsyncClient) -> list[int]:
+        statuses = []
+        for path, method in (("", "put"), ("/votes", "post"), ("/gold", "post")):
+            route = described["paths"][f"/v1/projects/{{name}}{path}"][method]
+            body = route["requestBody"]["content"]["application/json"]["example"]
+            statuses.append((await client.request(method, f"/v1/projects/shop{path}", json=body)).status_code)
+        return statuses
+
+    assert talked(str(tmp_path / "votes.db"), talk) == [201, 200, 200]
+
+
+def test_the_page_of_the_interface_fetches_nothing(tmp_path: Path) -> None:
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.get("/docs")
+
+    page = talked(str(tmp_path / "votes.db"), talk)
+    assert "/v1/projects/{name}/votes" in page.text
+    assert not [mark for mark in ("<script", "src=", "http://", "https://", "@import", "url(") if mark in page.text]
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "unsafe-inline" not in page.headers["content-security-policy"]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with running(str(tmp_path_factory.mktemp("server") / "votes.db")) as url:
+        yield url
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_no_request_that_the_description_allows_or_forbids_is_a_fault(address: str) -> None:
+    with jurors.Client(address) as client:
+        client.put_project("shop")
+        client.post_votes("shop", jurors.simulate(60, jurors=3, prevalence="0.3", seed=1).votes)
+    described = schemathesis.openapi.from_url(f"{address}/openapi.json")
+    counted: Counter[str] = Counter()
+    for operation in [one.ok() for one in described.get_all_operations()]:
+        if operation.path.endswith(("/events", "/report")):
+            continue
+        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
+            _try(operation, mode, address, counted)
+    assert len(counted) >= 10
+
+
+def _try(operation: Any, mode: Any, address: str, counted: Counter[str]) -> None:
+    @settings(
+        max_examples=EXAMPLES, deadline=None, database=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck), derandomize=True,
+    )  # fmt: skip
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def attempt(case: Any) -> None:
+        if operation.method.upper() != "DELETE" and "name" in (case.path_parameters or {}):
+            case.path_parameters["name"] = "shop"
+        answer = case.call(base_url=address)
+        counted[f"{operation.method} {operation.path}"] += 1
+        assert answer.status_code < 500, answer.text
+
+    try:
+        attempt()
+    except schemathesis.errors.InvalidSchema:
+        raise
+    except Exception as error:  # nothing can be wrong with a route that is asked nothing
+        if type(error).__name__ != "Unsatisfiable":
+            raise
