@@ -101,7 +101,7 @@ def test_votes_of_a_large_table_are_sorted_whatever_their_order_and_a_second_one
         )  # fmt: skip
 
     for got, wanted in zip(votes(mixed).triples(), (cells // width, cells % width, codes), strict=True):
-        assert np.array_equal(got, wanted)
+        assert np.array_equal(np.asarray(got), wanted)
     again = np.append(mixed, mixed[7])
     with pytest.raises(VotesError, match="votes more than once"):
         votes(again)
