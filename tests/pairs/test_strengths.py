@@ -161,3 +161,20 @@ def test_intervals_cover_what_was_simulated() -> None:
         ranks.append(((ranking.rank_low <= order) & (order <= ranking.rank_high)).mean())
     assert 0.92 <= np.mean(strengths) <= 0.98
     assert np.mean(ranks) >= 0.93
+
+
+def test_few_answers_of_which_none_contradicts_another_leave_the_spread_finite() -> None:
+    """Curvature can be flatter than the prior there: the spread was no number."""
+    rows = np.array([(one, two) for one in range(6) for two in range(one + 1, 6)] * 3)
+    data = Preferences(
+        objects=tuple("uvwxyz"),
+        jurors=("ann", "bob", "cy"),
+        juror=np.repeat(np.arange(3), 15),
+        left=rows[:, 0],
+        right=rows[:, 1],
+        outcome=np.ones(45, dtype=np.int64),
+        is_placed=False,
+    )
+    ranking = rank(data)
+    assert 0.5 < ranking.spread < 5
+    assert ranking.objects == data.objects

@@ -16,7 +16,8 @@ from jurors.numbers.arrays import Floats
 from jurors.pairs.curvature import PRIOR_MEAN, PRIOR_SPREAD, Curvature, Solved, State, strength_curvature
 from jurors.pairs.preferences import Counted
 
-_PRIOR_OBJECTS = 2.0  # σ² is worth so many objects of spread 1 before any is seen
+_PRIOR_OBJECTS = 2.0  # σ² is worth so many objects of spread 1 before any is seen,
+_PRIOR_LIMIT = 2.0  # and σ is half-normal with this scale: where winners never lose, nothing else would hold it
 _STEPS, _SETTLING, _CLOSE = 200, 0.3, 1e-4
 
 
@@ -89,8 +90,12 @@ class _Spread:
         if not self.is_settling:
             self.is_settling = change < _SETTLING
             return state.sigma
-        known = len(state.strength) - np.trace(covariance) / state.sigma**2
-        spread = np.sqrt((state.strength @ state.strength + _PRIOR_OBJECTS) / (known + _PRIOR_OBJECTS))
+        size, shown = len(state.strength), state.strength @ state.strength
+        known = size - np.trace(covariance) / state.sigma**2
+        if known <= 0:  # a flat hill; a step of EM has the same fixed point, and always exists
+            shown, known = shown + np.trace(covariance), size
+        weight, limit = known + _PRIOR_OBJECTS, _PRIOR_LIMIT**2
+        spread = np.sqrt(limit / 2 * (np.sqrt(weight**2 + 4 * (shown + _PRIOR_OBJECTS) / limit) - weight))
         at, off, slope = float(np.log(state.sigma)), float(np.log(spread / state.sigma)), -1.0
         if self._last is not None and at != self._last[0]:
             slope = float(np.clip((off - self._last[1]) / (at - self._last[0]), -2.0, -0.3))
