@@ -48,6 +48,10 @@ fuzz: $(READY)
 robust: $(READY)
 	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust kills
 	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust full
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving kills
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving kills --store postgresql
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving restart --times 6
+	cd tests && PYTHONPATH=. ../$(BIN)/python -m robust.serving full
 
 # Does a test notice when the heart of the package is broken? `make mutants SAMPLE=1000` for more.
 SAMPLE ?= 300
