@@ -58,10 +58,10 @@ class AsyncClient:
 
     async def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
-        thresholds: Mapping[str, Any] | None = None,
+        thresholds: Mapping[str, Any] | None = None, settle: float | None = None,
     ) -> Document:  # fmt: skip
         """Make a project, or find it as it is."""
-        settings = {"labels": labels, "window": window, "thresholds": thresholds}
+        settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
         return await self._send(requests.put_project(project, settings))
 
     async def delete_project(self, project: str) -> None:

@@ -74,10 +74,11 @@ class Client:
 
     def put_project(
         self, project: str, *, labels: Sequence[Any] | None = None, window: Any = None,
-        thresholds: Mapping[str, Any] | None = None,
+        thresholds: Mapping[str, Any] | None = None, settle: float | None = None,
     ) -> Document:  # fmt: skip
         """Make a project, or find it as it is."""
-        return self._send(requests.put_project(project, {"labels": labels, "window": window, "thresholds": thresholds}))
+        settings = {"labels": labels, "window": window, "thresholds": thresholds, "settle": settle}
+        return self._send(requests.put_project(project, settings))
 
     def delete_project(self, project: str) -> None:
         """Take a project away, votes and all."""

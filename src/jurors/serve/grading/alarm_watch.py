@@ -12,6 +12,7 @@ from jurors.monitor.drift import Drift
 from jurors.serve.grading.grades import Grades
 from jurors.serve.kept.counted_votes import Reading
 from jurors.serve.kept.kept_drift import KeptDrift
+from jurors.serve.kept.unsettled import unsettled
 from jurors.serve.refused import NoProject
 from jurors.tables import json_ready
 
@@ -23,15 +24,19 @@ class AlarmWatch:
         self._reading, self._store, self._kept = reading, reading.store, KeptDrift(reading.store)
 
     def look(self, name: str) -> Drift:
-        """Take up what was counted since the last look."""
+        """Take up what was counted since the last look, but for items on which some may still vote."""
         counted = self._reading.latest(name)
         project = counted.project
         before = self._kept.state(project.id)
         seen = None if before is None else before[0]
         drift = Drift() if before is None else Drift.from_dict(before[1])
         if seen is None or seen < project.version:
-            drift.update(counted.panes)
-            if not self._kept.put(project.id, seen, project.version, drift.to_dict(), _documents(drift)):
+            waiting = unsettled(self._store, counted)
+            if waiting is None:
+                return self.look(name)
+            drift.update(counted.panes.without(waiting))
+            version = project.version - bool(waiting)  # what was left out is looked at when it has settled
+            if not self._kept.put(project.id, seen, version, drift.to_dict(), _documents(drift)):
                 return self.look(name)  # another worker was quicker: its alarms are the ones that were raised
         return drift
 

@@ -56,6 +56,11 @@ class Asked(BaseModel):
         None, description="How the stream is cut: 1000 (items), 1h, 1h/5m, half-life 1d.", examples=[1000, "1h"]
     )
     thresholds: Thresholds | None = None
+    settle: float | None = Field(
+        None, ge=0, le=86_400, allow_inf_nan=False,
+        description="Seconds to wait for more votes on an item before alarms are looked for; 60 where it is not said."
+        " Items on which everybody voted wait for nobody.",
+    )  # fmt: skip
 
 
 _BODY = {"requestBody": {"content": {"application/json": {"example": PROJECT}}}}

@@ -18,7 +18,7 @@ class Project:
 
     id: int
     name: str
-    settings: dict[str, Any]  #: as it was PUT: labels, window, thresholds; only what was given
+    settings: dict[str, Any]  #: as it was PUT: labels, window, thresholds, settle; only what was given
     created: float
     version: int  #: grows with every fold that took something: what was computed for it holds until then
     updated: float | None  #: when the last vote arrived that is folded
