@@ -1,4 +1,4 @@
-"""Alarms of a server: jurors who vote one after the other are not silent; one who stops is, when the items have settled."""
+"""A server's alarms: jurors who vote one after the other are not silent; one who stops is, once the items settled."""
 
 from __future__ import annotations
 
