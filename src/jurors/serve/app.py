@@ -35,7 +35,7 @@ def create_app(settings: Settings, limits: Limits | None = None) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
     app = FastAPI(title="jurors", version=version("jurors"), lifespan=_lifespan, docs_url=None, redoc_url=None)
     app.state.settings, app.state.limits = settings, limits or Limits()
-    app.state.measures, app.state.listeners, app.state.is_ending = Measures(), 0, False
+    app.state.measures, app.state.listeners = Measures(), 0
     for router in ROUTERS:
         app.include_router(router)
     answer_errors(app)

@@ -10,15 +10,16 @@ from jurors.serve.grading.alarm_watch import AlarmWatch
 from jurors.serve.log_lines import note
 from jurors.serve.stores import Store
 
-_EVERY = 1.0
 _HOURLY = 3_600.0
 
 
 class Upkeep:
     """A thread beside the requests; several workers and hosts may each have one on the same store."""
 
-    def __init__(self, store: Store, keep: float | None = None, watch: AlarmWatch | None = None) -> None:
-        self._store, self._keep, self._watch = store, keep, watch
+    def __init__(
+        self, store: Store, keep: float | None = None, watch: AlarmWatch | None = None, every: float = 1.0
+    ) -> None:
+        self._store, self._keep, self._watch, self._every = store, keep, watch, every
         self._ended, self._swept = Event(), -_HOURLY
         self._thread = Thread(target=self._run, name="upkeep", daemon=True)
         self._thread.start()
@@ -30,16 +31,17 @@ class Upkeep:
 
     def _run(self) -> None:
         is_down = False
-        while not self._ended.wait(_EVERY):
+        while not self._ended.wait(self._every):
             try:
                 self._step()
-            except JurorsError as error:  # told once; it goes on by itself when the store is back
+            except Exception as error:  # told once, and tried again: a thread that died would count no more votes
                 if not is_down:
-                    note("store", "error", message=str(error))
+                    kind = "store" if isinstance(error, JurorsError) else "upkeep"
+                    note(kind, "error", message=f"{type(error).__name__}: {error}")
                 is_down = True
             else:
                 if is_down:
-                    note("store", "info", message="the store answers again")
+                    note("store", "info", message="upkeep goes on")
                 is_down = False
 
     def _step(self) -> None:

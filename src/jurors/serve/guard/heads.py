@@ -12,6 +12,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 15.0
+ENDING = asyncio.Event()  #: this process was asked to end: answers without an end of their own (events) end
 
 
 class TimelyHeads(H11Protocol):
@@ -33,6 +34,11 @@ class TimelyHeads(H11Protocol):
         """Nothing to wait for any more."""
         self._forget()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The server ends."""
+        ENDING.set()
+        super().shutdown()
 
     def _heed(self) -> None:
         if self.conn.their_state is not h11.IDLE:

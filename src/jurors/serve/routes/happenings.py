@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from jurors.serve.grading.alarm_watch import AlarmWatch
+from jurors.serve.guard.heads import ENDING
 from jurors.serve.refused import NoProject, Refused
 from jurors.serve.stores import Store
 
@@ -38,7 +39,7 @@ async def _happening(name: str, state: Any) -> AsyncIterator[str]:
         seen = await to_thread.run_sync(_look, state.store, state.alarms, name)
         yield _event("votes", seen["votes"])
         quiet = 0
-        while not state.is_ending:
+        while not ENDING.is_set():
             await asyncio.sleep(_EVERY)
             now = await to_thread.run_sync(_look, state.store, state.alarms, name)
             news = list(_news(seen, now))

@@ -1,0 +1,39 @@
+"""Server-sent events of a running server: votes and grades are told, and a listener does not keep it from ending."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from jurors import Client
+
+pytestmark = pytest.mark.slow
+
+
+def test_votes_are_told_and_the_server_ends_with_a_listener(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "jurors", "serve", "--store", str(tmp_path / "votes.db"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
+        try:
+            with Client(address) as client, httpx.stream("GET", _made(client, address), timeout=30) as answer:
+                lines = answer.iter_lines()
+                assert next(lines) == "event: votes"
+                client.post_votes("shop", [("q1", "ann", "yes")])
+                told = {line for line, _ in zip(lines, range(8), strict=False) if line.startswith("event: ")}
+                assert told == {"event: votes", "event: grade"}
+                server.send_signal(signal.SIGTERM)
+                assert list(lines) in ([], [""])
+            assert server.wait(8) == 0
+        finally:
+            server.kill()
+
+
+def _made(client: Client, address: str) -> str:
+    client.put_project("shop")
+    return f"{address}/v1/projects/shop/events"
