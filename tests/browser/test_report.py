@@ -64,7 +64,7 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Callable[[str], Path]:
     """A report by name, made when first asked for; nothing is made where there is no browser."""
     folder = tmp_path_factory.mktemp("reports")

@@ -22,6 +22,8 @@ from jurors.errors import OptionError
               help="How often to look.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
               metavar="X", help="The chance that drift ever rings on a stream that never changes.")  # fmt: skip
+@click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+              help="Leave the newest N items out when drift is looked for: some jurors take their time.")  # fmt: skip
 @click.option("--state", metavar="FILE", type=WRITES, help="Keep a snapshot here, and go on from it.")
 @click.option("--once", is_flag=True, help="Read what is there and end: for cron.")
 @grading_options
@@ -55,14 +57,13 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     private = given.pop("webhook_private")
     if (url := given.pop("webhook")) is not None:
         receivers["webhook"] = Address.of(url, private=private)
-    shown = {
-        name: given.pop(name) for name in ("format_", "quiet", "every", "once", "state", "window", "time", "alpha")
-    }
+    names = ("format_", "quiet", "every", "once", "state", "window", "time", "alpha", "settle")
+    shown = {name: given.pop(name) for name in names}
     reading = Reading.of(source.options)
     watcher = Watcher(
         source_of(source.files, reading, shown["time"]),
         "standard input" if source.files[0] == "-" else source.files[0],
-        Monitor(shown["window"], labels=reading.labels, alpha=shown["alpha"]),
+        Monitor(shown["window"], labels=reading.labels, alpha=shown["alpha"], settle=shown["settle"]),
         Post(receivers),
         limits=given,
         grading=grading,

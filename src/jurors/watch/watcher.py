@@ -156,7 +156,8 @@ class Watcher:
         watch = document["watch"]
         if watch["source"] != self.name:
             raise OptionError(f"it is of {watch['source']}, not of {self.name}; give each source a --state of its own")
-        for name, asked in (("window", str(self.monitor.window)), ("alpha", self.monitor.alpha)):
+        now = self.monitor
+        for name, asked in (("window", str(now.window)), ("alpha", now.alpha), ("settle", now.settle)):
             if (was := document[name]) != asked:
                 told = f"it was kept with --{name} {was!r}, not {asked!r}"
                 raise OptionError(f"{told}; say the same, or take another --state", name=name, value=asked)
