@@ -92,10 +92,9 @@ def _documents(case: Case, outcome: Outcome) -> list[str]:
     if outcome.status not in (0, 3):
         return []
     is_json = _format(case) == "json" and case.command not in _DATA_COMMANDS
+    printed = outcome.stdout.splitlines() if case.command == "watch" else [outcome.stdout]  # which has a line per look
     texts = (
-        [outcome.stdout]
-        if is_json and outcome.stdout.strip() and "--help" not in case.args and "-h" not in case.args
-        else []
+        printed if is_json and outcome.stdout.strip() and "--help" not in case.args and "-h" not in case.args else []
     )
     texts += [
         content.decode()

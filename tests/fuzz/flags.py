@@ -51,7 +51,7 @@ class World:
 
 
 #: commands that go on until they are stopped, or that keep a store, which is no output
-LEFT_OUT = ("serve", "keys")
+LEFT_OUT = ("serve", "keys", "export", "import")
 
 
 def commands() -> dict[str, click.Command]:
