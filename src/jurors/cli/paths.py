@@ -52,6 +52,15 @@ class PathType(_ParamType):
         return path
 
 
+class StoreType(PathType):
+    """A server's store: a file, which no output may go over, or the address of a database."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The place as it was given."""
+        return str(value) if "://" in str(value) else super().convert(value, param, ctx)
+
+
+STORE = StoreType(is_written=False)
 READS = PathType(is_written=False)
 WRITES = PathType(is_written=True)
 WRITES_INTO = PathType(is_written=True, is_folder=True)

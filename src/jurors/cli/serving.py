@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from jurors.cli.paths import STORE
 from jurors.errors import JurorsError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def store_option(command: Command) -> Command:
     """`--store`."""
-    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL",
+    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=STORE,
                         help="A file (SQLite), or postgresql://… when one machine is not enough.")(command)  # fmt: skip
 
 

@@ -236,7 +236,7 @@ def read_votes_with_key(
         table, layout = laid_out(table, chosen)
         truth = find_column(table.names, column)
         table = table.keep((*layout.used, truth))
-        votes = votes_of(table, layout, chosen)
+        votes = votes_of(table, layout, chosen, is_last=False)
         labels = cells(table, truth)
         if layout.item is None or layout.kind == "counts":
             return votes, Key._checked(None, tidy(labels, chosen.missing, column=column), what)

@@ -126,9 +126,9 @@ def laid_out(table: Table, options: Reading) -> tuple[Table, Layout]:
     return every, every.layout(options)  # a juror who joined late must not be missed
 
 
-def votes_of(table: Table, layout: Layout, options: Reading) -> Votes:
-    """The votes of a table that keeps the columns of the layout."""
-    votes = _cells_of(table, layout, options)
+def votes_of(table: Table, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
+    """The votes of a table that keeps the columns of the layout; `is_last`: nobody asks for other cells afterwards."""
+    votes = _cells_of(table, layout, options, is_last=is_last)
     return with_findings(votes, told_by_table(table, layout, options, votes))
 
 
@@ -137,10 +137,11 @@ def told_by_table(table: Table, layout: Layout, options: Reading, votes: Votes) 
     return list(table_findings(table.names, layout, options, files=len(table.parts), items=votes.total))
 
 
-def _cells_of(table: Table, layout: Layout, options: Reading) -> Votes:
+def _cells_of(table: Table, layout: Layout, options: Reading, *, is_last: bool) -> Votes:
     if layout.kind == "long":
         columns = factorized(table, layout.used)
-        table.con.execute("DROP TABLE kept")  # a hundred million rows need not be there twice
+        if is_last:
+            table.con.execute("DROP TABLE kept")  # a hundred million rows need not be there twice
         return long_votes(columns, [table.names[k] for k in layout.used], options)
     codes, values = grid(table, layout.votes)
     item, count = layout.item, layout.count
