@@ -36,6 +36,10 @@ REVIEW = {
         "votes": {"ann": "yes", "bob": "no", "cy": "yes"},
     }],
 }  # fmt: skip
+CHART = {
+    "$schema": "https://vega.github.io/schema/vega-lite/v6.json", "data": {"values": [{"juror": "ann", "score": 0.9}]},
+    "mark": "point", "encoding": {"x": {"field": "score", "type": "quantitative"}},
+}  # fmt: skip
 ERRORS = {
     400: ("option", "there is no window 'x'; there are 'last', 'now' and numbers of /history"),
     404: ("no_project", "there is no project 'shop'; make it with PUT /v1/projects/NAME"),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from jurors.serve.answering.shown_answers import answers
+from jurors.serve.answering.shown_answers import CHART, answers
 from jurors.serve.grading.alarm_watch import AlarmWatch
 from jurors.serve.grading.grades import Grades
 from jurors.serve.grading.over_time import OverTime
@@ -21,7 +21,7 @@ _WINDOWS = 60  #: in the chart of scores over time
 _AXES = 150  #: points beside the axes of a chart, for names and a legend
 
 
-@router.get("/charts/{kind}", responses=answers(None, 404, 409))
+@router.get("/charts/{kind}", responses=answers(CHART, 404, 409))
 def chart(
     name: str,
     kind: str,
