@@ -37,7 +37,7 @@ REVIEW = {
     }],
 }  # fmt: skip
 CHART = {
-    "$schema": "https://vega.github.io/schema/vega-lite/v6.json", "data": {"values": [{"juror": "ann", "score": 0.9}]},
+    "data": {"values": [{"juror": "ann", "score": 0.9}]},
     "mark": "point", "encoding": {"x": {"field": "score", "type": "quantitative"}},
 }  # fmt: skip
 ERRORS = {
