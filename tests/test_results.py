@@ -23,6 +23,8 @@ from simulated_pairs import simulated_pairs
 import jurors
 from jurors import Verdict
 from jurors.quoting import in_markdown
+from jurors.serve.guard.api_keys import make_key
+from jurors.serve.guard.key_list import KeyList
 from jurors.tables import FORMS, SCHEMA, Drawable, Listing, Notes, Result, Table, data_frame, json_ready
 
 EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")
@@ -78,6 +80,16 @@ def _pairs() -> jurors.Preferences:
     return replace(data, jurors=tuple(EVIL[:3]), objects=("<b>o</b>", "p", "q", "r"))
 
 
+def _history() -> Any:
+    monitor = jurors.Monitor(200)
+    monitor.learn_many(_votes())
+    return monitor.history()
+
+
+def _keys() -> Any:
+    return KeyList(tuple(make_key("write", None, note)[1] for note in EVIL))
+
+
 MAKERS: dict[str, Callable[[], Any]] = {
     "Evaluation": _graded,
     "Solution": lambda: _graded().solution,
@@ -102,6 +114,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),
     "Leads": lambda: jurors.audit.compare(_votes(), _answers()),
     "IndependenceSearch": _search,
+    "History": _history,
+    "KeyList": _keys,
     "Verdict": lambda: Verdict(False, "ALARM: <b>no</b>", (jurors.Alarm("weak_pair", "warning", f"{EVIL[0]} errs"),)),
 }
 #: needs census records, and is made in tests/lab/census

@@ -97,7 +97,7 @@ def test_a_signal_leaves_no_temporary_file(number: signal.Signals, tmp_path: Pat
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "jurors", "convert", "-", "-o", str(tmp_path / "out.csv")], stdin=subprocess.PIPE,
+        [sys.executable, "-m", "jurors", "label", "-", "-o", str(tmp_path / "out.csv")], stdin=subprocess.PIPE,
         stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)},
     )  # fmt: skip
     assert process.stdin is not None

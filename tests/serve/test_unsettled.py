@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from fastapi.testclient import TestClient
-
-from jurors.serve.app import create_app
-from jurors.serve.settings import Settings
+from served import running
 
 JURORS = ("ann", "bob", "cy", "dee")
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
-    with TestClient(create_app(Settings(store=str(tmp_path / "votes.db"))), base_url="http://127.0.0.1:8000") as client:
+def client(tmp_path: Path) -> Iterator[httpx.Client]:
+    with running(str(tmp_path / "votes.db")) as address, httpx.Client(base_url=address, timeout=30) as client:
         yield client
 
 
@@ -34,7 +32,7 @@ def votes(items: range) -> dict[str, list[dict[str, Any]]]:
     return said
 
 
-def rings(client: TestClient, votes: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+def rings(client: httpx.Client, votes: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     client.post("/v1/projects/shop/votes", json={"votes": votes}).raise_for_status()
     alarms = client.get("/v1/projects/shop/alarms").raise_for_status().json()["alarms"]
     return [(alarm["kind"], alarm["jurors"]) for alarm in alarms if alarm["active"] and alarm["level"] != "note"]
@@ -44,14 +42,14 @@ def everybody(items: range) -> list[dict[str, Any]]:
     return [vote for said in votes(items).values() for vote in said]
 
 
-def test_jurors_who_vote_one_after_the_other_ring_nothing(client: TestClient) -> None:
+def test_jurors_who_vote_one_after_the_other_ring_nothing(client: httpx.Client) -> None:
     client.put("/v1/projects/shop", json={"window": 200})
     assert rings(client, everybody(range(600))) == []
     for said in votes(range(600, 900)).values():
         assert rings(client, said) == []
 
 
-def test_a_juror_who_stopped_rings_when_the_items_have_settled(client: TestClient) -> None:
+def test_a_juror_who_stopped_rings_when_the_items_have_settled(client: httpx.Client) -> None:
     client.put("/v1/projects/shop", json={"window": 200})
     rings(client, everybody(range(600)))
     without_dee = [vote for vote in everybody(range(600, 900)) if vote["juror"] != "dee"]

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
-from fastapi.testclient import TestClient
-
-from jurors.serve.app import create_app
-from jurors.serve.settings import Settings
+from served import running
 
 pytestmark = pytest.mark.slow
-ADDRESS = "http://127.0.0.1:8000"
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder: Path = tmp_path_factory.mktemp("store")
-    with TestClient(create_app(Settings(store=str(folder / "votes.db"))), base_url=ADDRESS) as client:
+    with running(str(folder / "votes.db")) as address, httpx.Client(base_url=address, timeout=30) as client:
         client.put("/v1/projects/shop", json={"window": 50}).raise_for_status()
         client.put("/v1/projects/bare").raise_for_status()
         said = ["yyy", "nnn", "yyn", "nny", "yny", "nyn", "yyy", "nnn", "nyy", "ynn"] * 12
@@ -32,12 +29,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("kind", ["history", "accuracy", "prevalence"])
-def test_every_kind_is_a_specification(client: TestClient, kind: str) -> None:
+def test_every_kind_is_a_specification(client: httpx.Client, kind: str) -> None:
     spec = client.get(f"/v1/projects/shop/charts/{kind}", params={"width": 600}).raise_for_status().json()
     assert "vega-lite" in spec["$schema"]
 
 
-def test_what_cannot_be_drawn_says_why(client: TestClient) -> None:
+def test_what_cannot_be_drawn_says_why(client: httpx.Client) -> None:
     assert client.get("/v1/projects/shop/charts/pie").status_code == 404
     assert client.get("/v1/projects/none/charts/history").status_code == 404
     bare = client.get("/v1/projects/bare/charts/history")
@@ -45,7 +42,7 @@ def test_what_cannot_be_drawn_says_why(client: TestClient) -> None:
     assert "no window has grades yet" in bare.json()["error"]["message"]
 
 
-def test_the_page_and_its_files_hold_no_data_and_come_from_here(client: TestClient) -> None:
+def test_the_page_and_its_files_hold_no_data_and_come_from_here(client: httpx.Client) -> None:
     page = client.get("/")
     assert "shop" not in page.text
     assert "script-src 'self'" in page.headers["content-security-policy"]
