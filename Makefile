@@ -5,7 +5,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 READY := .venv/ready
 
-.PHONY: demo demo-serve quick test check fuzz robust mutants bench constraints floors clean
+.PHONY: demo demo-serve quick test check fuzz robust mutants bench site look constraints floors dist clean
 
 demo: $(INSTALLED)
 	$(BIN)/jurors demo
@@ -58,6 +58,15 @@ SAMPLE ?= 300
 mutants: $(READY)
 	PYTHONPATH=tests $(BIN)/python -m mutation --sample $(SAMPLE)
 
+# The docs as a site that needs no network: open build/site/index.html. Every link of it is followed.
+site: $(INSTALLED)
+	$(BIN)/pip install -q -c constraints.txt -e '.[lab,plot,site]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python website/make_site.py
+
+# The site in Chromium, wide and narrow, light and dark: nothing fails, moves or is too wide; search works without a network.
+look: $(READY) site
+	$(BIN)/python website/look_at_site.py
+
 bench: $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
@@ -65,6 +74,10 @@ bench: $(READY)
 # Every command with the lowest and the newest versions that pyproject.toml allows: `make floors PYTHONS='python3.11 python3.13'`.
 floors:
 	$(PYTHON) tests/floors.py $(PYTHONS)
+
+# Wheel, sdist and SBOM, built and tried in clean environments: `make dist PYTHONS='python3.11 python3.12 python3.13'`.
+dist:
+	$(PYTHON) tests/dist.py $(PYTHONS)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("jurors needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -81,7 +94,7 @@ $(READY): $(INSTALLED)
 constraints:
 	rm -rf .venv-constraints
 	$(PYTHON) -m venv .venv-constraints
-	.venv-constraints/bin/pip install -q '.[dev,bench]'
+	.venv-constraints/bin/pip install -q '.[dev,bench,site]'
 	.venv-constraints/bin/pip freeze --exclude jurors | grep -v ' @ ' > constraints.txt
 	rm -rf .venv-constraints
 

@@ -29,7 +29,7 @@ def half_widths(result: jurors.Evaluation) -> list[float]:
 def main(folder: Path, sets: tuple[str, ...]) -> None:
     print(f"{'set':22} {'gold':>4} {'now':>6} {'foretold':>8} {'drawn':>6} {'lowest':>6} {'highest':>7} {'ms':>5}")
     for name in sets:
-        votes = jurors.read_votes(folder / name / "votes.csv.gz")
+        votes = jurors.read_votes(folder / name / "votes.csv.gz", scale="nominal")
         key = dict(np.loadtxt(folder / name / "truth.csv.gz", str, delimiter=",", skiprows=1, usecols=(0, 1)).tolist())
         result = jurors.grade(votes)
         random = np.random.default_rng(1)

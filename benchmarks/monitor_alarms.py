@@ -53,7 +53,7 @@ def simulated(
 @cache
 def real(folder: Path, width: int = 10) -> Integers:
     """The items of a real jury: the ten jurors with most votes."""
-    codes = jurors.read_votes(folder / "votes.csv.gz").codes.astype(np.int64) + 1
+    codes = jurors.read_votes(folder / "votes.csv.gz", scale="nominal").codes.astype(np.int64) + 1
     busiest = np.argsort(-(codes > 0).sum(axis=0), kind="stable")[:width]
     return codes[(codes[:, busiest] > 0).any(axis=1)][:, busiest]
 

@@ -24,6 +24,7 @@ import jurors
 from jurors.numbers.arrays import Floats
 from jurors.pairs import Preferences
 from jurors.pairs.davidson import Answering
+from jurors.pairs.strengths import fit_strengths
 
 Scores = Mapping[Any, float]
 
@@ -173,7 +174,8 @@ _DESIGNS = (
 
 def coverage(runs: int = 100) -> None:
     print(f"\ncoverage of 95% intervals, {runs} simulations each; spread: of the jurors' discriminations")
-    print("  objects jurors answers spread   strength  rank  discrimination  first")
+    print("  discrimination: by Fieller, open where it has no ends; held: as it was, their average being held at 1")
+    print("  objects jurors answers spread   strength  rank  discrimination  first  held  open")
     for objects, size, answers, spread in _DESIGNS:
         rng, covered = np.random.default_rng(1), []
         for _ in range(runs):
@@ -195,7 +197,11 @@ def _covered(data: Preferences, strength: Floats, habits: Floats) -> list[float]
         (grades.discrimination_ends[:, 0], discrimination, grades.discrimination_ends[:, 1]),
         (grades.first_ends[:, 0], first, grades.first_ends[:, 1]),
     )
-    return [float(((low <= true) & (true <= high)).mean()) for low, true, high in ends]
+    fit = fit_strengths(data.counted())
+    held = np.abs(fit.state.habits[:, 0] - discrimination) <= 1.96 * np.sqrt(fit.habit_covariance[:, 0, 0])
+    is_open = np.isinf(grades.discrimination_ends[:, 0])
+    holds = [float(((low <= true) & (true <= high)).mean()) for low, true, high in ends]
+    return [*holds, float(held.mean()), float(is_open.mean())]
 
 
 def false_alarms(runs: int = 200) -> None:

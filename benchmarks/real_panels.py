@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def load(folder: Path) -> tuple[Votes, Integers]:
     """The votes, and the position of each item's true label (-1: unknown)."""
-    return as_key(folder / "truth.csv.gz").align(jurors.read_votes(folder / "votes.csv.gz"))
+    return as_key(folder / "truth.csv.gz").align(jurors.read_votes(folder / "votes.csv.gz", scale="nominal"))
 
 
 def majority(votes: Votes) -> Answer:

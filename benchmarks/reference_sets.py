@@ -121,7 +121,7 @@ def load_set(folder: Path, cache: Path = CACHE) -> VoteSet:
 
 
 def _graded(folder: Path) -> dict[str, Any]:
-    graded = grade_blind(folder / "votes.csv.gz", folder / "truth.csv.gz")
+    graded = grade_blind(folder / "votes.csv.gz", folder / "truth.csv.gz", scale="nominal")
     evaluation, sketch = graded.evaluation, graded.sketch
     with one_thread():
         basis, posterior, noise_of = basis_of(evaluation, evaluation, sketch)

@@ -50,8 +50,8 @@ def work_on(folder: Path, run: str) -> Callable[[], Any]:
         stop = {} if run == RIVAL else {"tol": -1.0}
         return lambda: DawidSkene(n_iter=100, **stop).fit(named)
     if run == READING:
-        return lambda: jurors.Votes.from_frame(frame)
-    votes = jurors.read_votes(folder / "votes.csv.gz")
+        return lambda: jurors.Votes.from_frame(frame, scale="nominal")
+    votes = jurors.read_votes(folder / "votes.csv.gz", scale="nominal")
     return {
         "label": lambda: jurors.label(votes),
         "grade": lambda: jurors.grade(votes),
@@ -144,7 +144,7 @@ def errors(folder: Path) -> None:
     from jurors.evaluate import evaluate_panel
     from jurors.sketch import count_votes
 
-    panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz"))[0])
+    panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz", scale="nominal"))[0])
     intervals._STEPS, intervals._LOOSE = 400, 1e-5
     spent = [time.process_time()]
     refitted = intervals._resampled(panel, "test", 1, None)

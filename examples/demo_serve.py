@@ -39,7 +39,7 @@ def server(store: Path, port: int) -> Iterator[str]:
         yield address
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
+        process.wait(timeout=60)
         if process.stdout:
             process.stdout.close()
 

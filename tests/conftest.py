@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,12 @@ settings.register_profile("fixed", deadline=None, derandomize=True)
 settings.register_profile("quick", settings.get_profile("fixed"), max_examples=4)
 settings.register_profile("search", deadline=None, derandomize=False, max_examples=1_000)
 settings.load_profile("fixed")
+# Hypothesis also draws numbers and texts that stand in whichever of our modules are imported by then: other examples in
+# another order of the tests, on another worker, after any change.
+with suppress(ImportError):  # of an older Hypothesis, which does not
+    from hypothesis.internal.conjecture import providers
+
+    providers._get_local_constants = lambda: providers._local_constants
 
 LONGEST_ID = 60
 """The longest text that may name a test; whole files are named by their parameter."""

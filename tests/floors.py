@@ -1,7 +1,8 @@
 """Every command with the lowest versions that pyproject.toml allows, and with the newest: `make floors`.
 
-For each Python that is named (`python tests/floors.py python3.11 python3.13`), two environments in a temporary folder:
-what `pip` would install at least, and at most, with the extras. uv finds the lowest; only wheels are taken.
+For each Python that is named (`python tests/floors.py python3.11 python3.13`), environments in a temporary folder: what
+`pip` would install at least, and at most, with our extras, and with those that live inside another program (which asks
+for higher versions than we do). uv finds the lowest; only wheels are taken.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("frames", "plot", "lab", "serve")
+OWN = ("excel", "frames", "lab", "plot", "postgres", "serve", "zstd")
+HOSTED = ("inspect", "mcp")
+SAMPLES = ROOT / "tests" / "votes" / "readers" / "samples"
 JSON = [{"item": k, "ann": "y", "bob": "yn"[k % 3 == 0], "cy": "yn"[k % 2], "dan": "yn"[k % 5 == 0]} for k in range(40)]
 
 #: command -> what it is run with; it must exit with 0, or 3 for an alarm
@@ -49,6 +53,7 @@ RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "watch": (("votes.csv", "--once", "--state", "watched.json.gz"),),
     "export": (("--help",),),
     "import": (("--help",),),
+    "mcp": (("--help",),),
     "experiment": (("--help",),),
 }
 FRAMES = (
@@ -67,24 +72,48 @@ try:
         assert [one["name"] for one in client.projects()] == ["floors"]
 finally:
     server.send_signal(signal.SIGTERM)
-    assert server.wait(60) == 0
+    status = server.wait(60)
+assert status == 0, status
 """
 
 
-def required() -> list[str]:
-    """What the package and its extras need."""
+EXCEL = """
+import csv, openpyxl, jurors
+book = openpyxl.Workbook()
+for row in csv.reader(open("votes.csv")):
+    book.active.append(row)
+book.save("votes.xlsx")
+assert jurors.grade("votes.xlsx").score == jurors.grade("votes.csv").score
+"""
+_PANELS = "from pathlib import Path; import make_inspect_jury; make_inspect_jury.main(Path('jury'))"
+#: inside Inspect AI, which writes logs of panels that the plug-in graded; and the tools for assistants
+HOSTS = (
+    ("-c", f"import sys; sys.path.insert(0, {str(SAMPLES)!r}); {_PANELS}"),
+    ("-m", "jurors", "grade", "jury/learnt"),
+    ("-c", "from jurors.hosts.assistants import server; server(['jury/learnt'])"),
+    ("-m", "jurors", "mcp", "--help"),
+)
+
+
+def required(extras: tuple[str, ...]) -> list[str]:
+    """What the package and these extras need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return [*project["dependencies"], *(one for name in EXTRAS for one in project["optional-dependencies"][name])]
+    return [*project["dependencies"], *(one for name in extras for one in project["optional-dependencies"][name])]
 
 
-def smoke(python: Path, folder: Path) -> list[str]:
-    """What fails of all commands: the command and its last line."""
+def _own_commands(folder: Path) -> list[list[str]]:
+    """Every command, on files that are made here."""
     (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in JSON))
     (folder / "votes.json").write_text(json.dumps(JSON))
     (folder / "pairs.csv").write_text("juror,left,right,winner\nann,x,y,x\nbob,y,x,tie\nbob,z,x,left\n")
-    commands = [["-m", "jurors", name, *words] for name, runs in RUNS.items() for words in runs]
+    commands = [["-m", "jurors", name, *words] for name, runs in RUNS.items() for words in runs if name != "mcp"]
+    return [*commands, ["-c", FRAMES], ["-c", EXCEL], ["-c", SERVING]]
+
+
+def smoke(python: Path, folder: Path, extras: tuple[str, ...]) -> list[str]:
+    """What fails of what these extras are for: the command and its last line."""
     failed = []
-    for words in [*commands, ["-c", FRAMES], ["-c", SERVING]]:
+    for words in _own_commands(folder) if extras == OWN else [list(words) for words in HOSTS]:
         run = subprocess.run(
             [str(python), *words], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, text=True,
             capture_output=True, check=False,
@@ -102,21 +131,22 @@ def main(pythons: list[str]) -> int:
         subprocess.run([f"{home}/tools/bin/pip", "install", "-q", "uv"], check=True)
         uv = [f"{home}/tools/bin/uv", "-q"]
         for number, python in enumerate(pythons or [sys.executable]):
-            for how in ("lowest-direct", "highest"):
-                place = Path(home) / f"{number}-{how}"
+            for extras, how in product((OWN, HOSTED), ("lowest-direct", "highest")):
+                place = Path(home) / f"{number}-{extras[0]}-{how}"
                 own = place / "bin" / "python"
+                wanted = required(extras)
                 subprocess.run([*uv, "venv", "--python", python, str(place)], check=True)
                 wheels = ["--only-binary", ":all:", "--resolution", how]
-                subprocess.run([*uv, "pip", "install", "--python", str(own), *wheels, *required()], check=True)
+                subprocess.run([*uv, "pip", "install", "--python", str(own), *wheels, *wanted], check=True)
                 subprocess.run([*uv, "pip", "install", "--python", str(own), "--no-deps", str(ROOT)], check=True)
-                names = {one.split(">")[0].split("=")[0].split("[")[0] for one in required()}
+                names = {one.split(">")[0].split("=")[0].split("[")[0] for one in wanted}
                 listed = subprocess.run(
                     [*uv, "pip", "freeze", "--python", str(own)], capture_output=True, text=True, check=True
                 )
                 versions = [line for line in listed.stdout.split() if line.split("==")[0] in names]
                 (place / "work").mkdir()
-                failed = smoke(own, place / "work")
-                sys.stdout.write(f"{python}, {how}: {' '.join(versions)}\n")
+                failed = smoke(own, place / "work", extras)
+                sys.stdout.write(f"{python}, {how}, {'+'.join(extras)}: {' '.join(versions)}\n")
                 sys.stdout.writelines(f"  fails: {one}\n" for one in failed or ["nothing"])
                 sys.stdout.flush()
                 wrong += len(failed)

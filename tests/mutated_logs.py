@@ -46,6 +46,7 @@ _SAMPLE = {
         "match": {"value": "C"},
         "style": {"value": {"polite": 1}},
         "model_graded_qa": {"value": "C", "metadata": {"panel": {"votes": ["C", "I"]}}},
+        "multi_scorer": {"value": ["C", "I"]},
     },
 }  # fmt: skip
 _SPEC = {
@@ -54,6 +55,8 @@ _SPEC = {
     "scorers": [
         {"name": "match", "options": {}},
         {"name": "model_graded_qa", "options": {"model": ["g/a", "g/b"], "model_role": "grader"}},
+        {"name": "multi_scorer", "options": {"reducer": "collect", "scorers": [
+            {"name": "match", "params": {}}, {"name": "model_graded_fact", "params": {"model": "g/c"}}]}},
     ],
 }  # fmt: skip
 _COUNTS = {"jurors": ["i", "j"], "labels": ["a", "b"], "by_true_label": {"a": {"aa": 5, "ab": 2}, "b": {"bb": 4}}}
@@ -94,6 +97,37 @@ SMALL: dict[str, tuple[str, list[Any]]] = {
         {"data": [{"name": "ok", "annotator_kind": "LLM", "span_id": "s1", "identifier": "b",
                    "result": {"label": "1"}}]},
     ]),
+    "langfuse": ("scores.json", [{"data": [
+        {"id": "1", "timestamp": "2026", "traceId": "t", "name": "ok", "source": "EVAL", "dataType": "BOOLEAN",
+         "value": 1, "stringValue": "True", "authorUserId": None},
+        {"id": "2", "timestamp": "2026", "subject": {"id": "t"}, "name": "ok", "source": "ANNOTATION",
+         "dataType": "CATEGORICAL", "value": "good", "authorUserId": "ann"}]}]),
+    "langsmith": ("feedback.jsonl", [
+        {"id": "1", "run_id": "r", "key": "ok", "score": 1, "value": None,
+         "feedback_source": {"type": "model", "user_id": "u"}},
+        {"id": "2", "run_id": "r", "key": "ok", "score": None, "value": "yes", "feedback_source": {"type": "app"}}]),
+    "deepeval": ("run.json", [{"testCases": [
+        {"name": "q1", "input": "i", "actualOutput": "o", "metricsData": [
+            {"name": "G", "success": True, "evaluationModel": "a"}, {"name": "G", "success": False, "error": "e"}]}]}]),
+    "opik": ("traces.json", [{"content": [{"id": "t", "feedback_scores": [
+        {"name": "ok", "value": 0.5, "source": "ui", "value_by_author": {"ann": {"value": 1, "source": "ui"}}},
+        {"name": "no", "value": 0, "category_name": "bad", "source": "sdk", "created_by": "bob"}]}]}]),
+    "braintrust": ("rows.jsonl", [{"id": "1", "root_span_id": "1", "scores": {"fact": 1, "style": None}},
+                                  {"id": "2", "root_span_id": "1", "scores": None}]),
+    "weave": ("feedback.jsonl", [
+        {"id": "1", "feedback_type": "wandb.annotation.ok", "weave_ref": "c", "creator": "ann",
+         "payload": {"value": True}},
+        {"id": "2", "feedback_type": "wandb.runnable.judge", "weave_ref": "c", "payload": {"output": {"ok": True}}},
+        {"id": "3", "feedback_type": "wandb.reaction.1", "weave_ref": "c", "wb_user_id": "b",
+         "payload": {"emoji": "+"}}]),
+    "prodigy": ("db.jsonl", [
+        {"text": "t", "_input_hash": 1, "_task_hash": 2, "label": "A", "answer": "accept", "_annotator_id": "ann"},
+        {"text": "t", "_input_hash": 1, "_task_hash": 3, "options": [], "accept": ["A", "B"], "answer": "accept",
+         "_session_id": "bob"}]),
+    "doccano": ("ann.jsonl", [{"id": 1, "text": "t", "label": ["a", "b"], "Comments": []}]),
+    "judge-bench": ("data.json", [{"dataset": "d", "annotations": [{"metric": "ok", "category": "graded"}],
+                                   "instances": [
+        {"id": 1, "instance": "x", "annotations": {"ok": {"individual_human_scores": [1, 2]}}}]}]),
     "promptfoo": ("results.json", [
         {"evalId": "e", "results": {"version": 3, "results": [
             {"testIdx": 0, "promptIdx": 0, "provider": {"id": "p"}, "prompt": {"raw": "q"}, "response": {"output": "a"},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from floors import RUNS, required
+import tomllib
+
+from floors import HOSTED, OWN, ROOT, RUNS, required
 
 from jurors.cli.main import COMMANDS
 
@@ -12,4 +14,9 @@ def test_every_command_is_run_with_the_lowest_and_the_newest_versions() -> None:
 
 
 def test_every_requirement_has_a_floor() -> None:
-    assert [one for one in required() if ">=" not in one] == []
+    assert [one for one in required((*OWN, *HOSTED)) if ">=" not in one] == []
+
+
+def test_every_extra_that_is_not_for_developers_is_tried() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {*OWN, *HOSTED} == set(extras) - {"dev", "bench", "site"}

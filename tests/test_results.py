@@ -25,7 +25,8 @@ from jurors import Verdict
 from jurors.quoting import in_markdown
 from jurors.serve.guard.api_keys import make_key
 from jurors.serve.guard.key_list import KeyList
-from jurors.tables import FORMS, SCHEMA, Drawable, Listing, Notes, Result, Table, data_frame, json_ready
+from jurors.tables import FORMS, Drawable, Listing, Notes, Result, Table, data_frame, json_ready
+from jurors.versions import DOCUMENT
 
 EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")
 LABELS = ("<b>yes</b>", "no & more")
@@ -80,6 +81,13 @@ def _pairs() -> jurors.Preferences:
     return replace(data, jurors=tuple(EVIL[:3]), objects=("<b>o</b>", "p", "q", "r"))
 
 
+@cache
+def _numbers() -> jurors.Numbers:
+    rng = np.random.default_rng(0)
+    matrix = rng.normal(size=(12, 1)) + rng.normal(size=(12, 3))
+    return jurors.Numbers.from_matrix(matrix, items=[f"<i>{k}</i>" for k in range(12)], jurors=EVIL[:3])
+
+
 def _history() -> Any:
     monitor = jurors.Monitor(200)
     monitor.learn_many(_votes())
@@ -107,6 +115,9 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "ByGroup": lambda: jurors.grade_by(_votes(), ["<u>x</u>", "y"] * 200),
     "Ranking": lambda: jurors.rank(_pairs()),
     "PairGrades": lambda: jurors.grade_pairs(_pairs()),
+    "NumberGrades": lambda: jurors.grade_numbers(_numbers()),
+    "NumberScores": lambda: jurors.score(_numbers(), list(range(12))),
+    "ItemValues": lambda: jurors.value_items(_numbers()),
     "Inspection": lambda: jurors.inspect(_votes()),
     "ReferenceJuries": lambda: jurors.ReferenceJuries(jurors.reference_juries().juries[:3]),
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
@@ -203,7 +214,7 @@ def _schemas(document: Any) -> int:
 def test_a_document_says_its_schema_once_and_first(name: str) -> None:
     document = made(name).to_dict()
     if isinstance(document, dict):
-        assert next(iter(document.items())) == ("schema", SCHEMA)
+        assert next(iter(document.items())) == ("schema", DOCUMENT)
         assert _schemas(document) == 1
     else:
         assert _schemas(document) == 0
@@ -247,6 +258,11 @@ def test_arrays_keep_their_type_in_a_dataframe() -> None:
     assert str(data_frame({"n": np.array([1, 2], dtype=np.int8)})["n"].dtype) == "int8"
 
 
-def test_help_need_not_wait_for_numpy() -> None:
-    code = "import sys, jurors.cli.check, jurors.cli.grade; sys.exit('numpy' in sys.modules)"
+@pytest.mark.parametrize(
+    "before, unneeded",
+    [("import jurors.cli.check, jurors.cli.grade", "numpy"), ("import jurors; jurors.grade", "scipy.stats")],
+    ids=["help", "grading"],
+)
+def test_nothing_waits_for_packages_that_it_does_not_need(before: str, unneeded: str) -> None:
+    code = f"import sys; {before}; sys.exit({unneeded!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

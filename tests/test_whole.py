@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,33 @@ def test_what_a_killed_process_left_is_cleared_away_and_what_a_living_one_holds_
         other.mkdir()
         with scratch(tmp_path):
             assert sorted(path.name for path in (held, other, left) if path.exists()) == [held.name, other.name]
+
+
+def test_a_folder_that_another_process_takes_for_left_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the making of a folder and its lock there is a moment in which nobody holds it."""
+    fcntl = pytest.importorskip("fcntl")
+    sweepers, open_file = list[threading.Thread](), os.open
+
+    def sweep(folder: str, lock: int) -> None:
+        time.sleep(0.1)  # as long as it is about to remove it, it is there
+        shutil.rmtree(folder)
+        os.close(lock)
+
+    def opens(path: str, *args: int, **options: object) -> int:
+        if not sweepers:
+            lock = open_file(path, os.O_RDONLY)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            sweepers.append(threading.Thread(target=sweep, args=(path, lock)))
+            sweepers[0].start()
+        return open_file(path, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", opens)
+    with scratch(tmp_path) as folder:
+        sweepers[0].join()
+        (folder / "votes.csv").write_text("item,ann")
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_signal_while_the_temporary_folder_is_tried_leaves_nothing(

@@ -4,9 +4,10 @@ The journey of the data is the folder listing:
 
     votes/        1  who said what: Votes, keys, layouts; `files/` on disk, `readers/` of what other tools wrote
     sketch/       2  counts of decision tuples: count files and engines, merge, marginalise, moments
-    evaluate/     3  a sketch -> evaluations: `trio/` (exact), `panel/`, errors `together/`, `rivals/`, an answer key
+    evaluate/     3  a sketch -> evaluations: `trio/` (exact), `panel/`, errors `together/`, `accord/`, `rivals/`, a key
     doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`, `shared/` errors
     pairs/        4  which of two is better: objects ranked, and the jurors who compared them graded
+    values/       4  numbers: jurors who rate and measure graded, items valued
     jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group; `methods/`
     audit/        6  which items a person should label, and what the labels prove
     monitor/      6  votes as they come in: windows over counts, alarms that may be watched all the time
@@ -16,13 +17,15 @@ The journey of the data is the folder listing:
     watch/        7  `jurors watch`: a growing file, a folder of logs, standard input
     serve/        7  `jurors serve`: votes over HTTP, stores, keys, the dashboard
     client/       7  the other end of it: Client and AsyncClient
+    hosts/        7  inside other programs: Inspect AI, promptfoo, MLflow, pytest, GitHub, assistants
     cli/          8  one thin function per command
 
-with `errors.py` (what can be wrong with the input), `names.py` ("did you mean"), `options.py` (how to read and to
+with `metrics.py` (scikit-learn's, without a key) and `pandas.py` (`df.jurors`) above jury,
+`errors.py` (what can be wrong with the input), `names.py` ("did you mean"), `options.py` (how to read and to
 grade, each option once), `numbers/` (exact arithmetic, array types), `tables.py` (how results are read), `pages.py`
 (what the HTML pages share), `whole.py` (files written whole or not at all), `scratch.py` (temporary folders),
-`stages.py` (what a long call is doing) and `quoting.py` (names as text, never as marks) below them all, and `data/`
-(the examples' votes) beside them. Names load when first used: `import jurors` stays quick.
+`stages.py` (what a long call is doing), `versions.py` (of all formats) and `quoting.py` (names as text, never as marks)
+below them all, and `data/` (the examples' votes) beside them. Names load when first used: `import jurors` stays quick.
 """
 
 from __future__ import annotations
@@ -30,8 +33,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from jurors.versions import VERSION
+
 if TYPE_CHECKING:
-    from jurors import audit, plot
+    from jurors import audit, metrics, plot
     from jurors.client import AsyncClient, Client
     from jurors.doubt import (
         Bounds,
@@ -67,6 +72,7 @@ if TYPE_CHECKING:
         evaluate_trios,
         independence_invariants,
     )
+    from jurors.hosts import mlflow_run as mlflow
     from jurors.jury import (
         METHODS,
         ByGroup,
@@ -94,16 +100,34 @@ if TYPE_CHECKING:
     from jurors.pairs import PairGrades, Preferences, Ranking, grade_pairs, rank, read_pairs
     from jurors.report.page import report_html, write_report
     from jurors.sketch import Sketch, moments, read_sketch
+    from jurors.values import (
+        ItemValues,
+        NumberGrades,
+        Numbers,
+        NumberScores,
+        grade_numbers,
+        read_numbers,
+        score_numbers,
+        value_items,
+    )
     from jurors.votes import Key, Votes, read_key, read_votes, write_votes
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 #: Where the names come from, in the order of the journey: each room has loaded those before it anyway. The client is
 #: light, and whoever only sends votes should not load what grades them.
 _ROOMS = (
-    "errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "pairs", "monitor", "look", "lab",
-    "report.page",
+    "errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "pairs", "values", "monitor", "look",
+    "lab", "report.page",
 )  # fmt: skip
+
+#: Public names that are modules themselves; altair and MLflow are loaded when something is drawn or logged.
+_MODULES = {
+    "audit": "jurors.audit",
+    "metrics": "jurors.metrics",
+    "mlflow": "jurors.hosts.mlflow_run",
+    "plot": "jurors.plot",
+}
 
 __all__ = [
     "METHODS",
@@ -119,12 +143,16 @@ __all__ = [
     "DisjointJury",
     "Evaluation",
     "Inspection",
+    "ItemValues",
     "JurorsError",
     "Jury",
     "Key",
     "KeyedEvaluation",
     "Labelling",
     "Monitor",
+    "NumberGrades",
+    "NumberScores",
+    "Numbers",
     "OptionError",
     "OutputError",
     "PairGrades",
@@ -159,6 +187,7 @@ __all__ = [
     "goodness_of_fit",
     "grade",
     "grade_by",
+    "grade_numbers",
     "grade_pairs",
     "highest_floor",
     "independence_invariants",
@@ -166,11 +195,14 @@ __all__ = [
     "label",
     "label_by",
     "load_example",
+    "metrics",
+    "mlflow",
     "moments",
     "plan",
     "plot",
     "rank",
     "read_key",
+    "read_numbers",
     "read_pairs",
     "read_sketch",
     "read_votes",
@@ -178,16 +210,18 @@ __all__ = [
     "report_html",
     "score",
     "score_by",
+    "score_numbers",
     "sensitivities",
     "simulate",
+    "value_items",
     "write_report",
     "write_votes",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("audit", "plot"):  # rooms, not names in one; nothing is drawn before altair is there
-        return import_module(f"jurors.{name}")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in __all__:
         raise AttributeError(f"module 'jurors' has no attribute {name!r}")
     rooms = (import_module(f"jurors.{room}") for room in _ROOMS)

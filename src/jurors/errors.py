@@ -41,10 +41,10 @@ Code: TypeAlias = Literal[
     # files
     "no_file", "empty", "damaged", "too_large", "several_questions", "bad_row",
     # the columns and cells of a table
-    "key_column", "two_items", "no_label_column", "two_readings", "no_votes_table", "repeated_votes", "same_files",
-    "different_columns", "many_columns",
+    "key_column", "two_items", "no_label_column", "two_readings", "no_votes_table", "pairs", "repeated_votes",
+    "same_files", "different_columns", "many_columns",
     # what can be graded
-    "no_items", "few_jurors", "few_labels", "many_labels", "degenerate",
+    "no_items", "few_jurors", "few_labels", "many_labels", "numbers", "degenerate",
     # what the server keeps
     "no_project", "bad_vote", "many_jurors", "many_votes", "many_projects", "store_down", "disk_full",
     # who may ask the server, and how

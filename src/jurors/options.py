@@ -4,6 +4,8 @@ The `TypedDict`s are the signatures (`**options: Unpack[ReadingOptions]`); `Read
 the defaults. `read_votes`, `grade` and their like, the commands and a test of the docs all take them from here.
 """
 
+import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
@@ -13,15 +15,17 @@ from jurors.names import choice, nearest
 
 Label: TypeAlias = str | int | float | bool
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
-Duplicates: TypeAlias = Literal["error", "first", "last"]
-Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet"]
-Scale: TypeAlias = Literal["auto", "nominal", "pairs"]
+Duplicates: TypeAlias = Literal["error", "first", "last", "join"]
+Format: TypeAlias = Literal["csv", "tsv", "json", "jsonl", "parquet", "xlsx", "sqlite", "duckdb", "postgresql"]
+Scale: TypeAlias = Literal["auto", "nominal", "ordinal", "interval", "pairs"]
+KnownScale: TypeAlias = Literal["nominal", "ordinal", "interval"]  #: of votes that are read
 Target: TypeAlias = Literal["test", "population"]
 Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, from 0 to 1
 
 #: the tools whose logs are read, in the order in which their readers are asked
 TOOLS = (
-    "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "openinference", "label-studio", "argilla",
+    "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "langfuse", "langsmith", "deepeval", "opik",
+    "braintrust", "weave", "openinference", "label-studio", "argilla", "prodigy", "doccano", "trec", "judge-bench",
     "devai", "matrix", "by-true-label",
 )  # fmt: skip
 
@@ -33,7 +37,7 @@ class Option:
     help: str
     flag: str = ""
     metavar: str | None = None
-    several: Literal["", "repeated", "commas"] = ""  #: how several values are given
+    several: Literal["", "repeated", "commas", "lists"] = ""  #: how several values are given; lists: both ways
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
@@ -43,27 +47,68 @@ class TableOptions(TypedDict, total=False):
     """How to read a table of votes, be it a file or a dataframe."""
 
     layout: Annotated[LayoutName, Option("How FILE is laid out.", "--layout")]
-    item: Annotated[str | None, Option("The column that names the item.", "--item", "COLUMN")]
+    item: Annotated[
+        str | Sequence[str] | None,
+        Option("The column that names the item; several, joined by commas; a field: sample.id.", "--item", "COLUMN"),
+    ]
     juror: Annotated[str | None, Option("The column that names the juror (long layout).", "--juror", "COLUMN")]
     label: Annotated[str | None, Option("The column that holds the vote (long layout).", "--label", "COLUMN")]
     count: Annotated[str | None, Option("The column that counts items (counts layout).", "--count", "COLUMN")]
     ignore: Annotated[Sequence[str], Option("A column that is no juror; repeatable.", "--ignore", "COLUMN", "repeated")]
+    transpose: Annotated[
+        bool,
+        Option("Each row is a juror and each column an item: turn the table; --juror names the rows.", "--transpose"),
+    ]
     missing: Annotated[
         Sequence[Any], Option("A value that means no vote; repeatable.", "--missing", "VALUE", "repeated")
     ]
     abstain: Annotated[
         Sequence[Any],
         Option(
-            "A value that means that a juror abstained: no vote, and counted; repeatable.",
+            "Values that mean that a juror abstained, never a true label: unsure,n/a; repeatable.",
             "--abstain",
-            "VALUE",
-            "repeated",
+            "VALUES",
+            "lists",
         ),
     ]
     labels: Annotated[
         Sequence[Label] | None, Option("The labels, in the order to show them.", "--labels", "A,B", "commas")
     ]
     duplicates: Annotated[Duplicates, Option("What to do when a juror votes twice on an item.", "--duplicates")]
+    repeat: Annotated[
+        str | None,
+        Option(
+            "The column that numbers a juror's repetitions: its votes on an item are one voice.", "--repeat", "COLUMN"
+        ),
+    ]
+    join: Annotated[
+        Sequence[str],
+        Option("One juror under several names: judge for judge_1, judge_2 …; repeatable.", "--join", "NAMES", "lists"),
+    ]
+    scale: Annotated[
+        Scale,
+        Option(
+            "What the votes are: labels (nominal), ordered levels (ordinal), numbers (interval), which of two is "
+            "better (pairs), or what they show (auto).",
+            "--scale",
+        ),
+    ]
+    map: Annotated[
+        Mapping[Any, Label] | Sequence[str],
+        Option("Labels that are called otherwise: Yes=yes,Y=yes; repeatable.", "--map", "OLD=NEW", "lists"),
+    ]
+    ignore_case: Annotated[
+        bool, Option("Labels that differ by case alone are one, in the most frequent spelling.", "--ignore-case")
+    ]
+    threshold: Annotated[
+        float | str | None, Option("Numbers from here on are `pass`, smaller ones `fail`.", "--threshold", "NUMBER")
+    ]
+    bins: Annotated[
+        int | Sequence[Any] | None,
+        Option("Numbers become ordered levels with these ends (0,3,7,10), or so many (5).", "--bins", "ENDS", "commas"),
+    ]
+    only: Annotated[Sequence[str], Option("Read this juror's votes alone; repeatable.", "--only", "JUROR", "repeated")]
+    drop: Annotated[Sequence[str], Option("Leave this juror's votes out; repeatable.", "--drop", "JUROR", "repeated")]
 
 
 class FileOptions(TableOptions, total=False):
@@ -112,15 +157,25 @@ class Reading:
     """What the caller said about reading (see `read_votes`)."""
 
     layout: LayoutName = "auto"
-    item: str | None = None
+    item: str | Sequence[str] | None = None
     juror: str | None = None
     label: str | None = None
     count: str | None = None
     ignore: Sequence[str] = ()
+    transpose: bool = False
     missing: Sequence[Any] = ()
     abstain: Sequence[Any] = ()
     labels: Sequence[Label] | None = None
     duplicates: Duplicates = "error"
+    repeat: str | None = None
+    join: Sequence[str] = ()
+    scale: Scale = "auto"
+    map: Mapping[Any, Label] | Sequence[str] = ()
+    ignore_case: bool = False
+    threshold: float | str | None = None
+    bins: int | Sequence[Any] | None = None
+    only: Sequence[str] = ()
+    drop: Sequence[str] = ()
     format: Format | None = None
     tool: str | None = None
     memory: str | None = None
@@ -130,8 +185,49 @@ class Reading:
     def __post_init__(self) -> None:
         choice(self.layout, get_args(LayoutName), "layout")
         choice(self.duplicates, get_args(Duplicates), "rule for duplicates")
+        choice(self.scale, get_args(Scale), "scale")
         if self.format is not None:
             choice(self.format, get_args(Format), "format")
+        if self.transpose and (
+            told := [name for name in ("item", "label", "count") if getattr(self, name) is not None]
+        ):
+            message = f"{told[0]}= (--{told[0]}) does not apply to a table that is turned, whose columns are items"
+            raise OptionError(message, code="does_not_apply", name=told[0])
+        if self.threshold is not None and self.bins is not None:
+            raise OptionError("threshold= (--threshold) and bins= (--bins) make two things of numbers: give one")
+        _ = self.names, self.cut, self.ends  # refused here, before anything is read
+
+    @property
+    def names(self) -> dict[str, Label]:
+        """What each label is called instead."""
+        if isinstance(self.map, Mapping):
+            return {str(old): new for old, new in self.map.items()}
+        pairs = [str(pair).rpartition("=") for pair in texts(self.map)]
+        for old, equals, new in pairs:
+            _in_range(bool(old and equals and new), "map", f"{old}{equals}{new}", "is written OLD=NEW (Y=yes)")
+        return {old: new for old, _, new in pairs}
+
+    @property
+    def cut(self) -> str | None:
+        """The threshold as a number is written."""
+        if self.threshold is None:
+            return None
+        _in_range(is_number(self.threshold), "threshold", self.threshold, "must be a number")
+        return str(self.threshold).strip()
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The ends of bins as numbers are written, rising; a single one: how many there are."""
+        if self.bins is None:
+            return ()
+        ends = tuple(text.strip() for text in texts([self.bins] if isinstance(self.bins, int) else self.bins))
+        rule = "must be at least two numbers that rise (0,3,7,10), or a whole number from 2 to 100 (5)"
+        _in_range(bool(ends) and all(map(is_number, ends)), "bins", self.bins, rule)
+        sizes = [float(end) for end in ends]
+        rising = all(one < other for one, other in itertools.pairwise(sizes))
+        holds = rising if len(sizes) > 1 else sizes[0].is_integer() and 2 <= sizes[0] <= 100
+        _in_range(holds, "bins", self.bins, rule)
+        return ends
 
     @classmethod
     def of(cls, given: Mapping[str, Any], known: type = ReadingOptions) -> Self:
@@ -152,6 +248,10 @@ class PairOptions(TypedDict, total=False):
     winner: Annotated[str | None, Option("The column that says which is better (pairs).", "--winner", "COLUMN")]
     juror: Annotated[str | None, Option("The column that names the juror.", "--juror", "COLUMN")]
     item: Annotated[str | None, Option("The column that says what two objects were compared on.", "--item", "COLUMN")]
+    map: Annotated[
+        Mapping[Any, Label] | Sequence[str],
+        Option("What answers mean: 1=first,0=second (or tie); repeatable.", "--map", "OLD=NEW", "lists"),
+    ]
     missing: Annotated[
         Sequence[Any], Option("A value that means no answer; repeatable.", "--missing", "VALUE", "repeated")
     ]
@@ -174,6 +274,7 @@ class PairReading:
     winner: str | None = None
     juror: str | None = None
     item: str | None = None
+    map: Mapping[Any, Label] | Sequence[str] = ()
     missing: Sequence[Any] = ()
     format: Format | None = None
     memory: str | None = None
@@ -186,9 +287,23 @@ class PairReading:
         check_known(given, names_of(PairOptions))
         return cls(**given)
 
+    @property
+    def names(self) -> dict[str, Label]:
+        """What each answer is to be called."""
+        return Reading(map=self.map).names
+
     def files(self) -> Reading:
         """What of it is about files of any kind."""
         return Reading(format=self.format, memory=self.memory, unpack=self.unpack, progress=self.progress)
+
+
+def item_name(item: str | Sequence[str] | None) -> str | None:
+    """What the column that names the items is called, be it one or several.
+
+    >>> item_name("sample.id"), item_name(["question_id", "model"]), item_name(None)
+    ('sample.id', 'question_id,model', None)
+    """
+    return item if item is None or isinstance(item, str) else ",".join(map(str, item))
 
 
 def texts(values: Any) -> tuple[str, ...]:
@@ -279,6 +394,18 @@ def _as_number(value: Any) -> Any:
         return float(value) if isinstance(value, str) else value
     except ValueError:
         return value
+
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*")
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is written as a finite number, with a decimal point.
+
+    >>> [is_number(value) for value in (3, "-2.5", ".5e-3", True, "inf", "1_000", "0,5")]
+    [True, True, True, False, False, False, False]
+    """
+    return not isinstance(value, bool) and _NUMBER.fullmatch(str(value)) is not None
 
 
 def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:

@@ -112,3 +112,23 @@ def with_formula(cell: str) -> str:
 
 def _is_formula(cell: str) -> bool:
     return cell[:1] in _LEADS and _FORMULA.match(cell) is not None and _WORD.fullmatch(cell) is None
+
+
+# -- secrets ----------------------------------------------------------------------------------------------------
+
+_ADDRESS = re.compile(r"postgres(?:ql)?:/", re.IGNORECASE)
+_USER = re.compile(r"(?<=:/)/?.*@", re.DOTALL)  # to the last @: a password that nobody escaped may hold anything
+_USER_IN_TEXT = re.compile(r"(?<=(?:sql|res):/)/?\S*@", re.IGNORECASE)
+_SECRET = re.compile(r"([?&][^=&\s]*(?:pass|secret|token|key)[^=&\s]*=)\S*?(?=&|::|\s|$)", re.IGNORECASE)
+
+
+def without_secrets(text: str) -> str:
+    """A name, an argument or a line in which addresses of databases say neither who logs in nor with what.
+
+    >>> without_secrets("postgresql://me:pa@ss@db.example/votes?password=x&sslmode=require::judged")
+    'postgresql://db.example/votes?password=…&sslmode=require::judged'
+    """
+    if _ADDRESS.search(text) is None:
+        return text
+    user = _USER if _ADDRESS.match(text) else _USER_IN_TEXT
+    return _SECRET.sub(r"\1…", user.sub("/", text))

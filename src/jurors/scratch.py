@@ -79,13 +79,13 @@ def undisturbed() -> Iterator[None]:
 
 
 def _hold(folder: Path, locks: list[int]) -> None:
-    """Hold the folder, where there are locks; another process may have swept it away before: then make it again."""
+    """Hold the folder, where there are locks. Another process may have found it unheld: wait, and make it again."""
     while fcntl is not None:
         with suppress(FileNotFoundError):
             lock = os.open(folder, os.O_RDONLY)
             locks.append(lock)
             with suppress(OSError):  # not every file system has locks
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX)  # held for a moment by whoever is about to remove it, and nobody else
             if folder.exists():
                 return
         folder.mkdir(mode=0o700, exist_ok=True)

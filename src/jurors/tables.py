@@ -21,11 +21,9 @@ from typing import Any, ClassVar, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.quoting import in_markdown, prose_in_markdown, visible, visible_json, without_formula
+from jurors.versions import DOCUMENT
 
 Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
-
-#: the version of the JSON documents: grows when a key goes or changes its meaning, not when one is added
-SCHEMA = 1
 
 #: format -> the method that gives it
 FORMS = {"text": "to_text", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "html": "to_html"}
@@ -73,7 +71,7 @@ class Result(ABC):
     def to_dict(self) -> Any:
         """The result as JSON's own types: text keys, no NaN; a mapping starts with the version of its `schema`."""
         document = json_ready(self._document())
-        return {"schema": SCHEMA, **document} if isinstance(document, dict) else document
+        return {"schema": DOCUMENT, **document} if isinstance(document, dict) else document
 
     def to_json(self) -> str:
         """The result as strict JSON."""

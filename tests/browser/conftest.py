@@ -16,6 +16,8 @@ _ARGUMENTS = [
     "--disable-gpu",
 ]  # fmt: skip
 
+PATIENCE = 120_000  #: milliseconds, for a machine that is busy with other things
+
 
 @dataclass
 class Visit:
@@ -38,7 +40,7 @@ def browser() -> Iterator[Any]:
         pytest.skip(f"no Chromium on the PATH (looked for {', '.join(_NAMES)})")
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=found, args=_ARGUMENTS)
+        chromium = started.chromium.launch(executable_path=found, args=_ARGUMENTS, timeout=PATIENCE)
         yield chromium
         chromium.close()
 
@@ -51,6 +53,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Visit]]:
     def open_file(path: Path, *, width: int = 1280, dark: bool = False, wait: bool = True, **options: Any) -> Visit:
         scheme = "dark" if dark else "light"
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+        page.set_default_timeout(PATIENCE)
         opened.append(page)
         found = Visit(page)
         page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
@@ -58,7 +61,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Visit]]:
         page.on("request", lambda request: found.requests.append(request.url))
         page.goto(path.as_uri())
         if wait and options.get("java_script_enabled", True):
-            page.wait_for_selector("html[data-charts]", state="attached", timeout=60_000)
+            page.wait_for_selector("html[data-charts]", state="attached")
         return found
 
     yield open_file

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser.conftest import PATIENCE
 
 from jurors import Client
 
@@ -59,6 +60,7 @@ def open_page(browser: Any, server: str) -> Iterator[Callable[..., Any]]:
         page = browser.new_page(
             viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
         )
+        page.set_default_timeout(PATIENCE)
         opened.append(page)
         page.faults = []
         page.asked = []
@@ -66,7 +68,7 @@ def open_page(browser: Any, server: str) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", lambda error: page.faults.append(str(error)))
         page.on("request", lambda request: page.asked.append(request.url))
         page.goto(f"{server}/{place}")
-        page.wait_for_selector("html[data-shown]", state="attached", timeout=60_000)
+        page.wait_for_selector("html[data-shown]", state="attached")
         return page
 
     yield opening
@@ -78,7 +80,7 @@ def test_the_projects_are_listed_and_lead_to_their_grades(open_page: Any, server
     page = open_page()
     assert page.locator("#project-rows tr").count() == 2
     page.click("text=shop")
-    page.wait_for_selector("[data-chart=history][data-drawn] svg", timeout=60_000)
+    page.wait_for_selector("[data-chart=history][data-drawn] svg")
     assert page.locator("#grade-rows tr").count() == len(JURORS)
     assert page.locator("#history-rows tr").count() == 5
     assert page.faults == []
@@ -98,14 +100,14 @@ def test_the_juror_who_went_bad_rings_is_marked_and_said_when(open_page: Any) ->
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_it_reads_on_a_phone_in_both_lights(open_page: Any, contrast: str, dark: bool) -> None:
     page = open_page("#/shop", width=375, dark=dark)
-    page.wait_for_selector("[data-chart=prevalence][data-drawn]", timeout=60_000)
+    page.wait_for_selector("[data-chart=prevalence][data-drawn]")
     assert page.evaluate(_OVERFLOW) == 0
     assert page.evaluate(contrast) == []
 
 
 def test_a_person_labels_by_keyboard_and_the_server_keeps_it(open_page: Any, server: str) -> None:
     page = open_page("#/shop")
-    page.wait_for_selector("#item:not([hidden])", timeout=60_000)
+    page.wait_for_selector("#item:not([hidden])")
     with Client(server) as client:
         before = client.review("shop")
         first = page.inner_text("#item-name")

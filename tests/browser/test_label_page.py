@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from browser.conftest import PATIENCE
 
 import jurors
 from jurors.audit import Sheet, plan, read_sheet
@@ -35,9 +36,16 @@ def desk(tmp_path: Path, visit: Any) -> Callable[..., Any]:
     def open_page(sheet: Sheet, **options: Any) -> Any:
         path = tmp_path / "page.html"
         path.write_text(label_page(sheet, title="Is it so?"), encoding="utf-8")
-        return visit(path, wait=False, **options)
+        found = visit(path, wait=False, **options)
+        found.page.wait_for_selector("main")  # it comes into sight with what was done before
+        return found
 
     return open_page
+
+
+def _reload(page: Any) -> None:
+    page.reload()
+    page.wait_for_selector("main")
 
 
 def _saved(page: Any, path: Path) -> Path:
@@ -88,7 +96,7 @@ def test_one_can_go_back_change_skip_and_clear_and_a_reload_loses_nothing(desk: 
     assert [text.split()[-1] for text in pressed()] == ["yes"]
     page.keyboard.press("1")  # changed; on to the next that has no label
     assert page.inner_text("#name") == items[2]
-    page.reload()
+    _reload(page)
     assert (_count(page), page.inner_text("#name")) == ("3 of 8 labelled", items[2])
     page.keyboard.press("ArrowLeft")
     assert [text.split()[-1] for text in pressed()] == ["no"]
@@ -176,6 +184,7 @@ def test_hostile_names_and_texts_are_text(tmp_path: Path, visit: Any) -> None:
     (tmp_path / "page.html").write_text(label_page(sheet, title=EVIL), encoding="utf-8")
     found = visit(tmp_path / "page.html", wait=False, width=375)
     page = found.page
+    page.wait_for_selector("main")
     page.on("dialog", lambda dialog: dialog.accept())
     assert page.inner_text("h1") == page.title() == EVIL
     assert [cell.inner_text() for cell in page.query_selector_all("#votes td")] == ["=1+1", EVIL, "قاضٍ"]
@@ -239,13 +248,83 @@ def test_tab_reaches_every_button_and_each_has_a_name(desk: Any) -> None:
     assert page.get_attribute("#say", "aria-live") == "polite"
 
 
-def test_without_a_place_to_keep_things_the_page_says_so(tmp_path: Path, browser: Any) -> None:
-    path = tmp_path / "page.html"
-    path.write_text(label_page(plan(VOTES, 3)), encoding="utf-8")
-    page = browser.new_page()
-    page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('no'); }})")
+@pytest.fixture
+def context(browser: Any) -> Iterator[Any]:
+    """What one person's browser keeps, whichever tab is open."""
+    opened = browser.new_context()
+    opened.set_default_timeout(PATIENCE)
+    yield opened
+    opened.close()
+
+
+def _open_tab(context: Any, path: Path) -> Any:
+    if not path.exists():
+        path.write_text(label_page(plan(VOTES, 3)), encoding="utf-8")
+    page = context.new_page()
     page.goto(path.as_uri())
+    return page
+
+
+@pytest.mark.parametrize("store", ["localStorage", "sessionStorage"])
+def test_without_a_place_to_keep_things_the_page_says_so(context: Any, tmp_path: Path, store: str) -> None:
+    context.add_init_script(f"Object.defineProperty(window, '{store}', {{get() {{ throw new Error('no'); }}}})")
+    page = _open_tab(context, tmp_path / "page.html")
+    page.wait_for_selector("main")
     page.keyboard.press("1")
     assert "save before you close it" in page.inner_text("#kept")
     assert _count(page) == "1 of 3 labelled"
+    page.on("dialog", lambda dialog: dialog.accept())  # "leave without saving?"
+    _reload(page)
+    assert _count(page) == "1 of 3 labelled"  # by the other road
+
+
+def test_labels_outlive_the_tab(context: Any, tmp_path: Path) -> None:
+    page = _open_tab(context, tmp_path / "page.html")
+    page.wait_for_selector("main")
+    page.keyboard.press("1")
+    assert "loses nothing" in page.inner_text("#kept")
     page.close()
+    page = _open_tab(context, tmp_path / "page.html")
+    page.wait_for_selector("main")
+    assert (_count(page), page.inner_text("#place")) == ("1 of 3 labelled", "2 of 3")
+
+
+def test_a_store_that_forgets_in_silence_loses_nothing_at_a_reload_and_is_told(context: Any, tmp_path: Path) -> None:
+    """As Chromium's does in a page that asked for it too early."""
+    forgets = "{ value: { getItem: () => null, setItem() {} } }"
+    context.add_init_script(f"Object.defineProperty(window, 'localStorage', {forgets})")
+    page = _open_tab(context, tmp_path / "page.html")
+    page.wait_for_selector("main")
+    for key in "12":
+        page.keyboard.press(key)
+    _reload(page)
+    assert (_count(page), page.inner_text("#place")) == ("2 of 3 labelled", "3 of 3")
+    assert "save before you close it" in page.inner_text("#kept")
+
+
+def test_nothing_is_asked_of_the_store_before_the_browser_has_answered(context: Any, tmp_path: Path) -> None:
+    context.add_init_script("""
+        const [store, wait] = [Storage.prototype.getItem, window.setTimeout];
+        window.asked = 0;
+        window.setTimeout = (does, after) => wait(does, after * 1000); // the page's own limit is far away
+        Storage.prototype.getItem = function (key) { window.asked += 1; return store.call(this, key); };
+        navigator.locks.query = () => new Promise((answer) => { window.answer = answer; });
+    """)
+    page = _open_tab(context, tmp_path / "page.html")
+    page.keyboard.press("1")  # nothing is in sight yet: no label
+    assert (page.evaluate("asked"), page.is_visible("main")) == (0, False)
+    page.evaluate("answer()")
+    page.wait_for_selector("main")
+    assert (page.evaluate("asked"), _count(page)) == (2, "0 of 3 labelled")
+
+
+def test_a_browser_that_never_answers_does_not_keep_the_page_shut(context: Any, tmp_path: Path) -> None:
+    context.add_init_script("""
+        const wait = window.setTimeout;
+        window.setTimeout = (does, after) => wait(does, after / 10); // the page's own limit is for busy machines
+        navigator.locks.query = () => new Promise(() => {});
+    """)
+    page = _open_tab(context, tmp_path / "page.html")
+    page.wait_for_selector("main")
+    page.keyboard.press("1")
+    assert _count(page) == "1 of 3 labelled"

@@ -357,3 +357,9 @@ def test_check_takes_thresholds_and_writes_a_junit_report(tmp_path: Path, table1
     assert next(case.get("name") for case in suite) == "specification_impossible"
     assert run("check", table1, "--spec", "0.5").exit_code == 0
     assert run("check", table1, "--min-effective", "2").exit_code == 2  # three jurors cannot tell
+
+
+def test_check_writes_json_beside_what_people_read(tmp_path: Path, table1: Path) -> None:
+    result = run("check", table1, "--spec", "0.9", "--json", tmp_path / "out.json")
+    assert (result.exit_code, result.stdout[:5]) == (3, "ALARM")
+    assert (tmp_path / "out.json").read_text() == run("check", table1, "--spec", "0.9", "--format", "json").stdout

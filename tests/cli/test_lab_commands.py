@@ -109,6 +109,7 @@ def grouped(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_grades_come_apart_by_group(grouped: Path) -> None:
     done = run("grade", grouped, "--by", "sex", "--ignore", "truth", "--format", "json")
     assert done.exit_code == 0, done.output
@@ -190,6 +191,7 @@ def test_scores_by_group_come_from_standard_input_too(grouped: Path) -> None:
     assert (empty.exit_code, empty.stderr) == (2, "jurors: standard input: the file is empty\n")
 
 
+@pytest.mark.slow
 def test_labels_follow_the_rule_of_their_own_group(grouped: Path) -> None:
     apart = run("label", grouped, "--by", "sex", "--ignore", "truth", "--format", "csv").stdout.splitlines()
     assert apart[0] == "item,label,probability,group"

@@ -70,3 +70,19 @@ def test_what_does_not_apply_is_one_line(arguments: tuple[str, ...], message: st
     assert result.exit_code == 2
     assert message in result.output
     assert len(result.output.strip().splitlines()) == 1
+
+
+def test_the_option_that_a_refusal_names_works_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"j{k % 3},{a},{b},{int(a < b)}" for k, (a, b) in enumerate([("x", "y"), ("z", "x"), ("y", "z")] * 6)]
+    Path("flags.csv").write_text("\n".join(["judge,model_a,model_b,label", *rows]))
+    run = CliRunner()
+    refused = run.invoke(main, ["rank", "flags.csv"])
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert "--map 1=first,0=second" in refused.stderr
+    told = ["--map", "1=first,0=second"]
+    for command in (["rank"], ["grade"], ["inspect"], ["convert", "--duplicates", "first", "-o", "votes.csv"]):
+        assert run.invoke(main, [command[0], "flags.csv", *command[1:], *told]).exit_code == 0
+    assert run.invoke(main, ["rank", "flags.csv", *told, "--format", "csv"]).stdout.splitlines()[1].startswith("x,")
+    seen = run.invoke(main, ["inspect", "flags.csv", *told]).stdout
+    assert "jurors rank flags.csv --map 1=first,0=second" in seen.replace("'", "").replace(" --map 0=", ",0=")

@@ -30,9 +30,10 @@ NAMES = {
 }  #: files and folders in the help
 #: what else is given as text; whoever adds an option decides here which it is
 TEXTS = {
-    "A,B", "A,B,C=E", "A[/B]", "COLUMN", "E", "JUROR", "KIND", "LABEL", "LABEL:X", "N,M", "N|A,B,C", "NAME", "P,Q",
-    "SHARE", "SIZE", "SPEC", "TEXT", "VALUE", "X", "[JUROR:]LABEL:X", "[JUROR:]X", "real|independent|RHO",
-    "grading_method", "kind", "name", "origin", "GOAL", "host", "90d", "KEY", "SIZE[/STEP]", "COMMAND", "URL",
+    "A,B", "A,B,C=E", "A[/B]", "COLUMN", "E", "ENDS", "JUROR", "KIND", "LABEL", "LABEL:X", "N,M", "N|A,B,C", "NAME",
+    "NAMES", "NUMBER", "OLD=NEW", "P,Q", "SHARE", "SIZE", "SPEC", "TEXT", "VALUE", "VALUES", "X", "[JUROR:]LABEL:X",
+    "[JUROR:]X", "real|independent|RHO", "grading_method", "kind", "name", "origin", "GOAL", "host", "90d", "KEY",
+    "SIZE[/STEP]", "COMMAND", "URL",
 }  # fmt: skip
 
 

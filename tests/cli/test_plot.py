@@ -51,7 +51,7 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"solutions"}))
 def test_every_kind_becomes_a_png_of_some_size(kind: str, panel: Path, tmp_path: Path) -> None:
     path = tmp_path / "chart.png"
-    result = run("plot", kind, panel, "--key", "truth", "-o", path, "--scale", 1, "--quiet")
+    result = run("plot", kind, panel, "--key", "truth", "-o", path, "--zoom", 1, "--quiet")
     assert (result.exit_code, result.output) == (0, f"{path}\n")
     head = path.read_bytes()[:24]
     assert head.startswith(b"\x89PNG\r\n\x1a\n")
@@ -78,8 +78,8 @@ def test_scale_multiplies_the_pixels_and_width_the_axes(counts: Path, tmp_path: 
         width, height = struct.unpack(">II", path.read_bytes()[16:24])
         return width, height
 
-    once, twice = pixels("--scale", 1), pixels("--scale", 2)
-    wide, wider = (pixels("--scale", 1, "--width", width) for width in (700, 900))
+    once, twice = pixels("--zoom", 1), pixels("--zoom", 2)
+    wide, wider = (pixels("--zoom", 1, "--width", width) for width in (700, 900))
     assert twice == pytest.approx((2 * once[0], 2 * once[1]), abs=2)
     assert wider[0] == pytest.approx(wide[0] + 200, abs=12)
 

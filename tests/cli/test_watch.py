@@ -112,3 +112,12 @@ def test_on_a_terminal_a_card_is_drawn(votes: Path) -> None:
     os.close(ours)
     assert process.wait() == 0
     assert b"no alarm rings" in shown
+
+
+def test_ratings_are_taken_for_labels_and_it_says_so_once(tmp_path: Path) -> None:
+    rows = [f"q{k},{juror},{1 + (k + j) % 5}" for k in range(40) for j, juror in enumerate(("ann", "bob", "cy"))]
+    (tmp_path / "ratings.csv").write_text("\n".join(["item,juror,label", *rows]))
+    status, out, _ = run(str(tmp_path / "ratings.csv"), "--once")
+    assert status in (0, 3)
+    assert out.count("note: taken for labels without order") == 1
+    assert "taken for" not in run(str(tmp_path / "ratings.csv"), "--once", "-q")[1]

@@ -15,7 +15,10 @@ def executed(path: Path) -> Any:
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
-    NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False).execute()
+    NotebookClient(
+        notebook, kernel_name="python3", record_timing=False,
+        timeout=300, startup_timeout=300, iopub_timeout=300,  # seconds, on a machine that is busy with other things
+    ).execute()  # fmt: skip
     return notebook
 
 

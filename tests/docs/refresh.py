@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,12 @@ from jurors.cli.main import main
 from jurors.evaluate.catalogue import About, table_of_kinds
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from tried_with import table as table_of_tools  # noqa: E402
+
 FENCE = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ALARM_TABLE = re.compile(r"^\| kind \| level \|.*\n(?:^\|.*\n)+", re.MULTILINE)
+TRIED_TABLE = re.compile(r"^\| tool \| what works \|.*\n(?:^\|.*\n?)+", re.MULTILINE)
 
 
 def refreshed(page: str) -> str:
@@ -37,8 +42,13 @@ def refreshed(page: str) -> str:
 
 def with_alarm_tables(page: str) -> str:
     """The page with its tables of alarms printed from the catalogue, in the order of their subjects."""
-    subjects: Iterator[About] = iter(("any", "votes", "labels", "bounds", "groups", "stream", "pairs"))
+    subjects: Iterator[About] = iter(("any", "votes", "labels", "bounds", "groups", "stream", "pairs", "numbers"))
     return ALARM_TABLE.sub(lambda _: table_of_kinds(next(subjects)).to_markdown() + "\n", page)
+
+
+def with_tried_table(page: str) -> str:
+    """The page with its table of the tools that were tried."""
+    return TRIED_TABLE.sub(lambda _: table_of_tools(), page)
 
 
 def _run(command: str, shown: str) -> str:
@@ -54,7 +64,7 @@ if __name__ == "__main__":
         before = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
-            after = with_alarm_tables(refreshed(before))
+            after = with_tried_table(with_alarm_tables(refreshed(before)))
             os.chdir(ROOT)
         if after != before:
             path.write_text(after, encoding="utf-8")

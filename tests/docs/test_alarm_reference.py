@@ -33,7 +33,7 @@ def _alarms() -> dict[str, set[str]]:
             if _name(call.func) == "Outcome":  # of the exact theorem: outcome_alarms gives it its level
                 for kind in _texts(_argument(call, 0, "name"), function, tree):
                     found.setdefault(kind, set()).update(KINDS[kind].levels)
-            elif _name(call.func) == "Finding" and "findings" in path.parts:  # vote_alarms hands these on
+            elif _name(call.func) == "Finding" and "votes" in path.parts:  # vote_alarms hands these on
                 for kind in _texts(_argument(call, 0, "kind"), function, tree):
                     found.setdefault(kind, set()).update(_level(call, function, tree))
             elif _name(call.func) == "Alarm" and not _is_handed_on(_argument(call, 0, "kind")):
@@ -71,7 +71,7 @@ def _is_handed_on(node: ast.expr) -> bool:
 
 
 def _texts(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> set[str]:
-    """The strings an expression can be: a literal, either branch, a variable's values, a parameter's arguments."""
+    """The strings an expression can be: a literal, either branch, a variable's values, a parameter's, a call's."""
     if _is_handed_on(node):
         return set()
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -85,7 +85,14 @@ def _texts(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> set[s
         values = [value for name, value in _assignments(function) if name == node.id]
         if values:
             return set().union(*(_texts(value, function, tree) for value in values))
+    if isinstance(node, ast.Call) and (called := _defined(tree, _name(node.func))):
+        returned = (each.value for each in ast.walk(called) if isinstance(each, ast.Return) and each.value)
+        return set().union(*(_texts(value, called, tree) for value in returned))
     pytest.fail(f"{function.name}, line {node.lineno}: this test cannot tell which strings {ast.unparse(node)} can be")
+
+
+def _defined(tree: ast.Module, name: str) -> ast.FunctionDef | None:
+    return next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
 
 
 def _texts_of_parameter(place: int, name: str, function: ast.FunctionDef, tree: ast.Module) -> set[str]:

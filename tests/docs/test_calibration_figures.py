@@ -25,6 +25,14 @@ def _quoted() -> dict[str, str]:
     return {"docs/calibration.md": CODE.sub("", page), "README.md": CODE.sub("", section.group(1))}
 
 
+@pytest.mark.parametrize("page", ["docs/index.md", "README.md"])
+def test_the_figures_of_the_first_screen_were_printed(page: str) -> None:
+    start = CODE.sub("", (ROOT / page).read_text(encoding="utf-8").split("\n## ")[0])
+    independent, real, *_ = re.findall(r"^\| scores \| [^|]+ \| (\S+%) \(", PRINTED, flags=re.MULTILINE)  # at 90%
+    assert float(independent[:-1]) < 50 < float(real[:-1])
+    assert {independent, real} <= set(FIGURE.findall(start)) <= set(FIGURE.findall(PRINTED))
+
+
 @pytest.mark.parametrize("page", ["docs/calibration.md", "README.md"])
 def test_every_figure_was_printed(page: str) -> None:
     quoted = set(FIGURE.findall(_quoted()[page]))

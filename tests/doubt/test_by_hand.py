@@ -16,6 +16,7 @@ from jurors.doubt.key_check import Labels
 from jurors.doubt.shared import reference
 from jurors.doubt.shared.reference import LEAST_SHARED, ReferenceJury, fit_population
 from jurors.evaluate.partition import Partition
+from jurors.sketch.pairs import Pairs
 from jurors.sketch.panel_moments import pair_moments, trio_moments
 
 
@@ -122,7 +123,7 @@ def test_moments_of_all_trios_are_means_of_products(kind: str) -> None:
 def test_covariances_of_pairs_are_those_of_their_common_items() -> None:
     rng = np.random.default_rng(5)
     codes = np.where(rng.random((80, 5)) < 0.7, rng.integers(0, 2, (80, 5)), -1)
-    moments = pair_moments(Sketch.from_votes(Votes.from_matrix(codes, labels=[0, 1])))
+    moments = pair_moments(Pairs(Sketch.from_votes(Votes.from_matrix(codes, labels=[0, 1]))))
     for a, b in combinations(range(5), 2):
         met = codes[(codes[:, [a, b]] >= 0).all(axis=1)][:, [a, b]]
         assert moments.items[a, b] == len(met)

@@ -106,11 +106,15 @@ def test_what_moves_all_scores_together_leaves_the_gaps_between_them() -> None:
 
 def test_weak_as_real_juries_go_is_below_more_than_half_of_the_others_by_five_points_and_chance() -> None:
     doubt = [1e-5, 1e-5, 1e-5, 1e-5]
-    names = tuple("abcd")
-    assert standing._is_weak(as_real_juries_go([0.7, 0.75001, 0.7, 0.8], doubt), names, 0, 3.0)
-    assert not standing._is_weak(as_real_juries_go([0.7, 0.7499, 0.7, 0.8], doubt), names, 0, 3.0)
-    assert not standing._is_weak(as_real_juries_go([0.7, 0.75001, 0.7, None], doubt), names, 0, 3.0)
-    assert not standing._is_weak(as_real_juries_go([0.7, 0.75001, 0.7, 0.8], doubt), names, 0, 20.0)
+
+    def is_weak(scores: list[float | None], critical: float) -> bool:
+        real = as_real_juries_go(scores, doubt)
+        return standing._is_weak(real, standing._array(real.score, tuple("abcd")), 0, critical)
+
+    assert is_weak([0.7, 0.75001, 0.7, 0.8], 3.0)
+    assert not is_weak([0.7, 0.7499, 0.7, 0.8], 3.0)
+    assert not is_weak([0.7, 0.75001, 0.7, None], 3.0)
+    assert not is_weak([0.7, 0.75001, 0.7, 0.8], 20.0)
 
 
 def test_clearly_weak_by_hand() -> None:

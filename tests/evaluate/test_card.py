@@ -10,6 +10,8 @@ import pytest
 
 import jurors
 from jurors import Sketch, Votes
+from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.card import alarm_lines
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 FEW = {name: count // 40 for name, count in COUNTS.items()}
@@ -128,3 +130,8 @@ def test_a_panel_of_many_tuples_is_foretold_from_a_sample_of_them() -> None:
     foretold = real.with_gold(20)
     assert foretold is not None
     assert all(0 < x < 0.5 for x in foretold.values())
+
+
+def test_a_question_gets_no_full_stop() -> None:
+    asks, says = Alarm("copies", "alarm", "one juror twice?"), Alarm("weak_pair", "warning", "thin evidence")
+    assert alarm_lines((asks, says)) == ["ALARM   copies: one juror twice?", "warning weak_pair: thin evidence."]

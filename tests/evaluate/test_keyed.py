@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -44,3 +45,14 @@ def test_many_labels_cost_what_they_hold() -> None:
     counted = [sum(codes[truth == 5, 0] == 5), sum(truth == 5)]
     assert keyed.accuracy["1"][5] == Fraction(*map(int, counted))
     assert keyed.confusion["1"][5][6] == Fraction(int(sum(codes[truth == 5, 0] == 6)), int(counted[1]))
+
+
+def test_by_a_key_ordered_levels_are_off_by_what_they_are() -> None:
+    votes = Votes.from_matrix([[1, 2], [2, 3], [3, 3], [2, 2]], jurors=["ann", "bob"], scale="ordinal")
+    keyed = jurors.score(votes, [1, 2, 3, 3])
+    assert keyed.ordered is not None
+    assert keyed.ordered.mean_error == {"ann": 0.25, "bob": 0.75}
+    assert keyed.ordered.bias == {"ann": -0.25, "bob": 0.25}
+    assert keyed.to_dict()["ordered"]["bias"]["bob"] == 0.25
+    assert "+0.25 lenient" in str(keyed)
+    assert jurors.score(replace(votes, scale="nominal"), [1, 2, 3, 3]).ordered is None

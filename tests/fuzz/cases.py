@@ -147,6 +147,11 @@ def _table(rng: random.Random, jury: Jury, form: str, layout: str, mishaps: int)
 def _named(rng: random.Random, case: Case, jury: Jury) -> list[str]:
     """How the files are named on the command line: each, as a folder, by a pattern, or as standard input."""
     names = list(case.files)
+    if names[0].endswith((".xlsx", ".db", ".duckdb")) and rng.random() < 0.4:
+        inside = rng.choice(
+            ("votes", "Sheet 1", "a'b", "x;y", "other", "leak", "seen", "votes!A1:C9", "!B2", "'; --", "")
+        )
+        return [f"{names[0]}::{inside}"]
     folder = "/" in names[0] or len(names) > 1
     if folder and rng.random() < 0.7:
         case.files = {f"in/{name}": content for name, content in case.files.items()}

@@ -18,7 +18,7 @@ _WHOLE = ("1", "2", "3", "5", "20", "100")
 _ODD_WHOLE = ("0", "-1", str(10**12), str(10**30), "1e3", "", "nan", "½", "٣", "3.0", "x")
 _SHARES = ("0", "0.05", "0.2", "0.5", "0.8", "0.95", "1")
 _ODD_SHARES = ("-0.1", "1.5", "nan", "inf", "-inf", "1e-320", "1e308", "", "x", "1/3", "0.5.5", "٠")
-OUTPUTS = ("-o", "--output", "--junit", "--truth", "--chart", "--by-true-label", "--state")
+OUTPUTS = ("-o", "--output", "--junit", "--json", "--truth", "--chart", "--by-true-label", "--state")
 _ENDINGS = (
     ".csv",
     ".json",
@@ -51,7 +51,7 @@ class World:
 
 
 #: commands that go on until they are stopped, or that keep a store, which is no output
-LEFT_OUT = ("serve", "keys", "export", "import")
+LEFT_OUT = ("serve", "keys", "export", "import", "mcp")
 
 
 def commands() -> dict[str, click.Command]:
@@ -200,6 +200,7 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--labels": lambda rng, world: ",".join(world.labels) if rng.random() < 0.7 else ",".join(rng.choice(LABELS)),
     "--missing": lambda rng, world: rng.choice((_of(rng, world.labels), "NA", "0.1")),
     "--abstain": lambda rng, world: rng.choice((_of(rng, world.labels), "unsure")),
+    "--join": lambda rng, world: _of(rng, world.jurors).rstrip("0123456789_- #"),
     "--errors": _pick("real", "independent", "0", "0.3", "5", "-1", "nan"),
     "--level": _pick("0.5", "0.9", "0.99", "0.999999", "1", "0"),
     "--memory": _pick("1GB", "200MB", "500MB", "2GB", "1", "99999999TB", "-1GB", "2 GB", "50%", "0B", "x"),
@@ -217,5 +218,5 @@ _SPECIAL: dict[str, Callable[[random.Random, World], str]] = {
     "--drift-prevalence": _pick("0.5", "0.3,0.7", "x"), "--drift-accuracy": _pick("0.8", "0.9/0.7"),
     "--pairs": _pick("0", "0.05", "0.25", "1", "-1"), "--difficulty": _pick("0", "0.1", "1"),
     "--group": _pick("ann,bob=0.1", "ann=0.1", "=", "ann,bob,cy=9"),
-    "--width": _pick("0.05", "0.2", "0.01", "100", "300"), "--height": _pick("100", "300"), "--scale": _pick("1", "2"),
+    "--width": _pick("0.05", "0.2", "0.01", "100", "300"), "--height": _pick("100", "300"), "--zoom": _pick("1", "2"),
 }  # fmt: skip

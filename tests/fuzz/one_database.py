@@ -25,7 +25,9 @@ class Shared:
         base.execute("SET enable_external_file_cache = false")  # the next case's file has the same name
         return base
 
-    def __call__(self, *, config: dict[str, str] | None = None) -> Any:
+    def __call__(self, database: str | None = None, *, config: dict[str, Any] | None = None, **more: Any) -> Any:
+        if database is not None:  # a file, which is its own
+            return _connect(database, config=config or {}, **more)
         try:
             self._base.execute(_ANEW)
         except duckdb.Error:  # an error so grave that the database is closed

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import random
-import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+from fuzz.program_files import duckdb_file, sqlite_file, xlsx
 from fuzz.words import COLUMN_WORDS, LABELS, names, value
 
 LAYOUTS = ("wide", "long", "counts")
@@ -252,18 +252,7 @@ def _arrow(rng: random.Random, table: Table) -> bytes:
     return sink.getvalue()
 
 
-def _xlsx(rng: random.Random, table: Table) -> bytes:
-    """A workbook as small as one can be."""
-    rows = "".join(
-        f"<row>{''.join(f'<c><v>{cell!r}</v></c>' for cell in row)}</row>" for row in (table.head, *table.rows)
-    )
-    sheet = f"<worksheet><sheetData>{rows}</sheetData></worksheet>"
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w") as book:
-        book.writestr(zipfile.ZipInfo("xl/worksheets/sheet1.xml"), sheet.encode("utf-8", "replace"))
-    return sink.getvalue()
-
-
 FORMATS: dict[str, Callable[[random.Random, Table], bytes]] = {
-    "csv": _csv, "tsv": _tsv, "json": _json, "jsonl": _jsonl, "parquet": _parquet, "arrow": _arrow, "xlsx": _xlsx,
+    "csv": _csv, "tsv": _tsv, "json": _json, "jsonl": _jsonl, "parquet": _parquet, "arrow": _arrow, "xlsx": xlsx,
+    "db": sqlite_file, "duckdb": duckdb_file,
 }  # fmt: skip

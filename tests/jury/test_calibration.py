@@ -172,3 +172,11 @@ def test_an_island_of_copies_leaves_the_others_calibrated() -> None:
 
 def test_an_infinite_standard_error_is_not_taken_for_none() -> None:
     assert calibration._variances([0.1, np.inf, np.nan]).tolist() == pytest.approx([0.01, np.inf, 0.0])
+
+
+def test_a_posterior_above_one_by_rounding_is_believed_and_one_out_of_range_is_not() -> None:
+    sketch = Sketch.from_counts({"AAB": 5, "BBA": 5, "ABA": 3}, jurors=("i", "j", "k"))
+    posterior = np.array([[1 + 4e-8, 1e-9], [0.25, 0.75], [1.2, -0.2]])
+    filled = calibration._filled(posterior, sketch, ())
+    assert filled[:2].tolist() == posterior[:2].tolist()
+    assert ((filled[2] > 0) & (filled[2] < 1)).all()

@@ -271,7 +271,8 @@ def test_jurors_who_are_silent_constant_or_copies_are_named() -> None:
     ("change", "kind"),
     [
         (lambda k, j: " A" if k % 3 else "a", "similar_labels"),
-        (lambda k, j: str((k * 7 + j) % 40), "scores"),
+        (lambda k, j: str((k * 7 + j) % 40), "scale"),  # the jurors' numbers lie near each other
+        (lambda k, j: str(k * (j + 3) % 41), "scores"),
         (lambda k, j: f"a long answer of juror {j} to the question number {k} in many words", "free_text"),
     ],
 )

@@ -11,6 +11,7 @@ from simulated_pairs import simulated_pairs
 
 from jurors import OptionError, Preferences, SketchError, grade, grade_pairs, rank
 from jurors.pairs.object_ranking import MOST_OBJECTS
+from jurors.pairs.strengths import fit_strengths
 
 FAIR = np.array([[1.0, 0.1, -0.5], [1.1, -0.2, 0.0], [0.9, 0.2, -1.0], [1.0, 0.0, -0.3]])
 
@@ -103,3 +104,29 @@ def test_what_cannot_be_is_refused() -> None:
         rank(data)
     with pytest.raises(OptionError, match="level must lie between 0 and 1"):
         rank(io.StringIO("left,right,winner\nx,y,x\n"), level=95)
+
+
+def test_intervals_of_discrimination_hold_where_three_judges_differ_strongly() -> None:
+    held = []
+    for seed in range(60):
+        normal = np.random.default_rng(1000 + seed).standard_normal((3, 3))
+        drawn = simulated_pairs(10, np.array([1.0, 0.0, -0.5]) + normal * np.array([1.0, 0.7, 0.7]), 50, seed=seed)
+        ends = grade_pairs(drawn.data).discrimination_ends
+        held.append((ends[:, 0] <= drawn.habits[:, 0]) & (drawn.habits[:, 0] <= ends[:, 1]))
+    assert np.mean(held) > 0.91
+
+
+def test_where_judges_contradict_each_other_intervals_are_open_and_that_is_said() -> None:
+    habits = np.array([[1.2, 0.0, -0.5], [-1.0, 0.0, -0.5], [0.1, 0.0, -0.5]])
+    grades = grade_pairs(simulated_pairs(8, habits, 30, seed=2).data)
+    assert np.isinf(grades.discrimination_ends).all()
+    assert "the average juror may not tell objects apart at all" in grades.to_text()
+    assert grades.to_dict()["jurors"][0]["discrimination_low"] is None
+
+
+def test_strengths_do_not_move_where_jurors_are_taken_to_differ_more() -> None:
+    data = simulated_pairs(8, np.array([[3.0, 0, -0.5], [0.2, 0, -0.5], [-0.4, 0, -0.5]]), 200, seed=3).data.counted()
+    fit = fit_strengths(data)
+    assert fit.state.tau == 1
+    assert np.abs(fit.sharpness.value - 1).sum() > np.abs(fit.state.habits[:, 0] - 1).sum()
+    assert fit.sharpness.value.mean() == pytest.approx(1)

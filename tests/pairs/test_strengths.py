@@ -33,6 +33,7 @@ def _rows(data: Preferences, rows: NDArray[np.int64]) -> Preferences:
     return replace(data, juror=juror, left=left, right=right, outcome=outcome)
 
 
+@pytest.mark.slow
 @given(seeds)
 @settings(max_examples=15)
 def test_renaming_objects_and_jurors_commutes_with_fitting(seed: int) -> None:
@@ -44,6 +45,7 @@ def test_renaming_objects_and_jurors_commutes_with_fitting(seed: int) -> None:
     np.testing.assert_allclose(two.state.habits[jurors], one.state.habits, atol=2e-4)
 
 
+@pytest.mark.slow
 @given(seeds)
 @settings(max_examples=15)
 def test_swapping_the_sides_flips_the_lean_alone(seed: int) -> None:
@@ -55,6 +57,7 @@ def test_swapping_the_sides_flips_the_lean_alone(seed: int) -> None:
     np.testing.assert_allclose(two.covariance, one.covariance, atol=1e-3)
 
 
+@pytest.mark.slow
 @given(seeds)
 @settings(max_examples=15)
 def test_the_order_of_rows_and_counting_change_nothing(seed: int) -> None:

@@ -488,3 +488,10 @@ def test_charts_need_no_dataframe_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
+
+
+def test_what_stands_below_the_accuracies_is_no_wider_than_their_plane() -> None:
+    """A browser may write a saved chart's text a sixth wider than it was measured, and cuts off what lies outside."""
+    shown = plot.accuracy(trio(GRADERS, ("GPT-4-Turbo", "Gemini Pro", "Mistral"))).to_dict()["title"]["subtitle"]
+    assert "Hollow points, thin lines: if errors were independent" in shown
+    assert max(map(len, shown)) <= 60  # of 420 points

@@ -21,6 +21,7 @@ from jurors.cli.main import main
 from jurors.errors import JurorsError, OutputError
 from jurors.evaluate.card import percent, percent_range
 from jurors.report import page as page_module
+from jurors.report.kinds import shell
 from jurors.report.page import report_html, write_report
 from jurors.votes import read_votes_with_key
 
@@ -391,6 +392,6 @@ def _llm_counts() -> dict[tuple[Any, ...], int]:
 
 
 def test_a_missing_library_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "find_spec", lambda name: None if name == "vl_convert" else object())
+    monkeypatch.setattr(shell, "find_spec", lambda name: None if name == "vl_convert" else object())
     with pytest.raises(JurorsError, match=re.escape("a report needs vl_convert: pip install 'jurors[plot]'")):
         report_html(_votes(50, 3))

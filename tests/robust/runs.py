@@ -24,7 +24,7 @@ from jurors.votes.write import write_votes
 #: command -> its arguments, and the files that it writes
 WRITING: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "grade": ("grade votes.csv.gz --format csv -o out.csv", ("out.csv",)),
-    "check": ("check votes.csv.gz --format json -o out.json --junit out.xml", ("out.json", "out.xml")),
+    "check": ("check votes.csv.gz -o out.txt --json out.json --junit out.xml", ("out.txt", "out.json", "out.xml")),
     "label": ("label votes.csv.gz --format csv -o out.csv", ("out.csv",)),
     "score": ("score votes.csv.gz --key truth.csv --format json -o out.json", ("out.json",)),
     "rank": ("rank pairs.csv --format csv -o out.csv", ("out.csv",)),

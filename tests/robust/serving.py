@@ -24,7 +24,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from own_postgres import OwnPostgres, own_postgres
@@ -50,7 +50,7 @@ class Server:
         """Send a signal to all its processes, and wait for the first."""
         with_workers = number == signal.SIGKILL
         (os.killpg if with_workers else os.kill)(self._process.pid, number)
-        status = self._process.wait(30)
+        status = self._process.wait(120)
         assert self._process.stdout is not None
         self._process.stdout.close()
         self._log.close()
@@ -150,7 +150,7 @@ def faults(place: str, loads: list[Load]) -> list[str]:
 @contextmanager
 def loaded(server: Server, seed: int, clients: int = 3) -> Iterator[list[Load]]:
     """Clients that send votes while the block runs."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     connection.request("PUT", "/v1/projects/p", "{}", {"Content-Type": "application/json"})
     assert connection.getresponse().status in (200, 201)
     connection.close()
@@ -164,13 +164,13 @@ def loaded(server: Server, seed: int, clients: int = 3) -> Iterator[list[Load]]:
         for load in loads:
             load.ended.set()
         for load in loads:
-            load.join(60)
+            load.join(240)
 
 
 def settle(loads: list[Load]) -> None:
     """Wait until every client has had an answer after what happened."""
     before = [load.batches for load in loads]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while any(load.batches <= n for load, n in zip(loads, before, strict=True)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert time.monotonic() < deadline, "no batch is taken any more"
@@ -200,8 +200,9 @@ def restart(postgres: OwnPostgres, place: str, work: Path, times: int) -> list[s
     with loaded(server, 2) as loads:
         for number in range(times):
             settle(loads)
+            before = _told(loads, "503")
             postgres.stop("fast" if number % 2 else "immediate")
-            time.sleep(0.5)
+            _wait_for(loads, "503", before)
             postgres.start()
         settle(loads)
     server.end(signal.SIGTERM)
@@ -221,7 +222,8 @@ def full(work: Path, size: str = "3m") -> list[str]:
         server = Server(place, work / "log")
         with loaded(server, 3) as loads:
             settle(loads)
-            filler.write_bytes(b"x" * max(0, shutil.disk_usage(disk).free - 200_000))
+            with suppress(OSError):  # votes may take the rest meanwhile
+                filler.write_bytes(b"x" * max(0, shutil.disk_usage(disk).free - 200_000))
             _wait_for(loads, "507")
             time.sleep(1.5)  # the fold meets the full disk, too
             filler.unlink()
@@ -234,11 +236,17 @@ def full(work: Path, size: str = "3m") -> list[str]:
         subprocess.run(["umount", str(disk)], check=True)
 
 
-def _wait_for(loads: list[Load], status: str) -> None:
-    deadline = time.monotonic() + 60
-    while not any(said.startswith(status) for load in loads for said in load.answers):
+def _wait_for(loads: list[Load], status: str, before: int = 0) -> None:
+    deadline = time.monotonic() + 240
+    while _told(loads, status) <= before:
         assert time.monotonic() < deadline, f"nobody was told {status}"
         time.sleep(0.05)
+
+
+def _told(loads: list[Load], status: str) -> int:
+    """How often the clients were told so."""
+    answers = [answer for load in loads for answer in list(load.answers.items())]  # copied: they go on meanwhile
+    return sum(times for said, times in answers if said.startswith(status))
 
 
 def main() -> None:

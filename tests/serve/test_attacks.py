@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import socket
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -40,9 +42,9 @@ class Target:
 
     def ask(self, method: str, path: str, key: str | None = "admin", **rest: Any) -> httpx.Response:
         headers = {} if key is None else {"Authorization": f"Bearer {self.keys.get(key, key)}"}
-        return httpx.request(method, f"{self.url}{path}", headers=headers | rest.pop("headers", {}), timeout=20, **rest)
+        return httpx.request(method, f"{self.url}{path}", headers=headers | rest.pop("headers", {}), timeout=99, **rest)
 
-    def raw(self, text: bytes, seconds: float = 10) -> bytes:
+    def raw(self, text: bytes, seconds: float = 60) -> bytes:
         """Bytes as they are, and what comes back until the server closes."""
         place = urlsplit(self.url)
         with socket.create_connection((place.hostname, place.port), timeout=seconds) as connection:
@@ -60,12 +62,10 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         ("admin", "admin", None), ("reader", "read", "shop"), ("writer", "write", "shop"), ("bank", "admin", "bank"),
     ]  # fmt: skip
     keys = {name: _key(place, scope, project) for name, scope, project in wanted}
-    before, heads.HEAD_SECONDS = heads.HEAD_SECONDS, 0.5
-    with running(str(place), Limits(body=20_000, body_seconds=0.5, jurors=40, labels=20)) as url:
+    with running(str(place), Limits(body=20_000, jurors=40, labels=20)) as url:
         target = Target(url, place, keys)
         assert target.ask("PUT", "/v1/projects/shop", json={}).status_code == 201
         yield target
-    heads.HEAD_SECONDS = before
 
 
 def _key(place: Path, scope: Scope, project: str | None) -> str:
@@ -119,7 +119,7 @@ def test_a_body_too_large(target: Target) -> None:
         try:
             answer = target.ask("POST", "/v1/projects/shop/votes", content=content, headers=headers)
             assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
-        except httpx.WriteError:  # it was closed before all was sent
+        except (httpx.WriteError, httpx.ReadError):  # it was closed before all was sent
             pass
     many = {"votes": [{"item": "q", "juror": f"j{k}", "label": "yes"} for k in range(41)]}
     answer = target.ask("POST", "/v1/projects/shop/votes", json=many)
@@ -169,14 +169,18 @@ def test_the_same_request_again(target: Target) -> None:
     assert (after["votes"], after["items"]) == (before["votes"] + 1, before["items"] + 1)
 
 
-def test_a_body_or_a_head_that_never_ends(target: Target) -> None:
-    key = target.keys["writer"].encode()
+def test_a_body_or_a_head_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of its own: on a busy machine a good request may take longer than these limits."""
+    place = tmp_path / "votes.db"
+    key = _key(place, "write", "shop").encode()
     head = b"POST /v1/projects/shop/votes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key
     body = head + b"\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"
-    begun = time.monotonic()
-    assert b" 408 " in target.raw(body).split(b"\r\n")[0]
-    assert target.raw(head) == b""
-    assert time.monotonic() - begun < 8
+    with running(str(place), Limits(body_seconds=0.5)) as url:
+        impatient, begun = Target(url, place, {}), time.monotonic()
+        assert b" 408 " in impatient.raw(body).split(b"\r\n")[0]
+        monkeypatch.setattr(heads, "HEAD_SECONDS", 0.5)
+        assert impatient.raw(head) == b""
+        assert time.monotonic() - begun < 12  # by these limits, not by the 30 and 15 seconds of every server
 
 
 @pytest.mark.parametrize(
@@ -226,12 +230,17 @@ def test_an_address_or_a_file_that_the_server_is_to_open(target: Target) -> None
             trap.accept()
 
 
-def test_secrets_are_in_no_log(target: Target, capfd: pytest.CaptureFixture[str]) -> None:
+def test_secrets_are_in_no_log(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", heard)
     token = target.keys["admin"]
     target.ask("GET", f"/v1/projects/{token}/grade?key={token}")
     target.ask("GET", "/v1/projects", f"{token}x")
     target.ask("PUT", "/v1/projects/shop", json={"labels": token})
-    logged = capfd.readouterr().err
-    assert '"event": "request"' in logged
+    deadline = time.monotonic() + 60
+    while heard.getvalue().count('"event": "request"') < 3 and time.monotonic() < deadline:  # a line follows its answer
+        time.sleep(0.01)
+    logged = heard.getvalue()
+    assert logged.count('"event": "request"') >= 3
     assert token[16:] not in logged
     assert all("path" in json.loads(line) for line in logged.splitlines() if '"request"' in line)

@@ -16,7 +16,7 @@ JURORS = ("ann", "bob", "cy", "dee")
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[httpx.Client]:
-    with running(str(tmp_path / "votes.db")) as address, httpx.Client(base_url=address, timeout=30) as client:
+    with running(str(tmp_path / "votes.db")) as address, httpx.Client(base_url=address, timeout=120) as client:
         yield client
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
+import sys
 import tempfile
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -20,7 +24,7 @@ from strategies import examples
 
 import jurors
 import jurors.sketch.engines as frames
-from jurors import Sketch, VotesError
+from jurors import Monitor, Sketch, VotesError
 from jurors.evaluate.rivals.engine_steps import evaluate_on_engine
 from jurors.options import Label
 from jurors.sketch.pivot import Pivot
@@ -32,6 +36,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:pyspark"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "spark_stream.py"
 Make = Callable[[pa.Table], Any]
 
 
@@ -520,3 +525,48 @@ def test_rows_that_all_come_twice_are_told_of_a_frame_but_not_of_counts() -> Non
     counted = pl.DataFrame([(*row, 2) for row in rows], schema=[*"abcde", "count"], orient="row")
     kinds = [[told.kind for told in Sketch.from_frame(frame).tuples.findings] for frame in (wide, counted)]
     assert ["repeated_rows" in told for told in kinds] == [True, False]
+
+
+# -- examples/spark_stream.py: monitors counted by Spark's executors, batch after batch; here, as Spark starts only once
+
+
+def timed_votes(items: range) -> list[dict[str, Any]]:
+    """Four jurors; half an hour passes between an item's first vote and its last."""
+    rng = np.random.default_rng(7)
+    rows = []
+    for item in items:
+        for k, juror in enumerate(("ann", "bob", "cy", "dee")):
+            label = str(rng.choice(["fail", "pass"]))
+            rows.append({"item": f"q{item}", "juror": juror, "label": label, "time": 60.0 * item + 600.0 * k})
+    return rows
+
+
+@pytest.mark.engine
+def test_batches_merged_by_spark_are_the_monitor_of_one_read(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
+    example = runpy.run_path(str(EXAMPLE))
+    folder = tmp_path / "votes"
+    folder.mkdir()
+    every = timed_votes(range(90))
+    corrected = [{**vote, "label": "pass", "time": vote["time"] + 1.0} for vote in every[:40]]
+    # The second run starts anew from the file, gets votes again, and corrections of what the first has counted.
+    for name, rows in (("one", every[:200]), ("two", every[150:] + corrected)):
+        (folder / f"{name}.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        query = example["start"](spark, folder, example["Merging"](tmp_path / "monitor.json.gz"), availableNow=True)
+        query.awaitTermination()
+    merged = Monitor.load(tmp_path / "monitor.json.gz")
+    whole = Monitor("1h")
+    whole.learn_many([*every, *corrected])
+    assert merged.sketch() == whole.sketch()
+    assert merged.windows() == whole.windows()
+
+
+@pytest.mark.engine
+def test_a_spark_frame_is_learnt(spark: Any) -> None:
+    rows = timed_votes(range(20))
+    monitor, whole = Monitor("1h"), Monitor("1h")
+    monitor.learn_many(spark.createDataFrame(rows).withColumnsRenamed({"juror": "judge.name"}), juror="judge.name")
+    whole.learn_many(rows)
+    assert monitor.sketch() == whole.sketch()

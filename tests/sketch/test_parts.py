@@ -41,8 +41,8 @@ SUMS: dict[str, Callable[[Sketch], tuple[Any, ...]]] = {
     "pairs met": lambda s: (Pairs(s).first, Pairs(s).second, Pairs(s).items),
     "pairs agreed": lambda s: (Pairs(s).agreed,),
     "pairs said": lambda s: (Pairs(s).count(1, 0), Pairs(s).count(None, 1)),
-    "pair moments": lambda s: tuple(vars(pair_moments(s)).values()),
-    "third moments": lambda s: (fit_factor(s).prevalence, fit_factor(s).accuracy),
+    "pair moments": lambda s: tuple(vars(pair_moments(Pairs(s))).values()),
+    "third moments": lambda s: (fit_factor(Pairs(s)).prevalence, fit_factor(Pairs(s)).accuracy),
     "joint counts": lambda s: (joint_counts(s, POSTERIOR * s.counts[:, None]),),
     "whole joint counts": lambda s: (joint_counts(s, np.stack([s.counts, s.counts], axis=1)),),
     "heard by others": lambda s: tuple(

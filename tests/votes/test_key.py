@@ -114,3 +114,10 @@ def test_a_key_by_item_does_not_fit_counts_without_items() -> None:
     counted = Votes.from_matrix([["a", "c"], ["c", "c"]], counts=[3, 4])
     with pytest.raises(VotesError, match="name no items"):
         Key.from_mapping({0: "a", 1: "c"}).align(counted)
+
+
+def test_a_key_on_another_scale_than_ordered_votes_is_refused() -> None:
+    votes = Votes.from_matrix([[1, 2, 3], [5, 4, 5], [9, 10, 9], [7, 7, 8]] * 5, scale="ordinal")
+    with pytest.raises(VotesError, match=r"says 0 of 75% of its items, which nobody votes.* 1 to 10"):
+        Key.from_array([0, 0, 1, 0] * 5).align(votes)
+    assert Key.from_array([2, 5, 9, 6] * 5).align(votes)[0].scale == "ordinal"  # one level that nobody says

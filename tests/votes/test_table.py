@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from jurors.errors import VotesError
 from jurors.names import nearest
-from jurors.votes import Votes
-from jurors.votes.table import checked_counts, factorize, ordered_labels
+from jurors.votes import Votes, table
+from jurors.votes.label_codes import checked_counts, factorize, ordered_labels
 
 cells = st.lists(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=3, max_size=3), min_size=1, max_size=8)
 
@@ -106,3 +106,14 @@ def test_votes_of_a_large_table_are_sorted_whatever_their_order_and_a_second_one
     with pytest.raises(VotesError, match="votes more than once"):
         votes(again)
     assert np.array_equal(votes(again, "first").triples()[2], codes)
+
+
+def test_the_votes_of_a_small_matrix_are_listed_once_and_those_of_a_large_one_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    votes = Votes.from_matrix([["a", None], ["b", "a"]])
+    assert votes.triples()[0] is votes.triples()[0]
+    monkeypatch.setattr(table, "_MOST_KEPT", 3)
+    other = Votes.from_matrix([["a", None], ["b", "a"]])
+    assert [part.tolist() for part in other.triples()] == [part.tolist() for part in votes.triples()]
+    assert other.triples()[0] is not other.triples()[0]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from other_tools import SAMPLES
 
 from jurors import VotesError
+from jurors.errors import OptionError
 from jurors.options import Reading
-from jurors.watch.rows import Rows
+from jurors.votes.readers import Records
+from jurors.watch.rows import Rows, votes_of
+from jurors.watch.sources import source_of
 
 
 def votes(*lines: str, rows: Rows | None = None) -> list[tuple[object, object, object]]:
@@ -79,3 +83,15 @@ def test_bytes_that_are_no_text_are_refused() -> None:
     rows.votes(b"item,ann,bob", is_first=True)
     with pytest.raises(VotesError, match="not valid UTF-8"):
         rows.votes(b"q1,\xff,no")
+
+
+def test_a_log_with_repeats_gives_one_vote_for_each_juror_and_item() -> None:
+    records = Records(["q"] * 4, ["m", "m", "m", "n"], ["a", "b", "b", "a"], repetition=[0, 1, 2, 0])
+    said = [(vote["item"], vote["juror"], vote["label"]) for vote in votes_of(records)]
+    assert said == [("q", "m", "b"), ("q", "n", "a")]
+
+
+@pytest.mark.parametrize("option", [{"repeat": "epoch"}, {"join": ["judge"]}, {"duplicates": "join"}])
+def test_repeats_are_refused_in_a_stream_where_a_later_vote_corrects(option: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="a juror's later vote corrects the earlier"):
+        source_of(["-"], Reading(**option))

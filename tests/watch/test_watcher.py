@@ -272,7 +272,7 @@ def killed(folder: Path, seed: int, kills: int) -> list[str]:
         process.wait()
     with path.open("a") as file:
         file.write(content[at:])
-    subprocess.run([*command, "--once"], check=False, stdout=subprocess.DEVNULL, timeout=60)
+    subprocess.run([*command, "--once"], check=False, stdout=subprocess.DEVNULL, timeout=300)
     monitor = Monitor.load(state)
     told = []
     if monitor.votes != len(lines):

@@ -11,7 +11,7 @@ from jurors.audit.answers import replay
 from jurors.audit.design import Design, Walk
 from jurors.audit.sheet import Sheet, as_sheet, check_same_votes, checksum
 from jurors.errors import OptionError, SketchError, VotesError
-from jurors.jury.accept import as_votes
+from jurors.jury.accept import as_votes, check_labels
 from jurors.numbers.arrays import Integers
 from jurors.options import SourceOptions
 from jurors.votes import Votes
@@ -55,6 +55,8 @@ def plan(
     votes = auditable(as_votes(source, **reading))
     if n < 1:
         raise OptionError(f"n must be at least 1, got {n}", code="out_of_range", name="n", value=n)
+    if seed < 0:
+        raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
     walk, drawn = Walk(Design.of(votes)), np.zeros(0, dtype=np.int64)
     if after is not None:
         earlier = as_sheet(after)
@@ -71,6 +73,7 @@ def auditable(votes: Votes) -> Votes:
     """The votes, if a person can be shown their items."""
     if votes.counts is not None:
         raise VotesError("an audit shows items to a person, but these are counts of decision tuples; give the votes")
+    check_labels(votes)
     if not votes.rows:
         raise SketchError("there is no item to draw", code="no_items")
     return votes

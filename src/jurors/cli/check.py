@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -17,8 +18,18 @@ from jurors.cli.paths import WRITES
 @grading_options
 @limit_options
 @click.option("--junit", metavar="FILE", type=WRITES, help="Also write the verdict as a JUnit report.")
+@click.option("--json", "document", metavar="FILE", type=WRITES, help="Also write the verdict as JSON.")
+@click.option("--card", is_flag=True, help="Also show the report card, as `grade` does (text and Markdown).")
 @output_options("text", "json", "md", fail_on="alarm")
-def check(source: Source, grading: dict[str, Any], junit: str | None, output: Output, **limits: Any) -> None:
+def check(
+    source: Source,
+    grading: dict[str, Any],
+    junit: str | None,
+    document: str | None,
+    card: bool,
+    output: Output,
+    **limits: Any,
+) -> None:
     """Gates and alarms: are these grades what you ask for, and can they be trusted? Exit status 3 if not."""
     import jurors
 
@@ -29,8 +40,10 @@ def check(source: Source, grading: dict[str, Any], junit: str | None, output: Ou
         evaluation = jurors.grade(votes, **grading)
         if earlier is not None:
             limits |= {"baseline": earlier, "votes": votes}
-        verdict = jurors.check(evaluation, **limits)
-    output.show(verdict, in_log=True, beside={junit: verdict.to_junit()} if junit else {})
+        verdict = replace(jurors.check(evaluation, **limits), shows_card=card)
+    beside = {junit: verdict.to_junit()} if junit else {}
+    beside |= {document: verdict.to_json() + "\n"} if document else {}
+    output.show(verdict, in_log=True, beside=beside)
 
 
 def _earlier_votes(source: Source, baseline: str | None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from jurors.cli.options import Source, scale_option, votes_options
+from jurors.cli.options import Source, sides_options, votes_options
 from jurors.cli.streams import put_data
 from jurors.cli.writing import Target, target_options
 
@@ -16,9 +16,9 @@ from jurors.cli.writing import Target, target_options
 @votes_options
 @click.option("--to", type=click.Choice(["long", "wide", "counts", "sketch"]),
               help="The layout of OUT; by default sketch for .sketch.json, counts for counts, else long.")  # fmt: skip
-@scale_option
+@sides_options
 @target_options
-def convert(source: Source, to: Any, scale: str, sides: dict[str, Any], target: Target) -> None:
+def convert(source: Source, to: Any, sides: dict[str, Any], target: Target) -> None:
     """Write the votes of FILE... in another layout or format.
 
     Which of two objects is better (--scale pairs) becomes votes on pairs: first, second or tie.
@@ -28,7 +28,7 @@ def convert(source: Source, to: Any, scale: str, sides: dict[str, Any], target: 
     from jurors.votes.write import chosen_layout, losses, votes_text, write_votes
 
     with target.working("converting") as bar:
-        source, pairs = source.as_pairs(scale, sides)
+        source, pairs = source.as_pairs(sides)
         votes = source.read(bar) if pairs is None else pairs.compared(source.options["duplicates"])
         target.warn_of(votes)
         path = None if target.path is None else Path(target.path)

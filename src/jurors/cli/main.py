@@ -15,7 +15,8 @@ import click
 from jurors.cli.streams import forget_output, heeding_signals, say, standard_streams, stopped_status, was_stopped
 from jurors.errors import JurorsError
 from jurors.names import like
-from jurors.quoting import visible
+from jurors.quoting import visible, without_secrets
+from jurors.versions import VERSION
 
 #: Command -> one line of help. Each lives in the module of its name.
 COMMANDS = {
@@ -42,6 +43,7 @@ COMMANDS = {
     "watch": "Grade the jurors while their votes come in, and ring.",
     "export": "Back up a server's store, or one project of it.",
     "import": "Restore what `jurors export` wrote.",
+    "mcp": "Tools for an assistant: inspect, grade, check, label, audit.",
     "experiment": "Repeat the paper's experiment on census data.",
     "demo": "Grade two real juries that come with the package.",
 }
@@ -117,11 +119,11 @@ def _in_one_line() -> Iterator[None]:
 def _tell(error: Exception) -> None:
     """One line, and the end, for what is known to go wrong."""
     if isinstance(error, JurorsError):
-        _end(2, f"jurors: {' '.join(str(error).split())}")
+        _end(2, f"jurors: {' '.join(without_secrets(str(error)).split())}")
     if isinstance(error, MemoryError):
         _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
     if isinstance(error, click.ClickException):
-        vars(error).update(message=visible(error.message))
+        vars(error).update(message=visible(without_secrets(error.message)))
     if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
         forget_output()
         _end(0)
@@ -147,8 +149,22 @@ def _end(status: int, line: str = "") -> NoReturn:
     raise click.exceptions.Exit(status)
 
 
+def _show_versions(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if not asked or ctx.resilient_parsing:
+        return
+    from jurors.versions import versions
+
+    click.echo(f"jurors {VERSION}")
+    for what, version in versions().items():
+        click.echo(f"{what:<16}  {version}")
+    ctx.exit()
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="jurors", message="jurors %(version)s")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_show_versions,
+    help="Show the version, and those of files, documents and the server, and exit.",
+)  # fmt: skip
 def main() -> None:
     """Grade jurors (classifiers, annotators, LLM judges) without an answer key.
 

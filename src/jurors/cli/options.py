@@ -7,9 +7,8 @@ import io
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeVar, get_args
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import click
 
@@ -23,7 +22,6 @@ from jurors.options import (
     PairReading,
     Reading,
     ReadingOptions,
-    Scale,
     Spelled,
     names_of,
     spelled,
@@ -40,7 +38,7 @@ def _reading(working: Working | None) -> AbstractContextManager[Working | None]:
 class Source:
     """FILE... and the options that say how to read it."""
 
-    files: tuple[str, ...]
+    files: tuple[Any, ...]  #: names, or what stands for standard input once its content is kept
     options: dict[str, Any]
 
     def read(self, working: Working | None = None) -> Any:
@@ -60,10 +58,11 @@ class Source:
     def read_with_key(self, key: Key, working: Working | None = None) -> tuple[Any, Any]:
         """The votes of FILE and its key: another file, or a column of FILE itself."""
         from jurors.votes import read_key, read_votes_with_key
+        from jurors.votes.files.inside import is_there
 
         if key.path is None:
             return self.read(working), None
-        if Path(key.path).exists():
+        if is_there(key.path):
             missing = (*self.options["missing"], *self.options["abstain"])
             return self.read(working), read_key(key.path, item=key.item, label=key.label, missing=missing)
         try:
@@ -110,38 +109,53 @@ class Source:
 
     def twice(self) -> tuple[Source, Source]:
         """Two that read the same, for what needs two readings: standard input gives its content only once."""
-        if "-" not in self.files or sys.stdin is None:
+        streams = [file for file in self.files if isinstance(file, io.BytesIO)]
+        if not streams and ("-" not in self.files or sys.stdin is None):
             return self, self
-        content = sys.stdin.buffer.read()
+        content = streams[0].getvalue() if streams else sys.stdin.buffer.read()
 
-        def kept(name: str) -> Any:
+        def kept(name: Any) -> Any:
             stream = io.BytesIO(content)
             stream.name = "standard input"  # what messages call it
-            return stream if name == "-" else name
+            return stream if name == "-" or name in streams else name
 
-        one, other = (Source(tuple(map(kept, self.files)), self.options) for _ in range(2))
-        return one, other
+        return replace(self, files=tuple(map(kept, self.files))), replace(self, files=tuple(map(kept, self.files)))
 
-    def as_pairs(self, scale: str, sides: Mapping[str, Any]) -> tuple[Source, Source | None]:
+    def as_pairs(self, sides: Mapping[str, Any]) -> tuple[Source, Source | None]:
         """The same, and where FILE holds pairs of objects (said so, or shown by its columns), how to read these."""
+        scale = self.options["scale"]
         told = {name: value for name, value in sides.items() if value is not None}
-        if told and scale == "nominal":
+        if told and scale not in ("auto", "pairs"):
             message = f"--{next(iter(told))} is for pairs: leave it out, or say --scale pairs"
             raise OptionError(message, code="does_not_apply", name=next(iter(told)))
-        if scale == "nominal":
+        if scale not in ("auto", "pairs"):
             return self, None
         one, other = self.twice()
         if scale == "auto" and not told and not one._shows_pairs():
             return other, None
         usual = {one.name: one.default for one in spelled(ReadingOptions, Reading)}
         given = [name for name, value in self.options.items() if value != usual[name]]
-        if odd := [name for name in given if name not in (*names_of(PairOptions), "duplicates")]:
+        if odd := [name for name in given if name not in (*names_of(PairOptions), "duplicates", "scale")]:
             message = (
                 f"--{odd[0]} does not apply to pairs, which this table holds: leave it out, or say --scale nominal"
             )
             raise OptionError(message, code="does_not_apply", name=odd[0])
         kept = {name: self.options[name] for name in given if name in names_of(PairOptions)}
         return other, Source(other.files, {**kept, **told})
+
+    def numbers(self, working: Working | None = None, votes: Any = None) -> Any:
+        """The numbers of FILE, where it is said (or where `votes`, the votes of it, show) that it holds some."""
+        shown = getattr(votes, "tuples", votes)
+        if self.options["scale"] != "interval" and getattr(shown, "scale", None) != "interval":
+            return None
+        from jurors.values.read_numbers import numbers_of
+        from jurors.votes import read_votes
+
+        if shown is not None and shown is votes:
+            return numbers_of(shown)
+        told = {"scale": "nominal"} if shown is None else {}  # what is no number is told with its place
+        with _reading(working) as progress:
+            return numbers_of(read_votes(self.files, progress=progress, **{**self.options, **told}))
 
     def compared(self, duplicates: Any) -> Any:
         """The votes of FILE, which holds pairs: first, second or tie."""
@@ -196,19 +210,22 @@ def pairs_options(command: Command) -> Command:
     return files(taking)  # type: ignore[return-value]
 
 
-def scale_option(command: Command) -> Command:
-    """What kind of answers FILE holds, and where pairs stand; the command gets `scale: str` and `sides: dict`."""
+def sides_options(command: Command) -> Command:
+    """Where pairs stand, should FILE hold some; the command gets `sides: dict`."""
     others = [name for name in names_of(PairOptions) if name not in ("left", "right", "winner")]
-    taking = _taking(command, PairOptions, PairReading, "sides", *others)
-    about = "What the answers are: labels (nominal), or which of two is better (pairs)."
-    kinds = click.Choice(get_args(Scale))
-    return click.option("--scale", type=kinds, default="auto", show_default=True, help=about)(taking)  # type: ignore[return-value]
+    return _taking(command, PairOptions, PairReading, "sides", *others)  # type: ignore[return-value]
 
 
 def sureness_options(command: Command) -> Command:
     """How sure intervals are, and the seed of draws; the command gets `sureness: dict`."""
     others = [name for name in names_of(GradingOptions) if name not in ("level", "seed")]
     return _taking(command, GradingOptions, Grading, "sureness", *others)  # type: ignore[return-value]
+
+
+def level_option(command: Command) -> Command:
+    """How sure intervals are, where nothing is drawn; the command gets `level: float`."""
+    (level,) = (one for one in spelled(GradingOptions, Grading) if one.name == "level")
+    return _flag(level, "level")(command)  # type: ignore[return-value]
 
 
 def _taking(command: Callable[..., Any], options: type, values: type, into: str, *left_out: str) -> Callable[..., Any]:
@@ -228,10 +245,12 @@ def _taking(command: Callable[..., Any], options: type, values: type, into: str,
 
 def _flag(one: Spelled, place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An option as click takes it."""
+    if one.kind is bool:
+        return click.option(one.option.flag, place, is_flag=True, help=one.option.help)
     numbers = {int: click.IntRange(min=0), float: click.FLOAT}
     typed = click.Choice(one.choices) if one.choices else numbers.get(one.kind)
     typed = READS if one.option.metavar == "FILE" else typed
-    several = one.option.several == "repeated"
+    several = one.option.several in ("repeated", "lists")
     shown = one.default not in (None, ())
     return click.option(
         one.option.flag, place, type=typed, metavar=one.option.metavar, multiple=several, help=one.option.help,
@@ -242,6 +261,8 @@ def _flag(one: Spelled, place: str) -> Callable[[Callable[..., Any]], Callable[.
 def _value(one: Spelled, given: Any) -> Any:
     if one.option.several == "commas":
         return given.split(",") if given else None
+    if one.option.several == "lists":
+        return tuple(value for values in given for value in values.split(","))
     return one.default if given is None else given
 
 

@@ -23,6 +23,7 @@ from jurors.whole import together, write_whole
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 ALARM_STATUS = 3
+_ALWAYS_TOLD = ("scale", "scored_again")  # notes on what votes were taken for, and on logs that are one
 _NOTHING: Mapping[str, str | bytes] = MappingProxyType({})
 
 
@@ -116,7 +117,8 @@ class Output:
         from jurors.jury.groups.by_group_card import shown_alarms
 
         if not self.quiet:
-            for line in alarm_lines(shown_alarms([a for a in alarms if a.level != "note"])):
+            told = [a for a in alarms if a.level != "note" or a.kind in _ALWAYS_TOLD]
+            for line in alarm_lines(shown_alarms(told)):
                 say(line)
 
     def warn_of(self, votes: Any) -> None:

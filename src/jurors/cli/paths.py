@@ -104,6 +104,9 @@ def _refuse_both(one: _Named, other: _Named) -> None:
 
 def _files(path: str) -> list[str]:
     """The files that a path names when it is read: one, or those of a folder or a pattern."""
+    from jurors.votes.files.inside import split_inside
+
+    path, _ = split_inside(path)
     if not os.path.isdir(path) and (os.path.exists(path) or not glob.has_magic(path)):
         return [path]
     from jurors.votes.files.locate import locate

@@ -38,7 +38,7 @@ _ONLY_FOR = {
               help="The file to write; its name ends in .png, .svg, .html or .json (Vega-Lite).")  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=50, max=5000), help="Of the chart's axes, in points.")
 @click.option("--height", type=click.FloatRange(min=30, max=5000), help="Of the chart's axes, in points.")
-@click.option("--scale", type=click.FloatRange(min=0.1, max=20), default=2.0, show_default=True,
+@click.option("--zoom", type=click.FloatRange(min=0.1, max=20), default=2.0, show_default=True,
               help="Pixels a point, of a PNG.")  # fmt: skip
 @click.option("--theme", type=click.Choice(["light", "dark", "both"]), default="light", show_default=True,
               help="The page it is for; both: no background, greys that read on either.")  # fmt: skip
@@ -48,7 +48,7 @@ _ONLY_FOR = {
               help="Bounds if no error correlation exceeds E, instead of their curve (bounds).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
 def plot(
-    kind: str, source: Source, key: Key, grading: dict[str, Any], path: str, scale: float, theme: Theme, quiet: bool,
+    kind: str, source: Source, key: Key, grading: dict[str, Any], path: str, zoom: float, theme: Theme, quiet: bool,
     **asked: Any,
 ) -> None:  # fmt: skip
     """Draw one chart of the votes in FILE.
@@ -66,7 +66,7 @@ def plot(
     with output.working("drawing") as bar:
         material = _Material(source, key, grading, bar)
         chart = _CHARTS[kind](material, options)
-        drawn = jurors.plot.render(chart, ending, theme=theme, scale=scale)
+        drawn = jurors.plot.render(chart, ending, theme=theme, scale=zoom)
     write_whole(Path(path), drawn)
     put(f"{visible(path)}\n")
     output.warn(material.alarms)
@@ -114,12 +114,12 @@ class _Material:
 
     def both(self) -> tuple[Evaluation, KeyedEvaluation | None]:
         """The evaluation, and what the key says."""
-        import jurors
+        from jurors.jury.score import score_labels
 
         if self.key.path is None:
             return self.graded(self.counts()), None
         votes, truth = self.votes()
-        return self.graded(votes), jurors.score(votes, truth)
+        return self.graded(votes), score_labels(votes, truth)
 
 
 def _accuracy(material: _Material, options: dict[str, Any]) -> Any:
@@ -150,10 +150,11 @@ def _by_key(kind: str) -> Callable[[_Material, dict[str, Any]], Any]:
 
     def draw(material: _Material, options: dict[str, Any]) -> Any:
         import jurors
+        from jurors.jury.score import score_labels
 
         if material.key.path is None:
             return jurors.plot.draw(material.graded(material.counts()), kind, **options)
-        return jurors.plot.draw(jurors.score(*material.votes()), kind, **options)
+        return jurors.plot.draw(score_labels(*material.votes()), kind, **options)
 
     return draw
 

@@ -12,6 +12,7 @@ from jurors.cli.options import Key, Source, key_options, source_options
 from jurors.cli.output import Output, output_options
 from jurors.cli.paths import READS
 from jurors.errors import OptionError
+from jurors.quoting import without_secrets
 
 
 @click.command()
@@ -45,7 +46,7 @@ def reference(
         raise OptionError("--fit and --reference do not go together; -o names the table that the jury is added to")
     table = Path(output.path) if output.path else None
     before = _held(table)
-    called = Path(source.files[0]).name.split(".")[0] if name is None else name
+    called = Path(without_secrets(source.files[0])).name.split(".")[0] if name is None else name
     with output.working("grading") as bar:
         votes, truth = source.read_with_key(key, bar)
         jury = jurors.fit_reference(votes, truth, name=called, kind=kind, source=origin)

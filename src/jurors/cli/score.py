@@ -17,7 +17,10 @@ from jurors.cli.output import Output, output_options
 @by_option
 @output_options("text", "json", "csv", "md", alarms=False)
 def score(source: Source, key: Key, by: str | None, output: Output) -> None:
-    """Grade the jurors of FILE against an answer key, with their error correlations."""
+    """Grade the jurors of FILE against an answer key, with their error correlations.
+
+    Where votes are numbers (--scale interval), against true values, beside what is estimated without them.
+    """
     import jurors
 
     with output.working("scoring") as bar:
@@ -29,4 +32,6 @@ def score(source: Source, key: Key, by: str | None, output: Output) -> None:
             scored: Any = jurors.score_by(votes, truth, groups, column=by)
         else:
             scored = jurors.score(*source.read_with_key(key, bar))
+    if output.format in ("text", "md"):
+        output.warn(getattr(scored, "alarms", ()))
     output.show(scored)

@@ -17,8 +17,12 @@ def sketch(source: Source, target: Target) -> None:
 
     Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
     """
+    from jurors.jury.accept import check_labels
+
     with target.working("counting") as bar:
         counted = source.count(bar)
+        if not counted.tuples.scale_told:  # numbers are hardly ever the same twice
+            check_labels(counted.tuples)
         target.warn_of(counted)
         if target.path is not None:
             counted.to_file(target.path)

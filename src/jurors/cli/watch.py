@@ -44,6 +44,7 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
 
     from jurors.monitor import Monitor
     from jurors.options import Reading
+    from jurors.votes.scales.rewriting import Rewriting
     from jurors.watch.delivery import Address, Post, Program
     from jurors.watch.screen import showing
     from jurors.watch.sources import source_of
@@ -60,6 +61,12 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     names = ("format_", "quiet", "every", "once", "state", "window", "time", "alpha", "settle")
     shown = {name: given.pop(name) for name in names}
     reading = Reading.of(source.options)
+    if reading.scale not in ("auto", "nominal"):
+        message = (
+            f"--scale {reading.scale} does not apply to watch, which takes votes for labels: `jurors grade` the file"
+        )
+        raise OptionError(message, code="does_not_apply", name="scale")
+    Rewriting.of(reading).check_streams()
     watcher = Watcher(
         source_of(source.files, reading, shown["time"]),
         "standard input" if source.files[0] == "-" else source.files[0],

@@ -19,7 +19,7 @@ from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.catalogue import Level
 from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
-from jurors.sketch.pairs import parts_of, votes_cast
+from jurors.sketch.pairs import parts_of, votes_by_juror, votes_cast
 
 _NEARLY_ALWAYS = 0.9  # of its votes: a juror whose commonest answer makes up as much is near-constant
 _ENOUGH_VOTES = 20  # below, nobody is called near-constant: nineteen of nineteen happen
@@ -116,17 +116,19 @@ def _beyond_habit(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
     Summed by juror (2, N), items as often as they are there, and by tuple (2, T), each once.
     """
     row, juror, said = sketch.tuples.triples()
-    labels, rows = len(sketch.labels), sketch.tuples.rows
-    place = row.astype(np.int64) * labels + said
-    alike = np.bincount(place, minlength=rows * labels)[place] - 1
-    others = np.bincount(row, minlength=rows)[row] - 1
-    expected = np.zeros(len(row))
-    for share in np.ascontiguousarray(shares.T):
-        own = share[juror]
-        expected += own * (np.bincount(row, own, rows)[row] - own)
-    both, weight = (alike - expected, others - expected), sketch.counts.astype(float)[row]
-    by_juror = [np.bincount(juror, weight * one, len(sketch.jurors)) for one in both]
-    return np.array(by_juror), np.array([np.bincount(row, one, rows) for one in both])
+    rows, width = sketch.tuples.rows, len(sketch.jurors)
+    place = row * len(sketch.labels) + said
+    tally = np.bincount(place, minlength=rows * len(sketch.labels)).reshape(rows, -1).astype(np.float64)
+    cast, weight = tally.sum(axis=1), sketch.counts.astype(float)
+    voted, own = votes_by_juror(row, juror, (rows, width)), (shares**2).sum(axis=1)
+    habits = voted @ shares  # (T, R): what their habits make of a tuple's votes
+    by_item = (habits**2).sum(axis=1) - voted @ own
+    in_all = voted.T @ np.column_stack([habits * weight[:, None], weight, (cast - 1) * weight])
+    by_juror = (shares * in_all[:, :-2]).sum(axis=1) - own * in_all[:, -2]
+    alike = np.bincount(juror, ((tally - 1) * weight[:, None]).ravel()[place], width)
+    item_alike = (tally * (tally - 1)).sum(axis=1)
+    of_juror, of_item = (alike, in_all[:, -1]), (item_alike, cast * (cast - 1))
+    return np.array(of_juror) - by_juror, np.array(of_item) - by_item
 
 
 def _ratio(excess: Floats, room: Floats, counts: Floats) -> tuple[float, float]:

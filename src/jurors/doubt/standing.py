@@ -55,8 +55,13 @@ def swapped(result: Evaluation | KeyedEvaluation) -> list[str]:
 
 
 def _scores(result: Evaluation | KeyedEvaluation) -> Any:
-    scores = actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score
-    return np.array([scores[j] if is_number(scores.get(j)) else np.nan for j in result.jurors], dtype=float)
+    return _array(actual_scores(result) if isinstance(result, KeyedEvaluation) else result.score, result.jurors)
+
+
+def _array(scores: Any, jurors: tuple[str, ...]) -> Any:
+    """Scores by name in the jurors' order, NaN for those who have none."""
+    values = [scores.get(j) for j in jurors]
+    return np.array([x if type(x) is float or is_number(x) else np.nan for x in values], dtype=float)
 
 
 def scores_and_errors(result: Evaluation | KeyedEvaluation) -> tuple[Any, Any]:
@@ -97,7 +102,10 @@ def clearly_weak(result: Evaluation | KeyedEvaluation) -> list[str]:
     weak = able[2 * above.sum(axis=1) > size - 1]
     weak = weak[np.argsort(score[weak], kind="stable")]
     real = result.as_real if isinstance(result, Evaluation) and len(weak) else None  # asked only where it matters
-    return [result.jurors[k] for k in weak if real is None or _is_weak(real, result.jurors, int(k), critical)]
+    if real is not None:
+        scores = _array(real.score, result.jurors)
+        weak = [k for k in weak if _is_weak(real, scores, int(k), critical)]
+    return [result.jurors[k] for k in weak]
 
 
 def _may_be_weak(score: Any, doubt: Any) -> Any:
@@ -107,13 +115,12 @@ def _may_be_weak(score: Any, doubt: Any) -> Any:
     return np.flatnonzero(2 * above > len(score) - 1)
 
 
-def _is_weak(real: Calibrated, jurors: tuple[str, ...], k: int, critical: float) -> bool:
+def _is_weak(real: Calibrated, scores: Any, k: int, critical: float) -> bool:
     """The same as real juries go: what moves all scores together (shared error, slant) leaves the gaps between them."""
-    gap = np.array([real.score[j] if is_number(real.score[j]) else np.nan for j in jurors]) - real.score[jurors[k]]
-    error = gap_errors(real, k)
+    gap, error = scores - scores[k], gap_errors(real, k)
     with np.errstate(invalid="ignore"):
         above = (gap >= _GAP) & (gap > critical * error)
-    return bool(2 * above.sum() > len(jurors) - 1)
+    return bool(2 * above.sum() > len(scores) - 1)
 
 
 def gap_errors(real: Calibrated, k: int) -> Any:

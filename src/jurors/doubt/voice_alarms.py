@@ -15,8 +15,11 @@ from jurors.doubt.trio_chance import UNEXPLAINED
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.catalogue import Level
 from jurors.evaluate.panel.islands import FEWEST_VOICES, Voices, too_few_voices
+from jurors.evaluate.panel.same_voice import possible_repeats
 from jurors.names import and_more, some
 from jurors.sketch import Sketch
+from jurors.votes.columns.hints import quoted
+from jurors.votes.repeated.numbered_names import joining_name
 
 _CEILING = 0.99  # the accuracy of the best honest jurors: a choice; pairs right more often than this may ring
 _RAREST = 0.05  # the share of the rarest label that a test is supposed to hold
@@ -61,7 +64,33 @@ def same_voice_alarms(jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]]
         message = f"{shown} are one judge asked {len(who)} times, by name and by how they vote: one voice"
         if few:
             message += ", and fewer than three are left. What it says each time shows how steady it is, not how right"
+        if name := joining_name(who):
+            message += f"; --join {quoted(name)} joins their votes to one"
         alarms.append(Alarm("same_voice", level, message, float(len(who)), who))
+    return alarms
+
+
+def possible_repeat_alarms(sketch: Sketch) -> list[Alarm]:
+    """Who may be one judge asked several times, by names that differ by a number and by how they vote: a warning.
+
+    Examples
+    --------
+    >>> counts = {"AAA": 40, "BBB": 40, "AAB": 30, "BBA": 30, "ABA": 1, "ABB": 1}
+    >>> possible_repeat_alarms(Sketch.from_counts(counts, jurors=("judge_1", "judge_2", "ann")))[0].message
+    "'judge_1', 'judge_2' agree far more with each other than with the others: if they are one judge asked 2 times, \
+say so with --join judge, or it is heard so often"
+    """
+    alarms = []
+    for name, group in possible_repeats(sketch).items():
+        who = tuple(sketch.jurors[k] for k in group)
+        join = f"if they are one judge asked {len(who)} times, say so with --join {quoted(name)}"
+        if len(who) == len(sketch.jurors):
+            message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
+            alarms.append(Alarm("possible_repeats", "note", message, float(len(who)), who))
+            continue
+        shown = some(map(repr, who), _MOST_NAMED)
+        message = f"{shown} agree far more with each other than with the others: {join}, or it is heard so often"
+        alarms.append(Alarm("possible_repeats", "warning", message, float(len(who)), who))
     return alarms
 
 

@@ -57,6 +57,11 @@ class Alarm:
         if self.kind not in KINDS or self.level not in KINDS[self.kind].levels:
             raise SketchError(f"the catalogue has no {self.level} of the kind {self.kind!r}")
 
+    @property
+    def sentence(self) -> str:
+        """The message with its full stop; some end in a question of their own."""
+        return self.message if self.message.endswith(("?", ".")) else f"{self.message}."
+
     def to_dict(self) -> dict[str, Any]:
         """The alarm as JSON."""
         return {
@@ -71,7 +76,7 @@ class Alarm:
         }
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.level)}</b> {escape(self.kind)}: {escape(self.message)}.</p>"
+        return f"<p><b>{escape(self.level)}</b> {escape(self.kind)}: {escape(self.sentence)}</p>"
 
 
 def ranked(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:

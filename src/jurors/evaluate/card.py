@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from jurors.evaluate.alarm import Alarm, ranked
+from jurors.evaluate.ordered.juror_levels import leaning
+from jurors.evaluate.voices.settling import TIMES
 from jurors.names import some
+from jurors.options import Grading
 from jurors.tables import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
     from jurors.evaluate.calibrated import Calibrated
     from jurors.evaluate.evaluation import Evaluation
     from jurors.evaluate.keyed import KeyedEvaluation
+    from jurors.evaluate.voices.self_agreement import SelfAgreement
 
 _MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
 _MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst
@@ -41,8 +45,11 @@ def card_tables(evaluation: Evaluation) -> list[Table]:
     """Jurors and prevalences as real juries go, then what independence would make of them."""
     e, real = evaluation, evaluation.as_real
     if real is None:
-        return [] if e.solution is None else [*([] if e.exam else [_prevalence_table(e, None)]), _juror_table(e)]
-    tables = [_real_table(e, real), *([] if e.exam else [_prevalence_table(e, real)])]
+        shown = [*level_tables(e), *([] if e.exam else [_prevalence_table(e, None)])]
+        graded = [] if e.solution is None else [*shown, _juror_table(e), *abstention_tables(e)]
+        return [*graded, *repeat_tables(e.repeats, e.level)]
+    shown = [*level_tables(e), *([] if e.exam else [_prevalence_table(e, real)])]
+    tables = [_real_table(e, real), *shown, *abstention_tables(e), *repeat_tables(e.repeats, e.level)]
     return tables if e.solution is None else [*tables, _juror_table(e, "if errors were independent")]
 
 
@@ -76,6 +83,22 @@ def _real_table(e: Evaluation, real: Calibrated) -> Table:
     return Table(tuple(heads), tuple(rows), right=tuple(range(1, len(heads))))
 
 
+def level_tables(e: Evaluation | KeyedEvaluation) -> list[Table]:
+    """Of ordered levels: how far off every juror is, and to which side."""
+    if e.ordered is None:
+        return []
+    rows = []
+    for j in e.jurors[:_MOST_ROWS]:
+        error, bias, kappa = e.ordered.row(j)
+        rows.append((j, _decimal(error), leaning(bias), _decimal(kappa)))
+    heads = ("juror", "levels off", "bias, in levels", "weighted agreement")
+    return [Table(heads, tuple(rows), right=(1, 2, 3))]
+
+
+def _decimal(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
 def _juror_table(e: Evaluation, title: str = "") -> Table:
     majority = e.majority.to_float().score if e.majority else {}
     labels, level = _shown_labels(e), _level(e)
@@ -85,6 +108,41 @@ def _juror_table(e: Evaluation, title: str = "") -> Table:
         score = percent(e.score[j]), percent_range(e.interval_of("score", j)), percent(majority.get(j))
         rows.append((j, *_accuracy_cells(e, j, labels), *score))
     return Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))
+
+
+def abstention_tables(e: Evaluation) -> list[Table]:
+    """How often each juror abstains on which true label, where somebody does."""
+    if (away := e.abstentions) is None:
+        return []
+    labels = e.labels[:_MOST_LABELS]
+    heads = ["juror", "asked", "abstains", *(head for a in labels for head in (f"on {a}", _level(e)))]
+    rows = []
+    for j in e.jurors[:_MOST_ROWS]:
+        share = away.abstained[j] / away.asked[j] if away.asked[j] else None
+        ends = [away.interval[j][a] or (float("nan"),) * 2 for a in labels]
+        cells = [
+            x for a, pair in zip(labels, ends, strict=True) for x in (percent(away.rate[j][a]), percent_range(pair))
+        ]
+        rows.append((j, f"{away.asked[j]:,}", percent(share), *cells))
+    title = "how often jurors abstain, by the true label"
+    return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
+
+
+def repeat_tables(steady: SelfAgreement | None, level: float) -> list[Table]:
+    """How steady jurors are who were asked again, where somebody was; by a key, also how right majorities are."""
+    if steady is None:
+        return []
+    heads = ["juror", "items", "answers each", "ties", "agrees with itself", f"{level * 100:g}%", "beyond chance"]
+    what, part = ("right", steady.right) if steady.right else ("settled", steady.settled)
+    heads += [f"{what} by {k}" for k in TIMES] + (["right at most"] if steady.ceiling else [])
+    rows = []
+    for j in list(steady.agreement)[:_MOST_ROWS]:
+        asked = f"{steady.items[j]:,}", f"{steady.times[j]:.1f}".removesuffix(".0"), f"{steady.ties[j]:,}"
+        agrees = percent(steady.agreement[j]), percent_range(steady.interval[j]), _decimal(steady.alpha[j])
+        more = [part[j][k] for k in TIMES] + ([steady.ceiling[j]] if steady.ceiling else [])
+        rows.append((j, *asked, *agrees, *map(percent, more)))
+    title = "how steady jurors are who were asked again"
+    return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
 
 
 def _shown_labels(e: Evaluation) -> tuple[Any, ...] | None:
@@ -134,8 +192,8 @@ def gold_clause(e: Evaluation, juror: str) -> str:
 
 def heading(e: Evaluation) -> str:
     """One line: how many jurors and items, which labels, which method."""
-    labels = some(e.labels, 8)
-    return f"{len(e.jurors)} jurors, {e.items:,} items, labels {labels}; method: {e.method}"
+    labels = f"labels {some(e.labels, 8)}" if e.ordered is None else f"levels {some(e.labels, 8).replace(', ', ' < ')}"
+    return f"{len(e.jurors)} jurors, {e.items:,} items, {labels}; method: {e.method}"
 
 
 def footnotes(e: Evaluation) -> list[str]:
@@ -146,7 +204,11 @@ def footnotes(e: Evaluation) -> list[str]:
     if e.interval is not None:
         what = "this test" if e.target == "test" else "the population the items were drawn from"
         lines.append(f"Intervals are about {what}.")
+    if e.ordered is not None:
+        lines += _ORDERED_LINES
     lines += [*basis_lines(e), *e.notes]
+    if e.repeats is not None:
+        lines += _REPEATED_LINES
     if any(alarm.kind == "correlated_errors" for alarm in e.alarms):
         lines.append("Errors go together, so take what is said if errors were independent as too sure.")
     if e.solution is not None and len(e.solutions) > 1:
@@ -157,6 +219,19 @@ def footnotes(e: Evaluation) -> list[str]:
         lines.append("Exam: choices mean nothing across questions, so only scores are shown; they hold if the choices")
         lines.append("of every question were shuffled.")
     return lines
+
+
+_ORDERED_LINES = (
+    "Ordered levels: a juror's votes beside the levels believed true. A bias is one from the panel's own severity, as",
+    "no vote tells more; weighted agreement is Cohen's kappa, errors squared. These have no intervals; those of scores",
+    "were learned from unordered labels.",
+)
+
+
+_REPEATED_LINES = (
+    "Asked again: how often the majority of so many answers of a juror is its settled one, to which ever more would",
+    "come, by a model of its answers. What its settled answers get wrong, no repetition mends.",
+)
 
 
 def basis_lines(e: Evaluation) -> list[str]:
@@ -202,7 +277,7 @@ def wrong_label_lines(e: Evaluation) -> list[str]:
 
 def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
     """One line an alarm, loudest first."""
-    return [f"{_SIGNS[a.level]} {a.kind}: {a.message}." for a in ranked(alarms)]
+    return [f"{_SIGNS[a.level]} {a.kind}: {a.sentence}" for a in ranked(alarms)]
 
 
 def card_blocks(e: Evaluation) -> list[Block]:
@@ -219,15 +294,42 @@ def card_columns(e: Evaluation) -> Columns:
     rows: list[tuple[Any, ...]] = []
     for j in e.jurors if e.solution is not None else ():
         if e.exam:
-            rows.append((j, None, None, *e.interval_of("score", j), e.score[j], None, *_real_cells(e, j)))
+            real = (*_real_cells(e, j), *_repeat_cells(e, j))
+            rows.append((j, None, None, *e.interval_of("score", j), e.score[j], None, *real))
             continue
+        levels = () if e.ordered is None else e.ordered.row(j)
         for a in e.labels:
             ends = e.interval_of("accuracy", j, a)
-            rows.append((j, a, e.accuracy[j][a], *ends, e.score[j], e.prevalence[a], *_real_cells(e, j, a)))
-    return columns_of((*_COLUMNS, *_REAL_COLUMNS), rows)
+            cells = (*_real_cells(e, j, a), *_abstention_cells(e, j, a), *levels, *_repeat_cells(e, j))
+            rows.append((j, a, e.accuracy[j][a], *ends, e.score[j], e.prevalence[a], *cells))
+    more = () if e.abstentions is None else _ABSTENTION_COLUMNS
+    ordered = () if e.ordered is None else _LEVEL_COLUMNS
+    again = () if e.repeats is None else _REPEAT_COLUMNS
+    return columns_of((*_COLUMNS, *_REAL_COLUMNS, *more, *ordered, *again), rows)
+
+
+_REPEAT_COLUMNS = ("self_agreement", "self_agreement_low", "self_agreement_high")
+
+
+def _repeat_cells(e: Evaluation, juror: str) -> tuple[Any, ...]:
+    """How often a juror agrees with itself, with its interval; nothing where nobody was asked again."""
+    if e.repeats is None:
+        return ()
+    return e.repeats.agreement.get(juror), *e.repeats.interval.get(juror, (None, None))
+
+
+_ABSTENTION_COLUMNS = ("abstention", "abstention_low", "abstention_high")
+
+
+def _abstention_cells(e: Evaluation, juror: str, label: Any) -> tuple[Any, ...]:
+    """The rate of abstaining with its interval; nothing where nobody abstains."""
+    if e.abstentions is None:
+        return ()
+    return e.abstentions.rate[juror][label], *(e.abstentions.interval[juror][label] or (None, None))
 
 
 _COLUMNS = ("juror", "label", "accuracy", "low", "high", "score", "prevalence")
+_LEVEL_COLUMNS = ("mean_error", "bias", "weighted_agreement")
 _REAL_COLUMNS = (
     "calibrated_score", "calibrated_score_low", "calibrated_score_high", "calibrated_accuracy",
     "calibrated_accuracy_low", "calibrated_accuracy_high", "calibrated_prevalence",
@@ -273,7 +375,8 @@ def score_tables(keyed: KeyedEvaluation) -> list[Table]:
         ),
         right=(1, 2),
     )
-    return [prevalence, jurors, errors, _correlation_table(keyed)]
+    again = repeat_tables(keyed.repeats, Grading.level)
+    return [prevalence, jurors, *level_tables(keyed), *again, errors, _correlation_table(keyed)]
 
 
 def _correlation_table(keyed: KeyedEvaluation) -> Table:

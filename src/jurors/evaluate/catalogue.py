@@ -13,7 +13,7 @@ from jurors.tables import Table
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
-About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups", "stream", "pairs"]
+About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups", "stream", "pairs", "numbers"]
 
 ANOTHER_KIND = (
     "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
@@ -119,6 +119,12 @@ _KINDS = (
         "jurors are one judge asked several times (`gpt#1`, `gpt#2`), by name and by how they vote: they count as one "
         "voice. An alarm where fewer than three voices are left",
         "Add judges of another kind: {who} are one judge, asked again", "one judge asked several times",
+    ),
+    AlarmKind(
+        "possible_repeats", ("warning", "note"),
+        "jurors whose names differ by a number alone (`judge_1`, `judge_2`) may be one judge asked several times: they "
+        "agree far more with each other than with the others. A note where there are no others to tell by",
+        "Say --join if {who} are one judge; nothing, if they are not", "may be one judge asked several times",
     ),
     AlarmKind(
         "twin_jurors", _WARNING,
@@ -312,8 +318,47 @@ _KINDS = (
         "explain", "Leave out one of {who}: most likely one juror twice", "may be another juror again", about="pairs",
     ),
     AlarmKind(
+        "negative_loading", _BY_CHANCE,
+        "three jurors' numbers: one pair (or every pair) moves apart, so that no independent errors explain them. An "
+        "alarm where sampling error cannot explain it, else a warning",
+        "Check whether one of {who} has the scale upside down; add jurors", about="numbers",
+    ),
+    AlarmKind(
+        "loading_above_variance", _BY_CHANCE,
+        "a juror's numbers would have to vary less than the truth in them does (a Heywood case): errors go together, "
+        "or the items are few. Alarm or warning as above",
+        "Look for jurors who share errors with {who}; add items or jurors", "has an impossible grade", about="numbers",
+    ),
+    AlarmKind(
+        "no_covariance", _WARNING, "two of three jurors do not move together at all: nothing can be solved",
+        "Add jurors or items: two of {who} have nothing in common", about="numbers",
+    ),
+    AlarmKind(
+        "errors_together", ("alarm", "warning"),
+        "two jurors' numbers go together beyond what the truth explains; the message says how that would bend their "
+        "reliabilities. From five jurors on, the pair is not fitted, and counts once in values. An alarm where the "
+        "correlation of the errors is above 0.3, or unknown", ANOTHER_KIND, about="numbers",
+    ),
+    AlarmKind(
+        "copied_numbers", _ALARM, "two jurors give the same numbers, up to unit and origin",
+        "Leave out one of {who}: most likely one juror twice", "may be another juror again", about="numbers",
+    ),
+    AlarmKind(
+        "reversed_scale", _ALARM, "a juror clearly gives lower numbers where the truth is higher",
+        "Ask whether {who} had the scale upside down", "has the scale upside down", about="numbers",
+    ),
+    AlarmKind(
+        "wild_values", _NOTE,
+        "a few numbers far off a juror's own scale, on items that others find usual, were left out; they are named",
+        "Mend them, if they are slips", about="numbers",
+    ),
+    AlarmKind(
+        "mean_fallback", _WARNING, "the numbers fix no grades: values are plain means, without intervals",
+        "Take the values as means: no grades explain the numbers", about="numbers",
+    ),
+    AlarmKind(
         "ambiguous_words", _ALARM,
-        "a label may be an answer or mean that none was given (`unsure`, `tie`, `refused`, `ERROR`, -1 or 99 "
+        "a label may be an answer or mean that none was given (`undecided`, `tie`, `refused`, `ERROR`, -1 or 99 "
         "beside 0 and 1, `a/b` beside `a` and `b`)",
         "Choose: --missing VALUE leaves it out, --abstain VALUE counts it as abstaining, --labels keeps it",
         about="votes",
@@ -385,7 +430,23 @@ _KINDS = (
         "words that can only mean that no vote was given (`N/A`, `null`, `-`, `?`, `skip`) were taken for no vote",
         "Nothing; where such a word is an answer, name all labels with --labels", about="votes",
     ),
-    AlarmKind("abstentions", _NOTE, "who abstained how often (--abstain); counted as no vote", _NOTHING, about="votes"),
+    AlarmKind(
+        "abstentions", _NOTE,
+        "who abstained how often, by which words (`unsure`, `don't know`, --abstain): never a true label",
+        "Nothing; where such a word is an answer, name all labels with --labels", about="votes",
+    ),
+    AlarmKind(
+        "scale", _NOTE,
+        "what kind of answers the votes were taken for, where their labels leave it open: ordered levels, numbers, or "
+        "whole numbers that name classes; and by what that is known",
+        "Nothing; where it is another kind, say so with --scale", about="votes",
+    ),
+    AlarmKind(
+        "repeats", _NOTE,
+        "who was asked several times about one item (--repeat, --join, --duplicates join): one voice, with "
+        "the vote that it gave most often",
+        "Nothing; `repeats` of the report card says how steady it is", about="votes",
+    ),
     AlarmKind(
         "columns_left", _NOTE, "columns beside the jurors' that were not read: texts, times, numbers of rows",
         "Nothing; --layout wide reads every column as a juror", about="votes",
@@ -393,6 +454,31 @@ _KINDS = (
     AlarmKind(
         "items_across_files", _NOTE, "several files were read as one table; the message says what items were taken for",
         "Nothing, if it is so; else give the items of each file names of their own", about="votes",
+    ),
+    AlarmKind(
+        "other_sheets", _NOTE, "a workbook has several sheets, and the first was read",
+        "Nothing, if it holds the votes; else name another: book.xlsx::Sheet2", about="votes",
+    ),
+    AlarmKind(
+        "windows_text", _NOTE, "the file's text is not UTF-8 and was read as Windows-1252, as spreadsheets save it",
+        "Nothing, if names and labels look right; else save the file as UTF-8", about="votes",
+    ),
+    AlarmKind(
+        "newer_format", _WARNING, "another tool wrote the file in a newer version of its format than is known here",
+        "Compare a few votes with the tool's own view, and update jurors (pip install -U jurors)", about="votes",
+    ),
+    AlarmKind(
+        "unclear_votes", _WARNING,
+        "a log keeps a panel's votes without saying whose they are; where somebody gave none, they were left out",
+        "Let the tool keep who voted (Inspect AI: the reducer `majority` in place of `collect`)", about="votes",
+    ),
+    AlarmKind(
+        "scored_again", ("warning", "note"),
+        "two logs of Inspect AI are of one run, which was scored again into another file. Votes that stand in both "
+        "count once (a note). A warning where a scorer says something else in the other: the same grader asked again, "
+        "or another one",
+        "Leave out the older log where the same grader judged anew; `inspect score … --overwrite` leaves one log",
+        about="votes",
     ),
     AlarmKind(
         "juror_drift", ("alarm", "warning"),

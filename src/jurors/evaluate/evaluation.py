@@ -16,8 +16,11 @@ from jurors.evaluate.calibrated import Calibrated
 from jurors.evaluate.card import card_blocks, card_columns
 from jurors.evaluate.choose import DEFAULT_RULE
 from jurors.evaluate.majority import evaluate_majority
+from jurors.evaluate.ordered.juror_levels import ORDERED, JurorLevels, juror_levels
 from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named, Solution
+from jurors.evaluate.voices.abstention_rates import AbstentionRates, abstention_rates
+from jurors.evaluate.voices.self_agreement import SelfAgreement, self_agreement
 from jurors.sketch import Sketch
 from jurors.tables import Block, Columns, Drawable
 from jurors.votes import Label
@@ -107,9 +110,35 @@ class Evaluation(Drawable):
         return self.partition if self.calibrated is None else self.calibrated.partition
 
     @cached_property
+    def abstentions(self) -> AbstentionRates | None:
+        """How often each juror abstains on items of each true label; None where nobody abstains, or nothing tells."""
+        if self.exam or self.sketch is None or self.sketch.tuples.abstained is None:
+            return None
+        return abstention_rates(self.labelling_partition, self.target, self.level)
+
+    @cached_property
+    def repeats(self) -> SelfAgreement | None:
+        """How steady jurors are who were asked several times about an item; None where nobody was."""
+        return None if self.sketch is None else self_agreement(self.sketch.tuples, self.level)
+
+    @cached_property
     def majority(self) -> Solution | None:
         """What majority vote would have said, exactly; None for an evaluation that was not made from a sketch."""
         return None if self.sketch is None else evaluate_majority(self.sketch)
+
+    @cached_property
+    def ordered(self) -> JurorLevels | None:
+        """Of ordered levels: how many levels each juror is off, and to which side; as its items are labelled."""
+        if self.sketch is None or self.sketch.tuples.scale != "ordinal" or self.exam:
+            return None
+        partition = self.labelling_partition
+        return None if partition is None else juror_levels(partition)
+
+    @property
+    def is_on_a_line(self) -> bool:
+        """Whether ordered levels were graded as places on one line; of groups graded apart, the largest."""
+        largest = max(self.islands, key=lambda island: island.items, default=None)
+        return (self.model if largest is None else largest.model) in ORDERED
 
     @cached_property
     def prevalence(self) -> Named:
@@ -169,9 +198,11 @@ class Evaluation(Drawable):
             "items": self.items,
             "jurors": self.jurors,
             "labels": self.labels,
+            **self._scale_dict(),
             "method": self.method,
             **numbers,
             "calibrated": self._calibrated_dict(),
+            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
             "interval": self._shown_intervals(),
             "target": self.target,
             "level": self.level,
@@ -182,10 +213,18 @@ class Evaluation(Drawable):
             "alarms": self.alarms,
             "details": self.details,
         }
+        if self.abstentions is not None:
+            document["abstentions"] = self.abstentions.to_dict()
+        if self.repeats is not None:
+            document["repeats"] = self.repeats.to_dict()
         if self.partition is not None and not self.exam and self.partition.sketch.tuples.rows <= _MOST_TUPLES:
             document["partition"] = self.partition
             document["expected_errors"] = self.partition.expected_errors
         return document
+
+    def _scale_dict(self) -> dict[str, str]:
+        """What kind of answers the votes were taken for, and by what that is known."""
+        return {} if self.sketch is None else self.sketch.tuples.scale_document()
 
     def _calibrated_dict(self) -> dict[str, Any] | None:
         if self.calibrated is None:

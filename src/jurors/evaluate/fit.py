@@ -37,9 +37,9 @@ def float_solution(
     """A `Solution` from arrays (R), (N, R, R) and perhaps (N); NaN becomes None: the statistic does not exist."""
 
     def plain(values: Any) -> Any:
-        known = np.asarray(values, dtype=float).astype(object)
-        known[np.isnan(np.asarray(values, dtype=float))] = None
-        return known.tolist()
+        known = np.asarray(values, dtype=float)
+        missing = np.isnan(known)
+        return (np.where(missing, None, known) if missing.any() else known).tolist()  # type: ignore[call-overload]
 
     return Solution(
         sketch.jurors,

@@ -21,7 +21,9 @@ from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.card import score_tables
 from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
+from jurors.evaluate.ordered.juror_levels import JurorLevels, levels_beside
 from jurors.evaluate.solution import Named, Solution
+from jurors.evaluate.voices.self_agreement import SelfAgreement
 from jurors.names import nearest, positions
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
@@ -39,6 +41,7 @@ class KeyedEvaluation(Drawable):
     by_true_label: Integers  #: tuples x labels: how many items of that tuple have that true label
     solution: Solution
     alarms: tuple[Alarm, ...] = ()  #: who stands apart, by the key
+    repeats: SelfAgreement | None = None  #: how steady jurors are who were asked again, and what that is worth
 
     @property
     def jurors(self) -> tuple[str, ...]:
@@ -74,6 +77,12 @@ class KeyedEvaluation(Drawable):
     def score(self) -> Named:
         """Juror -> the share of its own votes that were right."""
         return self.solution.score
+
+    @cached_property
+    def ordered(self) -> JurorLevels | None:
+        """Of ordered levels: how many levels each juror is off, and to which side; None for labels without order."""
+        is_ordered = self.sketch.tuples.scale == "ordinal"
+        return levels_beside(self.sketch, self.by_true_label) if is_ordered else None
 
     def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
         """The error correlation of two or more jurors on items of this true label; None where there is no item."""
@@ -177,6 +186,8 @@ class KeyedEvaluation(Drawable):
             "correlation": correlation,
             "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
             "alarms": self.alarms,
+            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            **({} if self.repeats is None else {"repeats": self.repeats.to_dict()}),
         }
 
     def _columns(self) -> Columns:

@@ -16,7 +16,7 @@ from jurors.errors import SketchError
 from jurors.evaluate.solution import ZERO, Solution
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
-from jurors.sketch.pairs import parts_of
+from jurors.sketch.pairs import parts_of, votes_by_juror
 
 
 def evaluate_majority(sketch: Sketch) -> Solution:
@@ -73,20 +73,16 @@ def vote_counts(sketch: Sketch) -> Integers:
 def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.generic]:
     """Sum `weight` (tuples x true labels) by juror, true label and label said."""
     size, width = len(sketch.labels), len(sketch.jurors)
-    joint = np.zeros((width, size, size), dtype=weight.dtype)
-    # bincount adds floats, which is exact for whole numbers up to 2^53.
-    if weight.dtype == object or (weight.dtype.kind in "iu" and int(weight.sum()) > 1 << 53):
-        row, col, code = sketch.tuples.triples()
-        for label in range(size):
-            np.add.at(joint[:, label, :], (col, code), weight[row, label])
-        return joint
+    joint = np.zeros((width * size, size), dtype=weight.dtype)  # juror and label said, true label
     for part, rows in parts_of(sketch):
         row, col, code = part.tuples.triples()
         place = col.astype(np.int64) * size + code
-        for label, mass in enumerate(np.ascontiguousarray(weight[rows].T)):
-            summed = np.bincount(place, weights=mass[row], minlength=width * size).astype(joint.dtype)
-            joint[:, label, :] += summed.reshape(width, size)
-    return joint
+        if weight.dtype == object:
+            np.add.at(joint, place, weight[rows][row])
+        else:
+            votes = votes_by_juror(row, place, (part.tuples.rows, width * size), weight.dtype)
+            joint += votes.T @ np.ascontiguousarray(weight[rows])
+    return np.ascontiguousarray(joint.reshape(width, size, size).transpose(0, 2, 1))
 
 
 def _tops(sketch: Sketch) -> Integers:

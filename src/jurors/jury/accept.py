@@ -14,17 +14,24 @@ from jurors.errors import SketchError, VotesError
 from jurors.evaluate import Alarm
 from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.names import and_more
-from jurors.options import Reading, ReadingOptions, SourceOptions, TableOptions, check_applies, names_of
+from jurors.options import Reading, ReadingOptions, SourceOptions, TableOptions, check_applies, names_of, texts
 from jurors.sketch import Sketch, read_sketch
 from jurors.votes import Key, Votes, read_votes, read_votes_with_key
+from jurors.votes.chosen import CHOOSING, chosen_votes
+from jurors.votes.files.locate import are_files
 from jurors.votes.findings.about_words import similar_names
 from jurors.votes.findings.find import find_all
 from jurors.votes.frame import eager, is_frame, open_frame
 from jurors.votes.layout import find_column
+from jurors.votes.repeated.one_voice import heard_once, join_named
+from jurors.votes.scales.numerals import middle, numerals
+from jurors.votes.scales.obey import rewritten, scaled
+from jurors.votes.scales.recognition import recognised
+from jurors.votes.scales.rewriting import Rewriting
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
 _MOST_LABELS = 300  # an answer has jurors x labels² numbers, and takes time and memory by them
-MATRIX_OPTIONS = ("items", "jurors", "labels", "counts")
+MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
 
 
 def as_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
@@ -46,15 +53,18 @@ def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions
     """
     options: dict[str, Any] = dict(reading)
     if isinstance(source, Sketch):
-        check_applies(reading, (), "a sketch, which is counted already")
-        return source
+        taking = _choosing(reading, "a sketch, which is counted already")
+        taken = _taken(source.tuples, taking)
+        return source if taken is source.tuples else Sketch.from_votes(taken)
     if isinstance(source, Votes):
-        check_applies(reading, (), "votes that are read already")
-        return source
-    is_files = isinstance(source, (list, tuple)) and source and all(isinstance(one, (str, Path)) for one in source)
+        return _taken(source, _choosing(reading, "votes that are read already"))
+    is_files = are_files(source)
     if not is_files and isinstance(source, (np.ndarray, list, tuple)):
-        votes = Votes.from_matrix(source, **_applicable(options, MATRIX_OPTIONS, "a matrix"))
-        return replace(votes, labels_told=options.get("labels") is not None)
+        given = _applicable(options, (*MATRIX_OPTIONS, *CHOOSING), "a matrix")
+        about = Reading(**{n: v for n in ("scale", *CHOOSING) if (v := given.pop(n, None)) is not None})
+        votes = replace(Votes.from_matrix(source, **given, scale=None), labels_told=given.get("labels") is not None)
+        told = replace(about, labels=given.get("labels"))
+        return heard_once(scaled(rewritten(chosen_votes(votes, about), about), told), about)
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
         options = _applicable(options, names_of(TableOptions), "a dataframe")
         return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options)
@@ -64,6 +74,18 @@ def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions
     raise VotesError(
         f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
     )
+
+
+def _taken(votes: Votes, taking: Reading) -> Votes:
+    """What is to be taken of votes that are read already, on the scale that they show where nobody has looked."""
+    known = votes if votes.scale_why else recognised(votes)
+    read = rewritten(chosen_votes(known, taking), taking)
+    return join_named(scaled(read, taking) if Rewriting.of(taking) else read, taking.join)
+
+
+def _choosing(options: Mapping[str, Any], what: str) -> Reading:
+    """Which jurors to take of what is read already; OptionError where another option is given."""
+    return Reading(**{name: value for name, value in _applicable(options, CHOOSING, what).items() if value is not None})
 
 
 def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
@@ -78,17 +100,18 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
         given = _applicable(reading, names_of(ReadingOptions), "files")
         votes, named = read_votes_with_key(source, column, what="group", **given)
         return votes, named.by_row(votes)
-    table = eager(source)
-    names = [str(name) for name in table.columns]
-    place = find_column(names, column)
     given = _applicable(reading, names_of(TableOptions), "a dataframe")
-    options = Reading.of(given, TableOptions).without(names[place])
-    votes = Votes.from_frame(source, **{**given, "ignore": options.ignore})
-    layout = open_frame(table.to_native()).layout(options)
-    values = table[:, place].to_list()
+    told = Reading.of(given, TableOptions)
+    frame = open_frame(eager(source).to_native()).reaching(told, column)
+    place = find_column(frame.names, column)
+    options = told.without(frame.names[place])
+    ignore = [name for name in texts(options.ignore) if name in open_frame(source).names]
+    votes = Votes.from_frame(source, **{**given, "ignore": (*ignore, *frame.homes)})
+    layout = frame.layout(options)
+    values = frame.table[:, place].to_list()
     if layout.item is None or layout.kind == "counts":
         return votes, Key.from_array(values).by_row(votes)
-    return votes, Key.from_columns(table[:, layout.item].to_list(), values, what="group").by_row(votes)
+    return votes, Key.from_columns(frame.table[:, layout.item].to_list(), values, what="group").by_row(votes)
 
 
 def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
@@ -98,13 +121,16 @@ def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
 
 
 def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchError]:
-    """Everything for which these votes cannot be graded, whoever they are."""
+    """Everything for which these votes cannot be graded as labels, whoever they are."""
     if not votes.total:
         yield SketchError("there is no item to grade", code="no_items")
     if len(votes.jurors) < fewest:
         yield SketchError(
             f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
-            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number.",
+            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number."
+            + (
+                "" if votes.repeats is None else " Asked again, a juror is one voice; `jurors inspect` says how steady."
+            ),
             code="few_jurors",
             jurors=votes.jurors,
             needed=fewest,
@@ -114,18 +140,41 @@ def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchErr
         shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
         message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
         yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
+    if votes.scale == "interval":
+        yield not_labels(votes)
+        return
     most = min(max(2, votes.total // 2), _MOST_LABELS)
     if len(votes.labels) > most:
         similar = "".join(f" ({finding.message})" for finding in similar_names("label", votes.labels))
         whose = "can be graded" if most == _MOST_LABELS else f"{votes.total:,} items can support"
+        are_numbers = None not in numerals(votes.labels).texts
+        instead = "Say --scale interval if they are numbers, group them" if are_numbers else "Group them"
         yield SketchError(
             f"{len(votes.labels):,} labels are more than {whose} (at most {most:,}): are these scores or free text? "
-            f"Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN){similar}",
+            f"{instead}, or leave out what is no vote (--missing VALUE, --ignore COLUMN){similar}",
             code="many_labels",
             needed=most,
             given=len(votes.labels),
             items=votes.total,
         )
+
+
+def not_labels(votes: Votes) -> SketchError:
+    """What to say where votes are numbers, and labels are needed."""
+    return SketchError(
+        f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `label`, `score`, `report` and "
+        "`agreement` take (grade_numbers, value_items, score_numbers), and `jurors grade --fail-on alarm` can gate; "
+        "here, make labels of them with "
+        f"--threshold {middle(votes.labels)} or --bins 5",
+        code="numbers",
+        given=len(votes.labels),
+    )
+
+
+def check_labels(votes: Votes) -> None:
+    """SketchError where votes are numbers."""
+    if votes.scale == "interval":
+        raise not_labels(votes)
 
 
 def vote_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:

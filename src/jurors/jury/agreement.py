@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-from jurors.evaluate.together.agreement_statistics import AgreementStatistics, agreement_statistics
-from jurors.jury.accept import as_sketch, check_gradable
-from jurors.options import SourceOptions
+from jurors.evaluate.accord.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.jury.accept import as_sketch, refusals
+from jurors.options import SourceOptions, Sureness
 
 
-def agreement(source: Any, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
-    """Krippendorff's alpha, Fleiss' kappa, Gwet's AC1, and agreement and Cohen's kappa of every pair.
+def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
+    """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and AC2, ICC, Kendall's W, with intervals.
 
+    Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
     None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
 
     Examples
     --------
-    >>> found = agreement([["yes", "yes"], ["no", "yes"], ["no", "no"]], jurors=("ann", "bob"))
-    >>> found.agreement, found.krippendorff_alpha
+    >>> agreed = agreement([["yes", "yes"], ["no", "yes"], ["no", "no"]], jurors=("ann", "bob"))
+    >>> agreed.agreement, agreed.krippendorff_alpha
     (Fraction(2, 3), Fraction(4, 9))
     """
+    sure = Sureness(level=level)
     sketch = as_sketch(source, **reading)
-    check_gradable(sketch.tuples, fewest=2)
-    return agreement_statistics(sketch)
+    for refusal in refusals(sketch.tuples, fewest=2):
+        if refusal.code != "numbers" and (sketch.tuples.scale == "nominal" or refusal.code != "many_labels"):
+            raise refusal  # levels and numbers may be many
+    return agreement_statistics(sketch, level=sure.level)

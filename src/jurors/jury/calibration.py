@@ -35,6 +35,7 @@ NO_SLANT = Population(  #: nothing shared, nobody deviates: the counts as if err
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
+_ROUNDING = 1e-5  # by which a posterior in single precision may exceed 1
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Calibration:
         with one_thread():
             posterior = basis_of(evaluation, self.blind or evaluation, sketch)[1]
             jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
-            shares = expected_labels(jury, self._population, rho=self._rho)
+            shares = expected_labels(jury, self.population_of(evaluation), rho=self._rho)
         return _partition(sketch, *shares, (jury.weights == 0) & (sketch.counts > 0))
 
     def lessons(self, evaluation: Evaluation) -> Lessons | None:
@@ -86,7 +87,7 @@ class Calibration:
             gold = None if self.gold is None else self.gold.astype(np.float64)
             rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
             jury = without_silent_tuples(evaluation, jury)
-            return lessons(jury, self._population, rho=self._rho, gold=gold, rivals=rivals)
+            return lessons(jury, self.population_of(evaluation), rho=self._rho, gold=gold, rivals=rivals)
 
     @property
     def _rho(self) -> float | None:
@@ -99,16 +100,22 @@ class Calibration:
         gold = None if self.gold is None else self.gold.astype(np.float64)
         rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
         rho, jury = self._rho, without_silent_tuples(evaluation, jury)
-        shares = calibrate(jury, self._population, rho=rho, gold=gold, rivals=rivals, noise=noise)
+        population = self.population_of(evaluation)
+        shares = calibrate(jury, population, rho=rho, gold=gold, rivals=rivals, noise=noise)
         silent = (jury.weights == 0) & (sketch.counts > 0)
         named = _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
-        foretold = Foretold(jury, self._population, rho, gold, shares.posterior, noise, evaluation.level)
-        labellings = Labellings(jury, self._population, rho, gold, rivals, noise, evaluation.level)
+        foretold = Foretold(jury, population, rho, gold, shares.posterior, noise, evaluation.level)
+        labellings = Labellings(jury, population, rho, gold, rivals, noise, evaluation.level)
         return replace(named, foretold=partial(_half_widths, sketch.jurors, foretold), wrong_labels_of=labellings.wrong)
 
     @cached_property
     def _population(self) -> Population:
         return reference_population(self.reference)
+
+    def population_of(self, evaluation: Evaluation) -> Population:
+        """What is believed of shared error: your own juries as they are, the shipped ones by the kind of fit."""
+        by_line = self.reference is None and evaluation.is_on_a_line
+        return self._population.on_a_line() if by_line else self._population
 
     def _shared_error(self, shares: CalibratedShares, level: float) -> SharedError:
         low, high = shares.interval(level)["shared_error"].tolist()
@@ -139,9 +146,10 @@ def _unheard(evaluation: Evaluation) -> frozenset[str]:
 
 def without_silent_tuples(evaluation: Evaluation, jury: Jury) -> Jury:
     """The jury without the items on which nobody voted who can be graded: they weigh nothing."""
-    unheard = np.array([name in _unheard(evaluation) for name in evaluation.jurors])
-    if not unheard.any():
+    names = _unheard(evaluation)
+    if not names:
         return jury
+    unheard = np.array([name in names for name in evaluation.jurors])
     heard = np.bincount(jury.row, weights=~unheard[jury.juror], minlength=len(jury.weights))
     return replace(jury, weights=np.where(heard == 0, 0.0, jury.weights))
 
@@ -219,7 +227,7 @@ def _variances(errors: Any) -> Floats:
 
 def _filled(posterior: Floats, sketch: Sketch, voices: tuple[int, ...]) -> Floats:
     """A posterior for every tuple: by majority where the method rules a tuple out, or leaves [0, 1]."""
-    known = ((posterior >= 0.0) & (posterior <= 1.0 + 1e-9)).all(axis=1, keepdims=True)
+    known = ((posterior >= 0.0) & (posterior <= 1.0 + _ROUNDING)).all(axis=1, keepdims=True)
     return posterior if known.all() else np.where(known, posterior, _majority(sketch, voices))
 
 

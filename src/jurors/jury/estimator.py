@@ -17,7 +17,7 @@ from jurors.evaluate.partition import partition_by_label, tuple_posterior
 from jurors.jury.grade import grade
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes
-from jurors.votes.table import as_cells, is_missing
+from jurors.votes.label_codes import as_cells, is_missing
 
 FEWEST = 3
 """The fewest jurors that can be graded without an answer key."""
@@ -119,7 +119,7 @@ class Jury:
                 f"X has {cells.shape[1]} feature(s) (shape={cells.shape}) while a minimum of {FEWEST} is required: "
                 f"grading without an answer key needs at least {FEWEST} jurors, each a column"
             )
-        votes = Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.jurors or names)
+        votes = Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.jurors or names, scale="nominal")
         vars(self).pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -137,7 +137,7 @@ class Jury:
                 "one column for each juror of the fit"
             )
         labels = self.sketch_.labels
-        return Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.sketch_.jurors)
+        return Votes.from_matrix(_coded(cells, labels), labels=labels, jurors=self.sketch_.jurors, scale="nominal")
 
     def _learn(self, sketch: Sketch) -> Jury:
         self.evaluation_ = grade(sketch, method=self.method, trust=self.trust, common=self.common, seed=self.seed)

@@ -10,7 +10,7 @@ import numpy as np
 
 from jurors.doubt import check_gold
 from jurors.doubt.standing import standing_alarms
-from jurors.doubt.voice_alarms import same_voice_alarms
+from jurors.doubt.voice_alarms import possible_repeat_alarms, same_voice_alarms
 from jurors.evaluate import Alarm, Choice, Evaluation
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.panel.same_voice import joined, same_voices
@@ -25,7 +25,7 @@ from jurors.numbers.threads import one_thread
 from jurors.options import GradeOptions, Grading, GradingOptions, apart
 from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
-from jurors.votes.table import NO_VOTE
+from jurors.votes.label_codes import NO_VOTE
 
 
 def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
@@ -101,7 +101,11 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
 
 def _by_voice(result: Evaluation) -> Evaluation:
     """One judge asked several times is one voice, by any method."""
-    groups = [] if result.sketch is None else same_voices(result.sketch)
+    if result.sketch is None:
+        return result
+    groups = same_voices(result.sketch)
+    if possible := possible_repeat_alarms(result.sketch):
+        result = replace(result, alarms=ranked([*result.alarms, *possible]))
     if not groups:
         return result
     voices = joined(result.voices, groups)
@@ -111,7 +115,8 @@ def _by_voice(result: Evaluation) -> Evaluation:
 
 def _with_standing(result: Evaluation) -> Evaluation:
     """With a note of who stands apart; what was calibrated to find that out is not calibrated again."""
-    standing = standing_alarms(result)
+    # Without intervals chance is not known, and so nobody is beyond it.
+    standing = [] if result.interval is None else standing_alarms(result)
     if not standing:
         return result
     noted = replace(result, alarms=(*result.alarms, *standing))

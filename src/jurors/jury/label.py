@@ -48,7 +48,7 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     partition = evaluation.labelling_partition
     if partition is None:
         return _by_majority(counted, evaluation)
-    about: dict[str, Any] = {"method": evaluation.method, "alarms": evaluation.alarms}
+    about: dict[str, Any] = {"method": evaluation.method, "alarms": evaluation.alarms, "level": evaluation.level}
     if partition is not evaluation.partition:
         about["basis"] = REAL
         about["teaching"] = cache(partial(teaching_of, evaluation, counted.tuple_of_row, known))
@@ -85,6 +85,7 @@ def _with_key(labelled: Labelling, known: NDArray[np.int64]) -> Labelling:
     given = known >= 0
     return replace(
         labelled,
+        levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
         codes=np.where(given, known, labelled.codes),
         probability=np.where(given, 1.0, labelled.probability),
     )

@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Evaluation, Partition
+from jurors.evaluate.ordered.item_levels import ItemLevels, item_levels
 from jurors.jury.review import VOTE_OF, Teaching, in_short, votes_on
 from jurors.tables import Columns, Drawable, Table, row_documents
 from jurors.votes import Label, Votes
 from jurors.votes.item_texts import ItemTexts
 
-_OWN = ("item", "label", "probability", "group", "teaches", "why")  # columns that no text may be called
+_LEVELS = ("median", "expected", "low", "high")
+_OWN = ("item", "label", "probability", *_LEVELS, "group", "teaches", "why")  # columns that no text may be called
 _MOST_SHOWN = 20  # items in a notebook
 _MOST_TEXT = 60  # characters of a text in a table to read
 
@@ -40,6 +42,7 @@ class Labelling(Drawable):
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> what shows the items that are listed
     teaching: Callable[[], Teaching | None] | None = None  #: what a person's labels would teach; worked out when asked
     reasons: Mapping[str, tuple[Any, ...]] | None = None  #: of those listed for review: `teaches`, and `why`
+    levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
 
     _is_bare = True
 
@@ -105,6 +108,7 @@ class Labelling(Drawable):
         return {
             "method": self.method,
             "labels": self.labels,
+            **self.partition.sketch.tuples.scale_document(),
             "expected_errors": self.expected_errors,
             "items": row_documents(self._columns()),
             "alarms": self.alarms,
@@ -118,11 +122,24 @@ class Labelling(Drawable):
     def _own_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         columns = {"item": self.items[at], "label": self.label[at], "probability": self.probability[at]}
         groups = {} if self.groups is None else {"group": self.groups[at]}
-        return {**columns, **groups, **(self.reasons or {})}
+        return {**columns, **self._level_columns(at), **groups, **(self.reasons or {})}
+
+    def _level_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
+        if self.levels is None:
+            return {}
+        names, levels = _label_array(self.labels), self.levels.take(at)
+        return {
+            "median": names[levels.median],
+            "expected": levels.expected,
+            "low": names[levels.low],
+            "high": names[levels.high],
+        }
 
     def _blocks(self) -> tuple[Table]:
         columns = self._own_columns(self._listed())
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
+        if self.levels is not None:
+            columns["expected"] = [f"{x:.2f}" for x in columns["expected"].tolist()]
         why = columns.pop("why", None)
         if self.reasons:
             columns["teaches"] = [f"{taught:.2f}" for taught in columns["teaches"]]
@@ -167,8 +184,11 @@ def teaching_of(evaluation: Evaluation, tuple_of_row: NDArray[np.int64], known: 
     return Teaching(own, others, np.maximum(lessons.items[tuple_of_row] - 1, 0), tuple_of_row)
 
 
-def label_rows(votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partition, **about: Any) -> Labelling:
-    """Give every row of the votes the label of its decision tuple."""
+def label_rows(
+    votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partition, *, level: float = 0.95, **about: Any
+) -> Labelling:
+    """Give every row of the votes the label of its decision tuple; of ordered levels also an interval, so sure."""
+    is_ordered = votes.scale == "ordinal" and not partition.is_sure_of_itself
     return Labelling(
         items=votes.item_names(),
         labels=votes.labels,
@@ -176,6 +196,7 @@ def label_rows(votes: Votes, tuple_of_row: NDArray[np.int64], partition: Partiti
         probability=np.take(partition.probability, tuple_of_row, axis=0),
         partition=partition,
         counts=votes.counts,
+        levels=item_levels(partition, level).take(tuple_of_row) if is_ordered else None,
         **about,
     )
 

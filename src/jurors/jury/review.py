@@ -34,13 +34,23 @@ class Teaching:
 
         What a tuple's items teach of others, the first of them has told in good part: the k-th counts with 1/k of it.
         """
-        order = np.argsort(-(self.own + self.others), kind="stable")
+        alone = self.own + self.others
+        able = self._able(alone, count)
+        order = able[np.argsort(-alone[able], kind="stable")]
         which = np.unique(self.kind[order], return_inverse=True)[1]
         again = np.argsort(np.argsort(which, kind="stable"), kind="stable")
         before = again - np.concatenate([[0], np.cumsum(np.bincount(which))[:-1]])[which]
         taught = self.own[order] + self.others[order] / (1 + before)
         best = np.argsort(-taught, kind="stable")[: max(count, 0)]
         return order[best], taught[best]
+
+    def _able(self, alone: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+        """The items that may be among the first: the first of its tuple counts in full, and tuples are many."""
+        most = np.full(int(self.kind.max(initial=-1)) + 1, -np.inf)
+        if not 0 < count < len(most):
+            return np.arange(len(alone))
+        np.fmax.at(most, self.kind, alone)
+        return np.flatnonzero(~(alone < np.partition(most, -count)[-count]))
 
     def why(self, at: NDArray[np.int64]) -> tuple[str, ...]:
         """The reason for each of these items, in words."""
@@ -64,13 +74,16 @@ def _why(own: float, others: float, alike: int) -> str:
 
 def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None, ...]]:
     """Juror -> the votes on these rows, None where there is none."""
-    place = {row: k for k, row in enumerate(rows)}
-    said: dict[str, list[Label | None]] = {juror: [None] * len(rows) for juror in votes.jurors}
-    at, juror, code = votes.triples()
-    wanted = np.isin(at, list(rows))
-    for row, who, label in zip(at[wanted].tolist(), juror[wanted].tolist(), code[wanted].tolist(), strict=True):
-        said[votes.jurors[who]][place[row]] = votes.labels[label]
-    return {name: tuple(values) for name, values in said.items()}
+    codes = np.full((len(rows), len(votes.jurors)), -1, dtype=np.int64)
+    if votes.is_dense:
+        codes[:] = votes.codes[list(rows)]
+    else:
+        at, juror, code = votes.triples()
+        ends = np.searchsorted(at, rows), np.searchsorted(at, rows, side="right")
+        for k, (start, end) in enumerate(zip(*ends, strict=True)):
+            codes[k, juror[start:end]] = code[start:end]
+    said = zip(votes.jurors, codes.T.tolist(), strict=True)
+    return {name: tuple(None if k < 0 else votes.labels[k] for k in column) for name, column in said}
 
 
 def in_short(said: Mapping[str, Sequence[Any]]) -> list[str]:

@@ -1,23 +1,31 @@
-"""`score`: with an answer key, the true statistics of the test and its error correlations."""
+"""`score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 from jurors.doubt.standing import standing_alarms
 from jurors.errors import SketchError
 from jurors.evaluate import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.alarm import ranked
-from jurors.jury.accept import accept, vote_alarms
+from jurors.evaluate.voices.self_agreement import self_agreement
+from jurors.jury.accept import accept, check_labels, vote_alarms
 from jurors.jury.counted import Counted, count_rows
-from jurors.options import SourceOptions
+from jurors.options import Grading, SourceOptions
+from jurors.sketch import Sketch
+from jurors.values import Numbers, NumberScores, score_numbers
+from jurors.votes import Votes
 
 _MOST_LABELS = 1_000  # the answer has jurors x labels² numbers
 
 
-def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
-    """Grade any number of jurors against the true labels.
+@overload
+def score(source: Numbers, key: Any, **reading: Unpack[SourceOptions]) -> NumberScores: ...
+@overload
+def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation: ...  # but of numbers
+def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores:
+    """Grade any number of jurors against the true labels; of numbers, against the true values (`score_numbers`).
 
     Parameters
     ----------
@@ -32,7 +40,17 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
     (Fraction(1, 2), Fraction(0, 1))
     """
-    counted = count_rows(accept(source, **reading))
+    if isinstance(source, Numbers):
+        return score_numbers(source, key, **reading)
+    accepted = accept(source, **reading)
+    votes = accepted.tuples if isinstance(accepted, Sketch) else accepted
+    return score_numbers(votes, key) if votes.scale == "interval" else score_labels(accepted, key)
+
+
+def score_labels(source: Votes | Sketch, key: Any) -> KeyedEvaluation:
+    """The same of labels alone; SketchError where they are numbers."""
+    counted = count_rows(source)
+    check_labels(counted.votes)
     scored = score_counted(counted, key)
     return replace(scored, alarms=ranked([*scored.alarms, *vote_alarms(counted.sketch.tuples, weighted=True)]))
 
@@ -51,4 +69,5 @@ def score_counted(counted: Counted, key: Any) -> KeyedEvaluation:
             given=given,
         )
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
-    return replace(keyed, alarms=tuple(standing_alarms(keyed)))
+    steady = self_agreement(aligned.votes, Grading.level, truth)
+    return replace(keyed, alarms=tuple(standing_alarms(keyed)), repeats=steady)

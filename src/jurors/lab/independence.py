@@ -26,7 +26,7 @@ from jurors.lab.disjoint import DisjointJury
 from jurors.numbers.arrays import Integers
 from jurors.tables import Block, Columns, Result, Table, row_documents
 from jurors.votes.frame import eager, is_frame
-from jurors.votes.table import is_missing
+from jurors.votes.label_codes import is_missing
 
 Partition: TypeAlias = tuple[tuple[int, ...], ...]
 Progress: TypeAlias = Callable[[float], None]

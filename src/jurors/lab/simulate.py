@@ -22,7 +22,7 @@ from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.moments import covariances, pair_sums
 from jurors.votes import Key, Label, Votes
-from jurors.votes.table import NO_VOTE, code_type
+from jurors.votes.label_codes import NO_VOTE, code_type
 
 _BLOCK = 1 << 22  # cells drawn at once
 _MOST_VOTES = 1 << 32  # a byte each, held at once

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.doubt.voice_alarms import possible_repeat_alarms
 from jurors.errors import JurorsError, VotesError
+from jurors.evaluate import Alarm
+from jurors.evaluate.voices.self_agreement import self_agreement
+from jurors.jury.accept import as_votes
+from jurors.look.compared import compared, compared_frame
 from jurors.look.contents import folder_fault, folder_steps, list_folder
 from jurors.look.inspection import Inspection, Spread
 from jurors.look.overlap import Overlap, find_overlap
@@ -17,17 +23,21 @@ from jurors.look.peek import Glimpse, peek
 from jurors.look.recognise import Opened, columns_of, recognise
 from jurors.look.steps import Step, command_line, next_steps, obstacles, votes_beside
 from jurors.look.suspects import find_suspects, looks_like_key, odd_columns
-from jurors.options import Reading, ReadingOptions, TableOptions, check_applies
+from jurors.options import Grading, Reading, ReadingOptions, TableOptions
+from jurors.quoting import without_secrets
 from jurors.scratch import scratch
 from jurors.sketch import Sketch
+from jurors.values.read_numbers import numbers_of
+from jurors.values.repeatability import repeatability
 from jurors.votes.files.locate import locate, shown_source
 from jurors.votes.findings.find import find_all
 from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.tuples import counts_said
-from jurors.votes.read import relabelled
+from jurors.votes.scales.relabelled import relabelled
 from jurors.votes.table import Votes
 
 _SHOWN_GROUPS = 8
+_MOST_COMPARED = 100  # jurors
 _UNLIKE = "the columns do not hold the same labels; leave out what is no juror (--ignore COLUMN)"
 
 
@@ -37,22 +47,25 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
     there is nothing to see. The options are those of `read_votes`; a dataframe, `Votes` or a `Sketch` will do too.
     """
-    Reading.of(reading)
+    if (pairs := compared_frame(source, Reading.of(reading))) is not None:
+        return pairs
     if (opened := _in_memory(source, reading)) is not None:
         return _inspection(opened, (), reading)
     with scratch() as folder:
         located = locate(source, folder)
-        if not located.paths:
+        if not (located.paths or located.tables):
             raise VotesError(f"{shown_source(source)}: this folder holds no file")
         streams = any(folder in path.parents for path in located.paths)
-        files = (shown_source(source),) if streams else _names(source)
+        files = (shown_source(source),) if streams else tuple(map(without_secrets, _names(source)))
         where = list(located.paths) if streams else source
+        if (pairs := compared(where, files if not streams else ("-",), reading)) is not None:
+            return pairs
         try:
             opened = recognise(where, reading)
         except JurorsError as error:
             if (named := _folder(source)) is not None:
                 return _listing(named, reading, None)
-            glimpse = peek(located.paths, located.root)
+            glimpse = peek(located.paths, located.root) if located.paths else None
             if glimpse is None:
                 raise
             return _unread(files, glimpse, error)
@@ -65,13 +78,11 @@ def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
     from jurors.votes.frame import is_frame, open_frame
 
     if isinstance(source, Votes):
-        check_applies(reading, (), "votes that are read already")
-        return Opened(votes=source, layout="votes", format="Votes")
+        return Opened(votes=as_votes(source, **reading), layout="votes", format="Votes")
     if isinstance(source, (str, os.PathLike, list, tuple)) or hasattr(source, "read"):
         return None
     if isinstance(source, Sketch):
-        check_applies(reading, (), "a sketch, which is counted already")
-        return Opened(votes=source.tuples, layout="sketch", format="Sketch")
+        return Opened(votes=as_votes(source, **reading), layout="sketch", format="Sketch")
     if not is_frame(source):
         return None
     name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
@@ -81,7 +92,11 @@ def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
     frame = open_frame(source)
     if {"trace_id", "assessments"} <= set(frame.names):
         return Opened(votes=votes, layout="log", format=name)
-    layout = frame.layout(Reading.of(reading, TableOptions))
+    options = Reading.of(reading, TableOptions)
+    if options.transpose:
+        return Opened(votes=votes, layout="long", format=name)
+    frame = frame.reaching(options)
+    layout = frame.layout(options)
     return Opened(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
 
 
@@ -125,6 +140,7 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
             items=opened.rows, findings=opened.findings, obstacles=() if opened.fault else (_UNLIKE,),
             fault=opened.fault, sample=opened.sample, steps=_chosen(files, opened),
         )  # fmt: skip
+    votes, repeats = _heard(votes)
     said = counts_said(votes)
     options = {**reading, **opened.assumed}
     names = [name for part in opened.columns.values() for name in part]
@@ -154,16 +170,32 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
         items=votes.total,
         jurors=votes.jurors,
         labels=dict(zip(votes.labels, said.sum(axis=0).tolist(), strict=True)),
+        scale=votes.scale,
+        scale_why=votes.scale_why,
         votes=total,
         density=total / max(votes.total * len(votes.jurors), 1),
         votes_per_juror=Spread.of(said.sum(axis=1)),
         votes_per_item=Spread.of(by_row[weights > 0], weights[weights > 0]) if votes.total else None,
         overlap=overlap,
         duplicates=opened.duplicates,
+        repeats=repeats,
         findings=tuple(findings),
         obstacles=hindered,
         steps=steps,
     )
+
+
+def _heard(votes: Votes) -> tuple[Votes, dict[str, Any]]:
+    """The votes, of numbers given several times the mean; and how steady everybody is who was asked again."""
+    if votes.scale != "interval" or votes.repeats is None or votes.counts is not None:
+        steady = self_agreement(votes, Grading.level)
+        return votes, {} if steady is None else steady.to_dict()
+    numbers = numbers_of(votes)
+    cells = np.array([*numbers.distinct, None], dtype=object)[numbers.codes]
+    means = Votes.from_matrix(cells, items=votes.items, jurors=votes.jurors, scale="interval")
+    own = repeatability(votes.jurors, numbers.again, Grading.level)
+    kept = replace(means, findings=votes.findings, scale_why=votes.scale_why, scale_told=votes.scale_told)
+    return kept, {} if own is None else own.to_dict()
 
 
 def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Overlap) -> list[Finding]:
@@ -171,6 +203,7 @@ def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Ov
     findings = [*find_all(votes, weighted=weighted), *find_suspects(votes, said)]
     if opened.layout in ("wide", "counts"):
         findings += odd_columns(votes)
+    findings += [Finding(a.kind, a.message, a.jurors, a.level, a.value) for a in _possible_repeats(votes)]
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
     unseen = int(votes.weights[by_row == 0].sum())
     if unseen:
@@ -184,6 +217,11 @@ def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Ov
         )
         findings.append(Finding("separate_groups", message))
     return findings
+
+
+def _possible_repeats(votes: Votes) -> list[Alarm]:
+    """Who may be one judge under several names, where grading would say it; many jurors are not compared in pairs."""
+    return possible_repeat_alarms(Sketch.from_votes(votes)) if len(votes.jurors) <= _MOST_COMPARED else []
 
 
 def _graded(votes: Votes, findings: Sequence[Finding]) -> Votes:

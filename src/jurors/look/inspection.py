@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -61,17 +61,20 @@ class Inspection(Result):
     files: tuple[str, ...]
     format: str  #: CSV, Parquet … or what wrote it
     layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it could not be told
-    columns: dict[str, tuple[str, ...]]  #: what each column is: "item", "juror", "label", "count", "jurors", "ignored"
+    columns: dict[str, tuple[str, ...]]  #: what each column is: "item", "juror", "label", "count", "repeat" …
     assumed: dict[str, Any]  #: reading options that were needed to read it
-    items: int | None = None  #: or rows, of a table that is none of votes
+    items: int | None = None  #: or rows, of a table that is none of votes, or objects, of one of pairs
     jurors: tuple[str, ...] = ()
     labels: dict[Label, int]  #: how often each label was said
+    scale: str | None = None  #: what kind of answers these are: "nominal", "ordinal", "interval", "pairs"
+    scale_why: str = ""  #: by what that is known
     votes: int | None = None
     density: float | None = None  #: votes, as a share of items x jurors
     votes_per_juror: Spread | None = None
     votes_per_item: Spread | None = None
     overlap: Overlap | None = None
     duplicates: int = 0  #: second votes of a juror on an item
+    repeats: dict[str, Any] = field(default_factory=dict)  #: of jurors who were asked again: how steady each is
     findings: tuple[Finding, ...] = ()
     obstacles: tuple[str, ...] = ()  #: why grading is impossible
     steps: tuple[Step, ...] = ()  #: commands that would work next
@@ -93,7 +96,11 @@ class Inspection(Result):
         rows = ([(what, shown)] if shown else []) + [("format", self.format)]
         if self.layout is not None:
             rows.append(("layout", _LAYOUTS[self.layout]))
-        rows += [(role, f"column {names[0]}") for role, names in self.columns.items() if role in _ROLES]
+        rows += [
+            (role, f"column{'s' * (len(names) > 1)} {_listed(names)}")
+            for role, names in self.columns.items()
+            if role in _ROLES
+        ]
         rows += [(name, _listed(self.columns[role])) for role, name in _OTHERS.items() if role in self.columns]
         if self.assumed:
             rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors '' ")))
@@ -104,12 +111,18 @@ class Inspection(Result):
     def _vote_rows(self) -> list[tuple[str, str]]:
         if self.layout == "key":
             return [("items", f"{self.items:,}"), ("labels", self._labels())]
+        kind = ("kind", f"{_KINDS[self.scale or 'nominal']} ({self.scale_why})")
+        if self.layout == "pairs":
+            jurors = ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")
+            return [("objects", f"{self.items:,}"), jurors, ("answers", self._labels()), kind]
         rows = [("items", f"{self.items:,}"), ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")]
         cells = (self.items or 0) * len(self.jurors)
         rows.append(("votes", f"{self.votes:,} of {cells:,} possible ({self.density:.1%})"))
         rows.append(("by juror", str(self.votes_per_juror)))
         rows.append(("by item", str(self.votes_per_item)))
         rows.append(("labels", self._labels()))
+        rows.append(kind)
+        rows += [("asked again", _steady(juror, own)) for juror, own in list(self.repeats.items())[:_SHOWN]]
         return rows + ([("shared items", _overlap_words(self.overlap))] if self.overlap and self.overlap.pairs else [])
 
     def _labels(self) -> str:
@@ -144,12 +157,29 @@ _LAYOUTS = {
     "wide": "wide: one juror per column",
     "counts": "counts: one decision tuple per row, and how many items it stands for",
     "log": "the votes are where its tool puts them",
+    "pairs": "pairs: two objects per row, and which is better",
     "key": "an answer key: one item per row, and its true label",
     "votes": "votes in memory",
     "sketch": "counts in memory: one decision tuple per row, and how many items it stands for",
 }
-_ROLES = ("item", "juror", "label", "count")
+_KINDS = {
+    "nominal": "labels without order",
+    "ordinal": "ordered levels",
+    "interval": "numbers",
+    "pairs": "which of two objects is better",
+}
+_ROLES = ("item", "juror", "label", "count", "repeat", "left", "right", "winner")
 _OTHERS = {"ignored": "not read", "columns": "columns"}
+
+
+def _steady(juror: str, own: dict[str, Any]) -> str:
+    """How often a juror was asked, and how often it agrees with itself."""
+    times = f"{own['times']:.1f}".removesuffix(".0")
+    if "within" in own:
+        return f"{_brief(juror)} {times} times on {own['items']:,} items: differs by {own['within']:.3g} within an item"
+    low, high = own["interval"]
+    shown = f"{_brief(juror)} {times} times on {own['items']:,} items: agrees with itself {own['agreement']:.1%}"
+    return f"{shown} ({low:.1%} to {high:.1%})" + (f", {own['ties']:,} ties" if own["ties"] else "")
 
 
 def _overlap_words(overlap: Overlap | None) -> str:

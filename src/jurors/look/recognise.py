@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,14 +11,17 @@ import numpy as np
 
 from jurors.errors import JurorsError, VotesError
 from jurors.look.suspects import different_counts, key_column, unlike
+from jurors.names import some
 from jurors.options import Reading, texts
 from jurors.votes.files.formats import TITLES
 from jurors.votes.files.source import Log, Table, open_source
 from jurors.votes.findings.finding import Finding
-from jurors.votes.layout import JUROR_WORDS, Layout, guess_column
+from jurors.votes.layout import JUROR_WORDS, Layout, bare_word, guess_column
 from jurors.votes.read import laid_out, votes_of, votes_of_log
+from jurors.votes.readers import Records
 from jurors.votes.readers.by_true_label import experiments
 from jurors.votes.readers.log_files import Files
+from jurors.votes.repeated.numbered_names import AGAIN
 from jurors.votes.table import Votes
 
 _MOST_TRIES = 6
@@ -85,8 +89,18 @@ def _attempt(source: Any, reading: dict[str, Any]) -> Opened | _Remedy:
 
 
 def _log(log: Log, options: Reading) -> Opened:
-    votes = votes_of_log(log, options)
-    return Opened(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(_about(log)), is_log=True)
+    records = log.read()
+    votes = votes_of_log(log, options, records)
+    findings = (*_about(log), *_told(records))
+    return Opened(format=log.reader.TITLE, layout="log", votes=votes, findings=findings, is_log=True)
+
+
+def _told(records: Records | Votes) -> Iterator[Finding]:
+    """What else the log tells of items."""
+    names = () if isinstance(records, Votes) else tuple(records.fields)
+    if names:
+        message = f"the log tells of each item {some(names, 12)}: --key NAME for true labels, --by NAME for groups"
+        yield Finding("log_fields", message, names)
 
 
 def _about(log: Log) -> Iterator[Finding]:
@@ -122,6 +136,7 @@ def _table(table: Table, options: Reading) -> Opened | _Remedy:
 def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...]]:
     """What each column of a table with these names is."""
     places = {"item": layout.item, "juror": layout.juror, "label": layout.label, "count": layout.count}
+    places["repeat"] = layout.repeat
     columns: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in places.items() if k is not None}
     if layout.votes:
         columns["jurors"] = tuple(names[k] for k in layout.votes)
@@ -131,7 +146,7 @@ def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...
 
 
 def _format(table: Table) -> str:
-    kinds = dict.fromkeys(TITLES[part.format] for part in table.parts)
+    kinds = dict.fromkeys(TITLES[part.holder or part.format] for part in table.parts)
     return " and ".join(kinds) + (f", {len(table.parts):,} files" if len(table.parts) > 1 else "")
 
 
@@ -183,9 +198,11 @@ def _remedy(error: JurorsError, options: Reading, table: Table | None) -> _Remed
     if error.code == "repeated_votes" and options.duplicates == "error":
         (juror,), item, repeated = error.about["jurors"], error.about["item"], error.about["repeated"]
         many = f"{repeated} repeated {'vote' if repeated == 1 else 'votes'} in all"
-        kept = "the first is kept here (--duplicates first), `last` keeps the last"
+        kept = "the first is kept here (--duplicates first), `last` keeps the last, `join` makes one vote of all"
         message = f"juror {juror!r} votes more than once on item {item!r} ({many}); {kept}"
         return _Remedy({"duplicates": "first"}, Finding("duplicates", message), repeated)
+    if error.code == "two_readings" and error.about.get("name") == "repeat":
+        return _again(error.about["column"])
     if error.code == "key_column":
         key = error.about["column"]
         finding = Finding("key_column", f"column {key!r} looks like an answer key, not like a juror", (key,))
@@ -198,6 +215,14 @@ def _remedy(error: JurorsError, options: Reading, table: Table | None) -> _Remed
         return None
     guessed = error.about.get("columns")
     return _half_long(table, options) if guessed is None else _guessed(*guessed)
+
+
+def _again(column: str) -> _Remedy | None:
+    """A column that is called as repetitions are, and numbers votes of one juror on one item."""
+    if re.fullmatch(rf"(?:{AGAIN})s?", bare_word(column)) is None:
+        return None
+    message = f"column {column!r} is taken for the number of the repetition: a juror's votes on an item are one voice"
+    return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (--repeat {column})", (column,)))
 
 
 def _half_long(table: Table, options: Reading) -> _Remedy | None:

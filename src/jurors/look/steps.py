@@ -15,17 +15,20 @@ from jurors.errors import DegenerateSketchError, SketchError, VotesError
 from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.evaluate.trio.trio import evaluate_trio
 from jurors.jury.accept import refusals, without_silent
-from jurors.jury.groups.by_group_votes import said_here
 from jurors.options import Reading, ReadingOptions, spelled, texts
 from jurors.sketch import Sketch
+from jurors.votes.chosen import said_here
 from jurors.votes.files.formats import ENDINGS, PACKED
 from jurors.votes.findings.finding import Finding
 from jurors.votes.key import read_key
+from jurors.votes.scales.numerals import middle
 from jurors.votes.table import Votes
 
 _SPELLED = {one.name: one for one in spelled(ReadingOptions, Reading) if one.name != "memory"}
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
-_ENDINGS = tuple(end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind == "parquet" else 2])
+_ENDINGS = tuple(
+    end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
+)
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,16 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
     words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
     for option, known in _SPELLED.items():
         value, flag = reading.get(option), known.option.flag
-        if value is None or value == known.default or (not isinstance(value, str) and not len(value)):
+        if value is None or value == known.default or value == []:
             continue
+        if known.kind is bool:
+            words.append(flag)
+            continue
+        if isinstance(value, Mapping):
+            value = [f"{old}={new}" for old, new in value.items()]
         if known.option.several == "commas":
-            value = value if isinstance(value, str) else ",".join(map(str, value))
-        for one in texts(value):
+            value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
+        for one in texts([value] if isinstance(value, (int, float)) else value):
             words += [f"{flag}={one}"] if one.startswith("-") else [flag, one]
     return shlex.join([*words, *more])
 
@@ -57,7 +65,7 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
 def obstacles(votes: Votes) -> Iterator[str]:
     """Why these votes cannot be graded without a key; nothing if they can."""
     heard = said_here(without_silent(votes)[0])
-    refused = list(refusals(heard))
+    refused = [refusal for refusal in refusals(heard) if refusal.code != "numbers"]
     yield from map(_shortly, refused)
     if not refused and len(heard.jurors) == FEWEST_VOICES and len(heard.labels) == 2:
         try:
@@ -100,6 +108,9 @@ def next_steps(
         if finding.kind == "ambiguous_words":
             options["missing"] = _with(options.get("missing"), finding.about)
     if not hindered:
+        if graded.scale == "interval":
+            yield from _with_numbers(files, graded, options)
+            return
         counts = votes.counts is not None
         yield Step(command_line("grade", files, options), "the report card, without an answer key")
         yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
@@ -111,6 +122,15 @@ def next_steps(
     if few and len(graded.jurors) > 1 and not any(f.kind == "unlike_columns" for f in findings):
         yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
     yield from _with_key(files, votes, options, key)
+
+
+def _with_numbers(files: Sequence[str], votes: Votes, options: Mapping[str, Any]) -> Iterator[Step]:
+    yield Step(command_line("grade", files, options), "how far each juror's numbers can be relied on, without a key")
+    yield Step(command_line("label", files, options), "one value per item, with its interval")
+    yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
+    yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
+    cut = middle(votes.labels)
+    yield Step(command_line("check", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
 
 
 def _with_key(files: Sequence[str], votes: Votes, options: dict[str, Any], key: str | None) -> Iterator[Step]:

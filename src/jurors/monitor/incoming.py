@@ -15,8 +15,8 @@ from jurors.numbers.arrays import Floats, Integers
 from jurors.votes import Label, Votes
 from jurors.votes.cells import tidy
 from jurors.votes.frame import Frame, collected, is_frame, open_frame
+from jurors.votes.label_codes import factorize, is_missing, plain
 from jurors.votes.layout import Layout, find_column, guess_column, named_long, shown
-from jurors.votes.table import factorize, is_missing, plain
 
 TIME_WORDS = ("time", "timestamp", "date", "datetime", "created", "createdat")
 LAST_TIME = 253_402_300_800.0  #: the end of the year 9999, in seconds

@@ -24,7 +24,8 @@ from jurors.votes import Label, Votes
 from jurors.votes.cells import in_natural_order, spelled_labels
 from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.findings.while_reading import with_findings
-from jurors.votes.table import ordered_labels, recode
+from jurors.votes.label_codes import ordered_labels, recode
+from jurors.votes.scales.recognition import as_labels
 
 __all__ = ["MOST_LABELS", "Pane", "Panes", "Recoding"]
 
@@ -92,7 +93,8 @@ class Panes:
             self._label.update({_identity(one): code + 1 for one, code in zip(new, codes, strict=True)})
         elif len(self.labels) + len(new) > MOST_LABELS:
             raise VotesError(
-                f"more than {MOST_LABELS} labels came: are these scores or free text? Group them first",
+                f"more than {MOST_LABELS} labels came: are these scores or free text? Group them first "
+                "(numbers: threshold=, --threshold 0.5; bins=, --bins 0,3,7,10)",
                 code="many_labels",
                 needed=MOST_LABELS,
             )
@@ -213,7 +215,7 @@ class Panes:
             labels_told=self.told,
         )  # fmt: skip
         kept = code >= 0
-        return bare._with_triples(row[kept], place[col[kept]], code[kept])
+        return as_labels(bare._with_triples(row[kept], place[col[kept]], code[kept]))
 
     # -- added up -----------------------------------------------------------------------------------------------------
 

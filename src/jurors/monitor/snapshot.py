@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jurors.errors import JurorsError, VotesError
+from jurors.versions import SNAPSHOT
 
-FORMAT, VERSION = "jurors monitor", 1
+FORMAT = "jurors monitor"
 _AGAIN = "take an earlier snapshot, or count the votes again"
 T = TypeVar("T")
 
@@ -23,7 +24,7 @@ T = TypeVar("T")
 def text_of(state: dict[str, Any]) -> str:
     """The text of a snapshot."""
     body = _compact(state)
-    head = json.dumps({"format": FORMAT, "version": VERSION, "checksum": _checksum(body)})
+    head = json.dumps({"format": FORMAT, "version": SNAPSHOT, "checksum": _checksum(body)})
     return f'{head[:-1]},\n"monitor": {body}}}\n'
 
 
@@ -54,7 +55,7 @@ def _state(raw: bytes) -> dict[str, Any]:
         raise VotesError(f"the JSON is broken or cut short; {_AGAIN}", code="damaged") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise VotesError('this is no snapshot of a monitor (there is no "format": "jurors monitor")')
-    if type(version := document.get("version")) is not int or version > VERSION:
+    if type(version := document.get("version")) is not int or version > SNAPSHOT:
         raise VotesError(f"written by a newer jurors (version {version!r:.20}); update jurors (pip install -U jurors)")
     state = document.get("monitor")
     if not isinstance(state, dict) or _checksum(_compact(state)) != document.get("checksum"):

@@ -14,7 +14,8 @@ from scipy.linalg import lapack
 
 from jurors.numbers.arrays import Floats
 from jurors.pairs.davidson import Answering
-from jurors.pairs.preferences import TIE, Counted
+from jurors.pairs.preferences import Counted
+from jurors.votes.columns.answer_words import TIE
 
 #: discrimination, lean, readiness to tie: where the priors are, and how wide
 PRIOR_MEAN = np.array([1.0, 0.0, 0.0])
@@ -23,11 +24,17 @@ PRIOR_SPREAD = np.array([1.0, 2.0, 2.0])
 
 @dataclass(frozen=True)
 class State:
-    """Strengths, habits (jurors x 3) and how much objects differ."""
+    """Strengths, habits (jurors x 3), how much objects differ, and how much jurors do in telling them apart."""
 
     strength: Floats
     habits: Floats
     sigma: float
+    tau: float = 1.0
+
+    @property
+    def prior_spread(self) -> Floats:
+        """How wide the priors of the habits are."""
+        return np.asarray(PRIOR_SPREAD * np.array([self.tau, 1.0, 1.0]))
 
     def differences(self, data: Counted) -> Floats:
         """By how much the left object is the stronger."""
@@ -43,7 +50,7 @@ class State:
         """Minus the log of likelihood and prior."""
         fit = data.weight @ self.answering(data).log_chance(data.outcome)
         prior = (self.strength @ self.strength) / self.sigma**2
-        prior += (((self.habits - PRIOR_MEAN) / PRIOR_SPREAD) ** 2).sum()
+        prior += (((self.habits - PRIOR_MEAN) / self.prior_spread) ** 2).sum()
         return float(prior / 2 - fit)
 
 
@@ -70,8 +77,8 @@ class Curvature:
         slopes = [pull * difference, pull, tied]
         curved = [[own * difference**2, own * difference, cross * difference], [own, cross], [tie]]
         shared = [own * a * difference - residual, own * a, cross * a]
-        prior = (state.habits - PRIOR_MEAN) / PRIOR_SPREAD**2
-        block = _symmetric([[data.by_juror(v) for v in row] for row in curved]) + np.diag(PRIOR_SPREAD**-2.0)
+        prior = (state.habits - PRIOR_MEAN) / state.prior_spread**2
+        block = _symmetric([[data.by_juror(v) for v in row] for row in curved]) + np.diag(state.prior_spread**-2.0)
         return cls(
             gradient,
             (np.column_stack([data.by_juror(v) for v in slopes]) - prior)[:, used],
@@ -93,6 +100,19 @@ class Curvature:
         level[:, 0] = 1
         raised, raised_habits = self._step(covariance, np.zeros_like(strength), level)
         return Solved(covariance, strength, habits, raised, raised_habits)
+
+    def with_strengths_held(self, solved: Solved, state: State) -> Discriminations:
+        """Of the discriminations, while not their average but the size of the strengths stays."""
+        still = np.zeros_like(self.habit_gradient)
+        moved, moved_habits = self._step(solved.free, state.strength, still)
+        size, own = float(state.strength @ moved), moved_habits[:, 0]
+        share = own / size if size > 0 else np.zeros_like(own)
+        variance = self.habit_covariance(solved.free)[:, 0, 0] - own * share
+        raised = solved.raised_habits[:, 0]
+        value = state.habits[:, 0]
+        return Discriminations(
+            value, variance, raised - own.sum() * share, float(raised.sum() - own.sum() * share.sum())
+        )
 
     def _step(self, covariance: Floats, gradient: Floats, habit_gradient: Floats) -> tuple[Floats, Floats]:
         alone = np.einsum("jab,jb->ja", self.habits_inverse, habit_gradient)
@@ -150,6 +170,30 @@ class Solved:
         """Of strengths and habits."""
         share = self.habits[:, 0].sum() / self.raised_habits[:, 0].sum()
         return self.strength - share * self.raised, self.habits - share * self.raised_habits
+
+
+@dataclass(frozen=True)
+class Discriminations:
+    """How sure they are in units of their own, and not of their average, which may be near 0."""
+
+    value: Floats
+    variance: Floats
+    with_sum: Floats  #: the covariance of each with the sum of all
+    of_sum: float  #: the variance of the sum
+
+    def ends(self, z: float) -> Floats:
+        """Two columns: of each over the average (Fieller 1954); infinite where the average may be 0."""
+        size = len(self.value)
+        average, variance, along = float(self.value.mean()), self.of_sum / size**2, self.with_sum / size
+        doubt = z * z * variance / average**2
+        if not doubt < 1:
+            return np.tile([-np.inf, np.inf], (size, 1))
+        ratio = self.value / average
+        left = self.variance - along**2 / variance if variance > 0 else self.variance
+        spread = self.variance - 2 * ratio * along + ratio**2 * variance - doubt * left
+        reach = z / abs(average) * np.sqrt(np.maximum(spread, 0.0))
+        centre = ratio - z * z * along / average**2
+        return np.column_stack([centre - reach, centre + reach]) / (1 - doubt)
 
 
 def _per_object(data: Counted, values: Floats) -> Floats:

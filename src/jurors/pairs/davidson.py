@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jurors.numbers.arrays import Floats
-from jurors.pairs.preferences import FIRST, SECOND, TIE, Ints
+from jurors.pairs.preferences import Ints
+from jurors.votes.columns.answer_words import FIRST, SECOND, TIE
 
 
 @dataclass(frozen=True)

@@ -22,4 +22,7 @@ def apart_alarms(data: Preferences) -> tuple[Alarm, ...]:
         f"the objects fall into {islands:,} islands that no comparison connects; {len(outside):,} are outside the "
         f"largest ({some(outside, 3)}), and only the prior says how they stand to it"
     )
+    if 2 * islands == len(data.objects):  # every object met one other alone, as texts of one question each do
+        message += "; objects that come in one pair alone cannot be ranked, but who compared them can be graded: "
+        message += "`jurors convert` makes labels of it, for `jurors grade`"
     return (Alarm("objects_apart", "alarm", message, float(islands)),)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from jurors.errors import SketchError
 from jurors.evaluate.alarm import Alarm, ranked
 from jurors.evaluate.card import alarm_lines
 from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.threads import one_thread
 from jurors.options import PairOptions, Sureness
 from jurors.pairs.islands_of_objects import apart_alarms
 from jurors.pairs.preferences import Preferences
@@ -93,7 +94,9 @@ def rank(source: Any, *, level: float = 0.95, seed: int = 0, **reading: Unpack[P
     (('x', 'y', 'z'), [1, 2, 3])
     """
     sure = Sureness(level=level, seed=seed)
-    return ranking_of(read_pairs(source, **reading), sure.level, sure.seed)
+    data = read_pairs(source, **reading)
+    with one_thread():
+        return ranking_of(data, sure.level, sure.seed)
 
 
 def ranking_of(data: Preferences, level: float, seed: int) -> Ranking:
@@ -120,7 +123,7 @@ def ranking_by(data: Preferences, fit: Strengths, level: float, seed: int) -> Ra
     error = np.sqrt(np.diag(centred - centred.mean(axis=1)[:, None]))
     order = np.lexsort((np.arange(len(strength)), -strength))
     low, high = rank_ends(fit, level, seed)
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     return Ranking(
         objects=tuple(data.objects[k] for k in order),
         strength=strength[order],

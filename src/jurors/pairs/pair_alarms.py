@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, ndtri
 
 from jurors.evaluate.alarm import Alarm, AlarmPair
 from jurors.numbers.arrays import Floats
 from jurors.pairs.davidson import Answering
-from jurors.pairs.preferences import FIRST, SECOND, TIE, Ints, Preferences
+from jurors.pairs.preferences import Ints, Preferences
 from jurors.pairs.strengths import Strengths
+from jurors.votes.columns.answer_words import FIRST, SECOND, TIE
 
 _FALSE = 0.01  # so many tables may ring although all jurors are fine
 _CLEAR_LEAN = float(np.log(2.0))  # of two equals, the first in two cases of three
@@ -27,11 +27,14 @@ _SAME, _FEWEST_SHARED = 0.98, 30
 
 def habit_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
     """Who answers by position, as if by chance, or contrary to the others."""
-    z = float(norm.ppf(1 - _FALSE / (2 * len(data.jurors))))
+    z = float(ndtri(1 - _FALSE / (2 * len(data.jurors))))
     error = np.sqrt(np.maximum(np.einsum("jaa->ja", fit.habit_covariance), 0))
     low, high = fit.state.habits - z * error, fit.state.habits + z * error
+    is_open = np.isinf(fit.sharpness.ends(z)[:, 0])  # in units of an average that may be 0, a number says nothing
     for k, juror in enumerate(data.jurors):
         discrimination, lean, _ = map(float, fit.state.habits[k])
+        graded = float(fit.sharpness.value[k])
+        shown = "" if is_open[k] else f" (discrimination {graded:.2f})"
         by_objects = max(discrimination, 0.0) * fit.state.sigma * 2**0.5
         at_least = max(low[k, 1], -high[k, 1])
         if data.is_placed and at_least > max(_CLEAR_LEAN, by_objects):
@@ -42,11 +45,11 @@ def habit_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
             )
             yield Alarm("answers_by_position", "alarm", message, lean, (juror,))
         elif len(data.jurors) > 1 and high[k, 0] < 0:
-            message = f"{juror} clearly prefers what the others find weaker (discrimination {discrimination:.2f})"
-            yield Alarm("answers_contrary", "alarm", message, discrimination, (juror,))
+            message = f"{juror} clearly prefers what the others find weaker{shown}"
+            yield Alarm("answers_contrary", "alarm", message, graded, (juror,))
         elif len(data.jurors) > 1 and low[k, 0] < 0 and high[k, 0] < _LITTLE:
-            message = f"{juror} answers as if by chance (discrimination {discrimination:.2f}, at most {high[k, 0]:.2f})"
-            yield Alarm("answers_by_chance", "warning", message, discrimination, (juror,))
+            message = f"{juror} answers as if by chance{shown}"
+            yield Alarm("answers_by_chance", "warning", message, graded, (juror,))
 
 
 def copy_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
@@ -56,7 +59,7 @@ def copy_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
     n, agreed, chance = shared[rows, columns], same[rows, columns], expected[rows, columns]
     spread = np.sqrt(np.maximum(chance * (1 - chance / np.maximum(n, 1)), 1e-9))
     away = (agreed - chance) / spread
-    limit = norm.ppf(1 - _FALSE / max(len(n), 1))
+    limit = ndtri(1 - _FALSE / max(len(n), 1))
     for k in np.flatnonzero((agreed >= _SAME * n) & (away > limit)):
         one, two = data.jurors[rows[k]], data.jurors[columns[k]]
         message = (

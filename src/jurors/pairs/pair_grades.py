@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import beta, norm
+from scipy.special import betaincinv, expit, ndtri
 
 from jurors.evaluate.alarm import Alarm, ranked
 from jurors.evaluate.card import alarm_lines, percent, percent_range
 from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.threads import one_thread
 from jurors.options import PairOptions, Sureness
 from jurors.pairs.both_orders import swapped, with_others
 from jurors.pairs.islands_of_objects import apart_alarms
 from jurors.pairs.object_ranking import fitted
 from jurors.pairs.pair_alarms import copy_alarms, habit_alarms
-from jurors.pairs.preferences import TIE, Preferences
+from jurors.pairs.preferences import Preferences
 from jurors.pairs.read_pairs import read_pairs
 from jurors.pairs.strengths import Strengths
 from jurors.tables import Block, Columns, Notes, Result, Table
+from jurors.votes.columns.answer_words import TIE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,7 +94,7 @@ def _plain(value: float) -> str:
 
 
 def _plain_range(ends: Floats) -> str:
-    return "" if ends[0] != ends[0] else f"{ends[0]:z.2f} – {ends[1]:z.2f}"
+    return "" if ends[0] != ends[0] else "open" if np.isinf(ends[0]) else f"{ends[0]:z.2f} – {ends[1]:z.2f}"
 
 
 def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptions]) -> PairGrades:
@@ -112,20 +113,23 @@ def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptio
     """
     sure = Sureness(level=level)
     data = read_pairs(source, **reading)
-    return grades_by(data, fitted(data), sure.level)
+    with one_thread():
+        return grades_by(data, fitted(data), sure.level)
 
 
 def grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrades:
     """The grades that a fit shows."""
     counted, habits = data.counted(), fit.state.habits
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     error = np.sqrt(np.maximum(np.einsum("jaa->ja", fit.habit_covariance), 0))
     ends = habits[:, :, None] + z * error[:, :, None] * np.array([-1.0, 1.0])
+    ends[:, 0] = fit.sharpness.ends(z)
     answers = np.bincount(data.juror, minlength=len(data.jurors))
     ties = np.bincount(data.juror[data.outcome == TIE], minlength=len(data.jurors))
     orders = swapped(data)
     is_known = np.array([len(data.jurors) > 1, data.is_placed])
-    discrimination, first = np.where(is_known, habits[:, :2], np.nan).T
+    own = np.column_stack([fit.sharpness.value, habits[:, 1]])
+    discrimination, first = np.where(is_known, own, np.nan).T
     known_ends = np.where(is_known[None, :, None], ends[:, :2], np.nan)
     alarms = (*apart_alarms(data), *habit_alarms(data, fit), *copy_alarms(data, fit))
     return PairGrades(
@@ -143,9 +147,16 @@ def grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrades:
         contradicts_ends=share_ends(orders.otherwise, orders.asked, level),
         with_others=with_others(counted, fit),
         level=level,
-        remarks=data.remarks,
+        remarks=(*data.remarks, *_open(known_ends[:, 0])),
         alarms=ranked(alarms),
     )
+
+
+def _open(ends: Floats) -> tuple[str, ...]:
+    """What to say where no interval has an end."""
+    if not np.isinf(ends).any():
+        return ()
+    return ("the average juror may not tell objects apart at all, so that nothing in units of it has an interval",)
 
 
 def _share(part: Integers, whole: Integers) -> Floats:
@@ -158,7 +169,7 @@ def share_ends(part: Integers, whole: Integers, level: float) -> Floats:
     >>> share_ends(np.array([0, 5]), np.array([10, 10]), 0.95).round(2).tolist()
     [[0.0, 0.22], [0.22, 0.78]]
     """
-    low = beta.ppf((1 - level) / 2, part + 0.5, whole - part + 0.5)
-    high = beta.ppf((1 + level) / 2, part + 0.5, whole - part + 0.5)
+    low = betaincinv(part + 0.5, whole - part + 0.5, (1 - level) / 2)
+    high = betaincinv(part + 0.5, whole - part + 0.5, (1 + level) / 2)
     ends = np.column_stack([np.where(part == 0, 0.0, low), np.where(part == whole, 1.0, high)])
     return np.where(whole[:, None] > 0, ends, np.nan)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from jurors.numbers.arrays import Floats
 from jurors.options import Duplicates
 from jurors.votes import Votes
-
-FIRST, TIE, SECOND = 1, 0, -1
+from jurors.votes.columns.answer_words import TIE
 
 Ints = NDArray[np.int64]
 
@@ -24,7 +23,7 @@ class Preferences:
     Examples
     --------
     >>> Preferences(objects=("x", "y"), jurors=("ann",), juror=np.zeros(2, int), left=np.array([0, 1]),
-    ...             right=np.array([1, 0]), outcome=np.array([FIRST, TIE]))
+    ...             right=np.array([1, 0]), outcome=np.array([1, 0]))
     Preferences(2 objects, 1 jurors, 2 answers, 1 ties)
     """
 

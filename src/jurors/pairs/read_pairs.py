@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.options import PairOptions, PairReading, Reading
-from jurors.pairs.answer_words import side_of
-from jurors.pairs.pair_columns import PairColumns, are_surely_pairs, may_name_pairs, pair_columns
-from jurors.pairs.preferences import FIRST, SECOND, TIE, Ints, Preferences
+from jurors.pairs.preferences import Ints, Preferences
+from jurors.pairs.row_answers import answers_of
 from jurors.votes.cells import Column, in_natural_order, tidy
+from jurors.votes.columns.pair_columns import PairColumns, may_name_pairs, pair_columns, pairs_for_sure
 from jurors.votes.files.faults import row_fault
 from jurors.votes.files.source import Table, open_table
-from jurors.votes.findings.spelling import NO_VOTE_WORDS
 from jurors.votes.frame import collected, column, is_frame, open_frame
+from jurors.votes.label_codes import factorize
 from jurors.votes.layout import shown
 from jurors.votes.read import factorized
-from jurors.votes.table import factorize
 
 _HEAD = 20_000
 EVERYONE = "everyone"  # the juror of a table that names none
@@ -41,6 +40,8 @@ def read_pairs(source: Any, **reading: Unpack[PairOptions]) -> Preferences:
         nobody knows which was shown first. A column may name the juror, and one what the two were asked about.
     left, right, winner, juror, item
         The names of these columns, where they are not the usual ones.
+    map
+        What answers mean that are called otherwise: `{"1": "first", "0": "second"}`.
     missing
         Answers that mean none, besides empty cells and words that can mean nothing else.
 
@@ -81,8 +82,7 @@ def holds_pairs(source: Any, options: Reading) -> bool:
         return False
     try:
         with open_table(source, options) as table:
-            columns = pair_columns(table.names, table.facts, PairReading())
-            return columns is not None and are_surely_pairs(table.names, table.facts(), columns)
+            return pairs_for_sure(table.names, table.facts) is not None
     except VotesError:  # what is wrong with it is told by whoever reads it
         return False
 
@@ -123,10 +123,13 @@ def _preferences(columns: PairColumns, names: Sequence[str], cells: Sequence[Col
     left, right = (_named(by_place[k], names[k], "object") for k in (columns.left, columns.right))
     objects, codes = factorize([*left[0], *right[0]])
     one, two = codes[left[1]], codes[len(left[0]) + right[1]]
-    outcome, answered = _outcomes(columns, names, by_place, (left, right), told)
+    asked = answers_of(columns, names, by_place, (left, right), told)
+    outcome, answered = (np.concatenate([getattr(one, part) for one in asked]) for part in ("outcome", "answered"))
+    sides = [(two, one) if ask.swapped else (one, two) for ask in asked]
+    first, second = (np.concatenate([pair[k] for pair in sides]) for k in (0, 1))
     jurors, juror = _jurors(columns, names, by_place, len(one))
     items, item = ([], None) if columns.item is None else _named(by_place[columns.item], names[columns.item], "item")
-    given = answered & (one != two)
+    given = answered & (first != second)
     if not given.any():
         raise VotesError("no row holds two objects and an answer", code="empty")
     ordered, places = in_natural_order(objects, np.arange(len(objects)))
@@ -134,13 +137,13 @@ def _preferences(columns: PairColumns, names: Sequence[str], cells: Sequence[Col
         objects=tuple(map(str, ordered)),
         jurors=jurors,
         juror=juror[given],
-        left=places[one][given],
-        right=places[two][given],
+        left=places[first][given],
+        right=places[second][given],
         outcome=outcome[given],
-        item=None if item is None else item[given],
+        item=None if item is None else np.tile(item, len(asked))[given],
         items=tuple(items),
         is_placed=columns.winner is not None,
-        remarks=_remarks(columns, names, int((~answered).sum()), int((one == two).sum())),
+        remarks=_remarks(columns, names, told, int((~answered).sum()), int((first == second).sum())),
     )
 
 
@@ -159,84 +162,35 @@ def _named(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray[Any]
 def _jurors(
     columns: PairColumns, names: Sequence[str], cells: dict[int, Column], rows: int
 ) -> tuple[tuple[str, ...], Ints]:
+    if columns.several == "jurors":
+        return tuple(names[k] for k in columns.answers), np.repeat(np.arange(len(columns.answers)), rows)
+    again = 2 if columns.several == "orders" else 1
     if columns.juror is None:
-        return (EVERYONE,), np.zeros(rows, dtype=np.int64)
-    known, code = _named(cells[columns.juror], names[columns.juror], "juror")
+        return (EVERYONE,), np.zeros(rows * again, dtype=np.int64)
+    values, code = cells[columns.juror]
+    told = [", ".join(map(str, value)) if isinstance(value, list) else value for value in values]  # model and prompt
+    known, code = _named((told, code), names[columns.juror], "juror")
     ordered, code = in_natural_order(known, code)
-    return tuple(map(str, ordered)), code
+    return tuple(map(str, ordered)), np.tile(code, again)
 
 
-def _outcomes(
-    columns: PairColumns,
-    names: Sequence[str],
-    cells: dict[int, Column],
-    sides: Sequence[tuple[list[Any], NDArray[Any]]],
-    told: PairReading,
-) -> tuple[Ints, NDArray[np.bool_]]:
-    """What each row says, and whether it says anything; VotesError names the first row that cannot be understood."""
-    if columns.winner is None:
-        rows = len(sides[0][1])
-        return np.full(rows, FIRST, dtype=np.int64), np.ones(rows, dtype=np.bool_)
-    name = names[columns.winner]
-    values = [None if v is None else str(v) for v in tidy(cells[columns.winner][0], told.missing, column=name)]
-    code = cells[columns.winner][1]
-    absent = np.array([v is None or v.casefold() in NO_VOTE_WORDS for v in values], dtype=np.bool_)[code]
-    by_side = _sided(values, (names[columns.left], names[columns.right]))[code]
-    by_name = _by_name(values, code, sides, by_side)
-    read = _agreed(by_side, by_name, absent, name, [values[k] for k in code])
-    if (unknown := np.isnan(read) & ~absent).any():
-        row = int(np.argmax(unknown))
-        raise row_fault(
-            row + 1,
-            f"column {name!r}: {values[code[row]]!r} is neither a side (left, model_a, A>B), nor one of the two "
-            "objects, nor a tie; mend it, or leave such answers out with missing= (--missing VALUE)",
-        )
-    return np.where(absent, 0, read).astype(np.int64), ~absent
-
-
-def _agreed(
-    by_side: NDArray[np.float64], by_name: NDArray[np.float64], absent: NDArray[np.bool_], column: str, cells: list[Any]
-) -> NDArray[np.float64]:
-    """Sides or names, whichever explains every answer; both, row by row, where neither does. They may not differ."""
-    whole = [not (np.isnan(read) & ~absent).any() for read in (by_side, by_name)]
-    if whole[0] != whole[1]:
-        return by_side if whole[0] else by_name
-    differ = ~np.isnan(by_side) & ~np.isnan(by_name) & (by_side != by_name) & ~absent
-    if differ.any():
-        row = int(np.argmax(differ))
-        what = f"{cells[row]!r} names one side and the object on the other; call the objects otherwise"
-        raise row_fault(row + 1, f"column {column!r}: {what}")
-    return np.where(np.isnan(by_name), by_side, by_name)
-
-
-def _sided(values: Sequence[str | None], columns: Sequence[str]) -> NDArray[np.float64]:
-    """The side that each distinct answer names; NaN where it names none."""
-    sides = [None if value is None else side_of(value, columns) for value in values]
-    return np.array([np.nan if side is None else side for side in sides], dtype=np.float64)
-
-
-def _by_name(
-    values: Sequence[str | None],
-    code: NDArray[Any],
-    sides: Sequence[tuple[list[Any], NDArray[Any]]],
-    by_side: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """The same, the answer being the name of one of the two objects, or a word for a tie."""
-    known = {name: k for k, name in enumerate(dict.fromkeys([*sides[0][0], *sides[1][0]]))}
-    said = np.array([known.get(value, -1) for value in values])[code]
-    left, right = (np.array([known[name] for name in names])[codes] for names, codes in sides)
-    return np.select([said == left, said == right, by_side == TIE], [float(FIRST), float(SECOND), float(TIE)], np.nan)
-
-
-def _remarks(columns: PairColumns, names: Sequence[str], absent: int, same: int) -> tuple[str, ...]:
+def _remarks(columns: PairColumns, names: Sequence[str], told: PairReading, absent: int, same: int) -> tuple[str, ...]:
     """What was taken for what, and what was left out."""
     left, right = names[columns.left], names[columns.right]
     who = f"the juror is {names[columns.juror]!r}" if columns.juror is not None else "no column names a juror"
-    answer = "" if columns.winner is None else f", the answer is {names[columns.winner]!r}"
+    answers = shown([names[k] for k in columns.answers or (columns.winner,) if k is not None])
+    answer = f", the answer is {answers}" if columns.winner is not None else ""
+    if columns.several is not None:
+        answer = f", the answers are {answers}" + (" in the other order" if columns.several == "orders" else "")
+    if columns.several == "flag":
+        answer = f", the answer is {answers}" + ("" if told.names else " (0: the other side won)")
+    who = "each a juror's" if columns.several == "jurors" else who
     what = "winners and losers" if columns.winner is None else "the two objects"
     remarks = [f"columns {left!r} and {right!r} are {what}{answer}, {who}"]
     if columns.item is not None:
         remarks.append(f"column {names[columns.item]!r} says what they were compared on")
+    if told.names:
+        remarks.append("as you say, " + ", ".join(f"{old!r} is {new}" for old, new in told.names.items()))
     if columns.winner is None:
         remarks.append("nobody knows which stood first: no lean")
     if absent:

@@ -1,8 +1,9 @@
 """Strengths of the objects and habits of the jurors, fitted together.
 
-Priors (docs/guides/preferences.md says why): strengths N(0, σ²), with σ learnt from the table; discrimination N(1, 1);
-lean and readiness to tie N(0, 2²). So an object that never won has a finite strength, a juror of few answers is taken
-for a usual one, and a juror may turn out contrary.
+Priors (docs/guides/preferences.md says why): strengths N(0, σ²), with σ learnt from the table; discrimination N(1, τ²),
+with τ = 1 for the strengths, whose intervals hold best so, and for the jurors' own grades at least 1, as large as the
+table shows; lean and readiness to tie N(0, 2²). So an object that never won has a finite strength, a juror of few
+answers is taken for a usual one, and a juror may turn out contrary.
 """
 
 from __future__ import annotations
@@ -13,11 +14,22 @@ import numpy as np
 from scipy.linalg import solve
 
 from jurors.numbers.arrays import Floats
-from jurors.pairs.curvature import PRIOR_MEAN, PRIOR_SPREAD, Curvature, Solved, State, strength_curvature
+from jurors.pairs.curvature import (
+    PRIOR_MEAN,
+    PRIOR_SPREAD,
+    Curvature,
+    Discriminations,
+    Solved,
+    State,
+    strength_curvature,
+)
 from jurors.pairs.preferences import Counted
 
 _PRIOR_OBJECTS = 2.0  # σ² is worth so many objects of spread 1 before any is seen,
 _PRIOR_LIMIT = 2.0  # and σ is half-normal with this scale: where winners never lose, nothing else would hold it
+_PRIOR_JURORS = 2.0  # τ² is worth so many jurors of spread 1, and lies between that and
+_MOST_DIFFERING = 20.0  # where the average juror hardly tells apart, and nothing else would hold it
+_WIDENINGS, _SETTLED = 40, 0.02
 _STEPS, _SETTLING, _CLOSE = 200, 0.3, 1e-4
 
 
@@ -28,12 +40,32 @@ class Strengths:
     state: State
     covariance: Floats  #: objects x objects, the jurors' habits being unknown too
     habit_covariance: Floats  #: jurors x 3 x 3; as the prior has it where the table shows nothing of a habit
+    sharpness: Discriminations  #: where jurors may differ as much as the answers show, the average not being held
 
 
 def fit_strengths(data: Counted) -> Strengths:
     """The most likely strengths and habits, given the answers and the priors."""
     n_jurors, n_objects = data.shape
-    state = State(np.zeros(n_objects), np.tile(PRIOR_MEAN, (n_jurors, 1)), 1.0)
+    fit = wider = _fitted(data, State(np.zeros(n_objects), np.tile(PRIOR_MEAN, (n_jurors, 1)), 1.0))
+    for _ in range(_WIDENINGS if n_jurors > 1 else 0):
+        tau = _differing(wider)
+        if abs(np.log(tau / wider.state.tau)) < _SETTLED:
+            break
+        wider = _fitted(data, replace(wider.state, tau=tau))
+    return replace(fit, sharpness=wider.sharpness)
+
+
+def _differing(fit: Strengths) -> float:
+    """How much jurors differ in telling apart: by as many, but one, as the answers determine (MacKay); at least 1."""
+    size, doubt = len(fit.state.habits), float(fit.habit_covariance[:, 0, 0].sum())
+    shown, known = float(((fit.state.habits[:, 0] - 1) ** 2).sum()), size - 1 - doubt / fit.state.tau**2
+    if known <= 0:  # a flat hill; a step of EM has the same fixed point, and always exists
+        shown, known = shown + doubt, size - 1.0
+    return float(np.clip(np.sqrt((shown + _PRIOR_JURORS) / (known + _PRIOR_JURORS)), 1.0, _MOST_DIFFERING))
+
+
+def _fitted(data: Counted, state: State) -> Strengths:
+    """The same where it is known how much jurors differ."""
     spread = _Spread()
     for _ in range(_STEPS):
         _, solved = _curved(data, state, expected=not spread.is_settling)
@@ -45,7 +77,8 @@ def fit_strengths(data: Counted) -> Strengths:
             break
     curvature, solved = _curved(data, state, expected=False)
     habits = solved.held(curvature.habit_covariance(solved.free))
-    return Strengths(state, solved.covariance, _every_covariance(data, habits))
+    sharpness = curvature.with_strengths_held(solved, state)
+    return Strengths(state, solved.covariance, _every_covariance(data, habits), sharpness)
 
 
 def strengths_alone(data: Counted, state: State) -> State:

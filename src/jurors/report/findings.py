@@ -24,6 +24,7 @@ from jurors.jury.labelling import Labelling, label_rows, teaching_of
 from jurors.jury.score import score_counted
 from jurors.sketch import Sketch
 from jurors.votes import Key, Votes, as_key, read_votes_with_key
+from jurors.votes.files.inside import is_there
 from jurors.votes.item_texts import ItemTexts
 
 _MOST_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named
@@ -60,8 +61,10 @@ def find(
     partition = evaluation.labelling_partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
         teaching = cache(partial(teaching_of, evaluation, counted.tuple_of_row, known))
-        about = {"method": evaluation.method, "alarms": evaluation.alarms, "teaching": teaching}
-        labelling = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
+        labelling = label_rows(
+            counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
+            alarms=evaluation.alarms, teaching=teaching,
+        )  # fmt: skip
         queue = labelling.for_review(_MOST_QUEUED, counted.votes, texts)
     audit = None if case is None else audited(case, evaluation, evaluation.level)
     beside = _comparison(evaluation, counted, keyed), _curve(evaluation)
@@ -77,7 +80,7 @@ def _case(source: Votes | Sketch, answers: Any, grading: Mapping[str, Any]) -> C
 
 def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:
     """The votes, and the key: a column of the same file where it names no other file."""
-    if isinstance(key, str) and isinstance(source, (str, Path)) and not is_file(key):
+    if isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key):
         return read_votes_with_key(source, key, **reading)
     by_item = key is not None or not is_huge([source])
     return accept(source, by_item=by_item, **reading), None if key is None else as_key(key)

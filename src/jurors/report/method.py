@@ -8,7 +8,7 @@ from typing import Any
 
 from jurors.doubt.standing import actual_scores
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
-from jurors.evaluate.card import REAL, percent, percent_range
+from jurors.evaluate.card import REAL, abstention_tables, level_tables, percent, percent_range, repeat_tables
 from jurors.jury.review import in_short
 from jurors.report.findings import Findings
 
@@ -41,10 +41,11 @@ def number_tables(findings: Findings) -> list[PageTable]:
     """Everything there is to look up, in the order a reader asks for it."""
     e = findings.evaluation
     makers: Sequence[Callable[[Findings], PageTable | None]] = (
-        _prevalences, _scores, _accuracies, _exact, _solutions, _partition, _confusions, _pairs, _methods, _items,
+        _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _exact, _solutions, _partition,
+        _confusions, _pairs, _methods, _items,
     )  # fmt: skip
     if e.exam:
-        makers = (_scores, _methods)
+        makers = (_scores, _repeats, _methods)
     return [table for make in makers if (table := make(findings)) is not None]
 
 
@@ -57,7 +58,10 @@ def method_sentence(findings: Findings) -> str:
         if e.exact is not None
         else "By algebra, from how often each combination of votes occurred, if the jurors' errors were independent.",
         "latent": "By a model fitted to how often each combination of votes occurred: every item has a true label that "
-        "nobody sees, and each juror its own rates of confusing one label with another.",
+        "nobody sees, and each juror its own rates of confusing one label with another."
+        if not e.is_on_a_line
+        else "By a model fitted to how often each combination of votes occurred: every item has a place on a line that "
+        "nobody sees, and each juror follows it more or less closely and cuts it into levels where it thinks fit.",
     }.get(e.method, f"By the method {e.method}.")
     if e.as_real is not None:
         how = f"If errors were independent: {how[0].lower()}{how[1:]}"
@@ -82,6 +86,22 @@ def _range(ends: tuple[float, float]) -> str:
 
 def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
     return None if keyed is None else keyed.solution.to_float()
+
+
+def _repeats(findings: Findings) -> PageTable | None:
+    """How steady jurors are who were asked again; by the key, also how right majorities of their answers are."""
+    e, keyed = findings.evaluation, findings.keyed
+    steady = e.repeats if keyed is None else keyed.repeats
+    for table in repeat_tables(steady, e.level):
+        return PageTable("table-repeats", table.title.capitalize(), table.columns, table.rows)
+    return None
+
+
+def _abstentions(findings: Findings) -> PageTable | None:
+    """Who abstains on what, where somebody does."""
+    for table in abstention_tables(findings.evaluation):
+        return PageTable("table-abstentions", table.title.capitalize(), table.columns, table.rows)
+    return None
 
 
 def _prevalences(findings: Findings) -> PageTable | None:
@@ -114,6 +134,19 @@ def _scores(findings: Findings) -> PageTable | None:
         rows.append(tuple(row))
     caption = "The share of all items each juror has right"
     return PageTable("table-scores", caption, tuple(columns), tuple(rows))
+
+
+def _levels(findings: Findings) -> PageTable | None:
+    """Of ordered levels, how far off each juror is, and to which side; beside it by the key."""
+    e, keyed = findings.evaluation, findings.keyed
+    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by)]
+    if not tables or e.ordered is None:
+        return None
+    columns = (*tables[0].columns, *(f"actual {head}" for table in tables[1:] for head in table.columns[1:]))
+    known = {row[0]: row[1:] for table in tables[1:] for row in table.rows}
+    rows = tuple((*map(str, row), *map(str, known.get(row[0], ()))) for row in tables[0].rows)
+    caption = "How far each juror's votes are off, in levels, to which side (lenient or harsh), and how they follow"
+    return PageTable("table-levels", caption, columns, rows)
 
 
 def _accuracies(findings: Findings) -> PageTable | None:

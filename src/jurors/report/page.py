@@ -9,26 +9,28 @@ from __future__ import annotations
 import base64
 import gzip
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jurors.errors import JurorsError
-from jurors.options import GradingOptions, names_of
-from jurors.pages import COLOURS, compact_json, digest, inert, policy
-from jurors.quoting import visible
+from jurors.errors import VotesError
+from jurors.options import Grading, GradingOptions, names_of
+from jurors.pages import compact_json, digest, inert, policy
+from jurors.quoting import without_secrets
+from jurors.report.kinds.shell import bar, check_drawable, resource, style, template
+from jurors.votes.files.inside import is_there
 from jurors.whole import check_writable, write_whole
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from jurors.evaluate import Alarm, Evaluation
+    from jurors.pairs import Preferences
     from jurors.report.evidence import Exhibit, Tab
     from jurors.report.findings import Findings
-    from jurors.report.provenance import Provenance
+    from jurors.report.provenance import Checksums, Provenance
     from jurors.report.ranking import Ranked
     from jurors.report.summary import Rung
     from jurors.report.vega import RuntimeMaker
@@ -95,17 +97,45 @@ def report_html(
     >>> page.startswith("<!doctype html>"), len(page) < 1_500_000
     (True, True)
     """
+    from jurors.pairs import Preferences
     from jurors.report import findings
 
     grading = {name: options.pop(name) for name in names_of(GradingOptions) if name in options}
-    is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not findings.is_file(key)
+    is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
     asked = {**options, **({"key": f"column {key}"} if is_named else {})}
-    return make_page(
-        lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
-        asked=asked, texts=texts, answers=answers,
-    ).html  # fmt: skip
+    if isinstance(source, Preferences) or options.get("scale") == "pairs":
+        return _pairs_page(source, inputs, title, command, grading, options).html
+    try:
+        return make_page(
+            lambda: findings.read(source, key, **options), inputs=inputs, title=title, command=command, grading=grading,
+            asked=asked, texts=texts, answers=answers,
+        ).html  # fmt: skip
+    except VotesError as error:
+        if error.code != "pairs" or hasattr(source, "read"):  # a stream gives its content only once
+            raise
+        return _pairs_page(source, inputs, title, command, grading, options).html
+
+
+def _pairs_page(
+    source: Any,
+    inputs: Sequence[tuple[str, Any]],
+    title: str | None,
+    command: str | None,
+    grading: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> Page:
+    """The page of preferences; whatever is not about them is refused by its name."""
+    from jurors.pairs import read_pairs
+    from jurors.report.kinds.kind_page import only_level
+
+    reading = {name: value for name, value in options.items() if name != "scale"}
+    level = only_level("pairs", grading, inputs)
+    return make_pairs_page(
+        lambda: read_pairs(source, **reading), inputs=inputs[:1], title=title, command=command, level=level,
+        asked=reading,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -142,15 +172,21 @@ def make_page(
     texts, answers
         What shows the items that a person should look at, and the sheets of an audit.
     """
-    _check_drawable()
+    check_drawable()
     from jurors.report.findings import find
+    from jurors.report.kinds.kind_page import only_level
     from jurors.report.provenance import Checksums, provenance
     from jurors.report.vega import RuntimeMaker
+    from jurors.sketch import Sketch
 
     maker = RuntimeMaker()
     try:
         checksums = Checksums(inputs)
-        findings = find(*read(), texts=texts, answers=answers, **grading)
+        votes, key = read()
+        if (votes.tuples if isinstance(votes, Sketch) else votes).scale == "interval":
+            level = only_level("numbers", grading, inputs)
+            return _numbers_page(votes, checksums, title or _title(inputs[0][1]), command, level, asked)
+        findings = find(votes, key, texts=texts, answers=answers, **grading)
         e = findings.evaluation
         told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**told, **asked}, command)
@@ -161,11 +197,48 @@ def make_page(
         maker.close()
 
 
+def make_pairs_page(
+    read: Callable[[], Preferences],
+    *,
+    inputs: Sequence[tuple[str, Any]],
+    title: str | None = None,
+    command: str | None = None,
+    level: float = Grading.level,
+    asked: Mapping[str, Any],
+) -> Page:
+    """The page of preferences: who compared how, and which object is better."""
+    check_drawable()
+    from jurors.report.kinds.kind_page import render_kind
+    from jurors.report.kinds.shown_pairs import pairs_shown
+    from jurors.report.provenance import Checksums, provenance
+
+    checksums = Checksums(inputs)
+    shown = pairs_shown(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
+    about = provenance(checksums.result(), {"level": level, **asked, "scale": "pairs"}, command)
+    return Page(render_kind(shown, about, title or _title(inputs[0][1]) or "Report card"), shown.alarms)
+
+
+def _numbers_page(
+    votes: Votes | Sketch,
+    checksums: Checksums,
+    title: str | None,
+    command: str | None,
+    level: float,
+    asked: Mapping[str, Any],
+) -> Page:
+    """The page of votes that are numbers."""
+    from jurors.report.kinds.kind_page import render_kind
+    from jurors.report.kinds.shown_numbers import numbers_shown
+    from jurors.report.provenance import provenance
+
+    inputs = checksums.result()
+    shown = numbers_shown(votes, level, shlex.quote(inputs[0].name if inputs else "FILE"))
+    about = provenance(inputs, {"level": level, **asked, "scale": "interval"}, command)
+    return Page(render_kind(shown, about, title or "Report card"), shown.alarms)
+
+
 def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title: str, file: str) -> str:
     """The page of these findings."""
-    import shlex
-
-    from jinja2 import Environment
     from markupsafe import Markup
 
     from jurors.evaluate.card import footnotes, heading
@@ -175,21 +248,20 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     from jurors.report.method import method_sentence, number_tables
     from jurors.report.ranking import people, ranking
     from jurors.report.summary import shown_alarms, verdict
+    from jurors.report.wording import sentences
 
     e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
     rows = ranking(e, keyed)
     alarms = shown_alarms(e.alarms)
     shown_tabs, specs, unshown = _fitting(tabs(findings))
     numbers, numbers_type, numbers_note = _numbers(e)
-    script = _resource("report.js")
+    script = resource("report.js")
     runtime = maker.result()
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_seen)
-    environment.filters.update(_filters(rows))
     many = len(rows) > _MOST_RANKED
     last = _last(rows) if many else []
-    return environment.from_string(_resource("report.html.jinja")).render(
+    return template("report.html.jinja", _filters(rows)).render(
         title=title, heading=heading(e), about=about, policy=policy(digest(script), f"'{runtime.hash}'"),
-        css=Markup(_style()), js=Markup(script),  # noqa: S704 - our own files
+        css=Markup(style()), js=Markup(script),  # noqa: S704 - our own files
         verdict=verdict(e, keyed), loud=_first_loud(alarms), more=_first_loud(alarms, more=True),
         notes=[a for a in alarms if a.level == "note"], rows=rows, people=people(e, rows), has_key=keyed is not None,
         has_both=e.as_real is not None and e.solution is not None,
@@ -198,7 +270,7 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
         actions=actions(e, findings.labelling, shlex.quote(file), keyed=keyed), tabs=shown_tabs,
         proved=[] if audit is None else audit_lines(audit), proofs=[] if audit is None else audit_tables(audit),
         audit=Markup(inert(compact_json(audit.to_dict()))) if audit is not None else "",  # noqa: S704 - inert
-        method=method_sentence(findings), footnotes=footnotes(e), tables=number_tables(findings),
+        method=method_sentence(findings), footnotes=sentences(footnotes(e)), tables=number_tables(findings),
         numbers=numbers, numbers_type=numbers_type, numbers_note=numbers_note,
         specs=specs, vega=runtime.packed, unshown=unshown,
     )  # fmt: skip
@@ -229,18 +301,11 @@ def _fitting(all_tabs: list[Tab]) -> tuple[list[Tab], str, list[Exhibit]]:
     return [tab for tab in kept if tab.exhibits], packed, unshown
 
 
-def _check_drawable() -> None:
-    """One clear line where the libraries that make the page are missing."""
-    missing = [package for package in ("altair", "jinja2", "vl_convert") if find_spec(package) is None]
-    if missing:
-        raise JurorsError(f"a report needs {', '.join(missing)}: pip install 'jurors[plot]'")
-
-
 def _file_name(source: Any) -> str | None:
     """How a reader would name the votes; None where they have no name of their own."""
     if isinstance(source, tuple) and len(source) == 1:
         source = source[0]
-    return Path(source).name if isinstance(source, (str, Path)) and source != "-" else None
+    return Path(without_secrets(str(source))).name if isinstance(source, (str, Path)) and source != "-" else None
 
 
 def _title(source: Any) -> str | None:
@@ -248,22 +313,9 @@ def _title(source: Any) -> str | None:
     name = _file_name(source)
     if name is None:
         return None
-    folder = Path(source[0] if isinstance(source, tuple) else source).parent
+    folder = Path(without_secrets(str(source[0] if isinstance(source, tuple) else source))).parent
     is_telling = folder.name not in ("", "..") and folder.absolute() != Path.home()
     return f"{folder.name}/{name}" if is_telling else name
-
-
-def _resource(name: str) -> str:
-    return (files("jurors.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _style() -> str:
-    """The page's style. Charts come in one ink for white and black pages alike; here it takes the page's own colour."""
-    from jurors.report.charts.theme import ORANGE, config
-
-    inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
-    rules = [f'.chart svg text[fill="{colour}"] {{ fill: var(--{name}); }}\n' for colour, name in inks.items()]
-    return COLOURS + _resource("report.css") + "".join(rules)
 
 
 def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
@@ -287,11 +339,6 @@ def _packed(document: Any) -> str:
     return base64.b64encode(gzip.compress(compact_json(document).encode(), 6, mtime=0)).decode()
 
 
-def _seen(value: Any) -> Any:
-    """What the template prints: text can be seen, and never turns the direction of what stands beside it."""
-    return visible(value) if type(value) is str else value
-
-
 def _filters(rows: list[Ranked]) -> dict[str, Any]:
     from jurors.evaluate.card import percent, percent_range
     from jurors.report.wording import name
@@ -301,7 +348,7 @@ def _filters(rows: list[Ranked]) -> dict[str, Any]:
         "name": name,
         "percent": percent,
         "range": lambda ends: percent_range(ends) or "–",
-        "bar": lambda row: _bar(row, low, high),
+        "bar": lambda row: bar(row, low, high),
     }
 
 
@@ -315,24 +362,3 @@ def _domain(rows: list[Ranked]) -> tuple[float, float]:
 def _axis(rows: list[Ranked]) -> str:
     low, high = _domain(rows)
     return f"{low * 100:.0f} – {high * 100:.0f}%"
-
-
-def _bar(row: Ranked, low: float, high: float) -> Markup:
-    """A score on its interval: a picture of the numbers beside it, hidden from screen readers."""
-    from markupsafe import Markup
-
-    def at(x: float) -> str:
-        return f"{2 + 96 * (x - low) / (high - low):.1f}"
-
-    parts = [Markup('<line class="track" x1="2" x2="98" y1="7" y2="7"/>')]
-    if row.ends[0] == row.ends[0]:
-        parts.append(Markup('<line class="range" x1="{}" x2="{}" y1="7" y2="7"/>').format(*map(at, row.ends)))
-    if row.score is not None:
-        parts.append(Markup('<rect class="dot" x="{}" y="2" width="2" height="10"/>').format(at(row.score)))
-    if row.beside is not None and row.beside_ends[0] == row.beside_ends[0]:
-        thin = Markup('<line class="beside" x1="{}" x2="{}" y1="7" y2="7"/>')
-        parts.append(thin.format(*map(at, row.beside_ends)))
-    if row.actual is not None and row.actual == row.actual:
-        parts.append(Markup('<line class="true" x1="{0}" x2="{0}" y1="0" y2="14"/>').format(at(row.actual)))
-    svg = Markup('<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
-    return svg.format(Markup("").join(parts))

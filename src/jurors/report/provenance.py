@@ -9,11 +9,14 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
+from jurors.quoting import without_secrets
+from jurors.versions import VERSION
+from jurors.votes.files.inside import is_served, split_inside
+from jurors.votes.files.locate import are_files
 
 VOTES = "votes"
 _MOST_FILES = 200  # of a folder or pattern; the others are counted
@@ -62,7 +65,7 @@ class Checksums:
 def _inputs(role: str, source: Any) -> list[Input]:
     if source is None:
         return []
-    if role == VOTES and isinstance(source, tuple) and all(isinstance(one, (str, Path)) for one in source):
+    if role == VOTES and are_files(source):
         return [read for one in source for read in _inputs(role, one)]
     if isinstance(source, str) and source == "-":
         return [Input(role, "standard input")]
@@ -77,7 +80,9 @@ def _inputs(role: str, source: Any) -> list[Input]:
 
 def _files(source: str | Path) -> list[Path]:
     """The files that a path, a folder or a pattern names."""
-    path = Path(source)
+    if is_served(source):
+        return []
+    path = Path(split_inside(str(source))[0])
     try:
         if path.is_dir():
             return sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
@@ -87,7 +92,7 @@ def _files(source: str | Path) -> list[Path]:
         return []
     import glob
 
-    return sorted(Path(one) for one in glob.glob(str(source), recursive=True) if Path(one).is_file())
+    return sorted(Path(one) for one in glob.glob(str(path), recursive=True) if Path(one).is_file())
 
 
 def _checked(role: str, path: Path) -> Input:
@@ -101,8 +106,9 @@ def _checked(role: str, path: Path) -> Input:
 
 
 def _short(text: str) -> str:
-    """A path without the name of whose home it lies in."""
+    """A path without the name of whose home it lies in; an address without a password."""
     home = os.path.expanduser("~")
+    text = without_secrets(text)
     return text.replace(home + os.sep, f"~{os.sep}") if len(home) > 1 else text
 
 
@@ -114,7 +120,7 @@ def provenance(inputs: tuple[Input, ...], options: Mapping[str, Any], command: s
         options={name: _option(value) for name, value in given.items()},
         command=None if command is None else _short(command),
         time=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(_now())),
-        version=version("jurors"),
+        version=VERSION,
         python=platform.python_version(),
         platform=f"{platform.system()} {platform.machine()}",
     )
@@ -128,7 +134,7 @@ def _option(value: Any) -> str:
     if isinstance(value, (str, int, float, bool)):
         return _short(str(value))
     if isinstance(value, (list, tuple)) and len(value) <= 50:
-        return ", ".join(map(str, value))
+        return ", ".join(without_secrets(str(one)) for one in value)
     return type(value).__name__
 
 

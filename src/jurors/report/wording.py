@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup
@@ -19,7 +20,12 @@ def counted(number: int, thing: str) -> str:
 
 def name(text: Any) -> Markup:
     """A name that keeps its own direction; a long one is cut by the page's style, and has its whole in a hint."""
-    shown = visible(str(text))
+    return _named(str(text))
+
+
+@lru_cache(maxsize=4096)  # a page of twenty thousand items says each name hundreds of times
+def _named(text: str) -> Markup:
+    shown = visible(text)
     if len(shown) <= _SHORT:
         return Markup("<bdi>{}</bdi>").format(shown)
     return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(shown)
@@ -40,3 +46,18 @@ def of_which(number: float, total: int) -> str:
     """`1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`."""
     shown = f"{number:z,.0f}"
     return f"{shown} of {total:,} ({number / total:z.1%}) {'is' if shown == '1' else 'are'}"
+
+
+def sentences(lines: Sequence[str]) -> list[str]:
+    """Lines of a card, which end where its width does, each with what goes on in the next.
+
+    >>> sentences(["One line that", "goes on.", "Another."])
+    ['One line that goes on.', 'Another.']
+    """
+    whole: list[str] = []
+    for line in lines:
+        if whole and not whole[-1].endswith((".", ":")):
+            whole[-1] += f" {line}"
+        else:
+            whole.append(line)
+    return whole

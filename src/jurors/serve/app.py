@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 
 from anyio import to_thread
 from fastapi import FastAPI
@@ -27,13 +26,14 @@ from jurors.serve.routes.admission import Admission
 from jurors.serve.settings import Settings
 from jurors.serve.stores import open_store
 from jurors.serve.upkeep import Upkeep
+from jurors.versions import VERSION
 
 SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
 
 
 def create_app(settings: Settings, limits: Limits | None = None) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
-    app = FastAPI(title="jurors", version=version("jurors"), lifespan=_lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, docs_url=None, redoc_url=None)
     app.state.settings, app.state.limits = settings, limits or Limits()
     app.state.measures, app.state.listeners = Measures(), 0
     for router in ROUTERS:

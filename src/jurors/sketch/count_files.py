@@ -17,14 +17,19 @@ from numpy.typing import NDArray
 
 from jurors.errors import VotesError
 from jurors.options import Label, Reading
-from jurors.votes.cells import spelled_labels, tidy, whole_counts, wide_votes
-from jurors.votes.files.parts import INTEGERS, Part, family
+from jurors.votes.abstentions import set_apart
+from jurors.votes.cells import labels_of, spelled_labels, tidy, whole_counts, wide_votes
+from jurors.votes.chosen import chosen, is_chosen
+from jurors.votes.files.parts import BLANKS, INTEGERS, Part, family
 from jurors.votes.files.source import Table
 from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.while_reading import Spelling
+from jurors.votes.label_codes import LARGEST_COUNT, code_type, fits_dense, ordered_labels, recode
 from jurors.votes.layout import Layout
 from jurors.votes.read import cells, fetched, grid
-from jurors.votes.table import LARGEST_COUNT, Votes, code_type, fits_dense, ordered_labels, recode
+from jurors.votes.scales.obey import scaled
+from jurors.votes.scales.rewriting import Rewriting
+from jurors.votes.table import Votes
 
 if TYPE_CHECKING:
     from jurors.numbers.arrays import Integers
@@ -36,13 +41,31 @@ _MOST_PAIRS = 1_000_000
 _HEAD_ROWS = 200_000
 _TAIL_BYTES = 1 << 16
 _WIDEST_RANGE = 1_000_000_000  # DuckDB's longest bitstring, 125 MB
-_BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  # what str.strip cuts off
 _NAMELESS = "('', 'nan', 'NaN', '-0')"
 
 
 def counted(table: Table, layout: Layout, options: Reading) -> Votes | None:
     """The decision tuples of a table with their counts; None where only the votes themselves can tell."""
-    return _counted_long(table, layout, options) if layout.kind == "long" else _counted_wide(table, layout, options)
+    if layout.kind != "long":
+        return _counted_wide(table, layout, options)
+    return _counted_long(_of_chosen(table, layout, options), layout, options)
+
+
+def _of_chosen(table: Table, layout: Layout, options: Reading) -> Table:
+    """The rows of the chosen jurors, and those that name none: these are told by `read_votes`, with their number."""
+    if layout.juror is None or not is_chosen(options):
+        return table
+    cell = table.cell(layout.juror)
+    raw = fetched(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
+    names = tidy(table.parse(raw, layout.juror), column=table.names[layout.juror])
+    jurors = list(dict.fromkeys(name for name in names if name is not None))
+    kept = {jurors[k] for k in chosen(jurors, options)}
+    cells = [[str(one)] for one, name in zip(raw, names, strict=True) if name is None or name in kept]
+    table.con.execute("CREATE OR REPLACE TEMP TABLE chosen (v VARCHAR)")
+    table.con.executemany("INSERT INTO chosen VALUES (?)", cells)
+    rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM chosen)"
+    columns = ", ".join(f"c{k}" for k in range(len(table.names)))
+    return replace(table, sql=f"(SELECT * FROM {table.sql} WHERE {rows}) AS theirs({columns})")
 
 
 # -- wide and counts ------------------------------------------------------------------------------------------
@@ -114,16 +137,16 @@ def _item_names(table: Table, k: int) -> list[str] | None:
         cell = f"(c{k} ->> '$')"
     elif family(kind) not in ("text", "int"):
         return None
-    return [cell, f"trim(nfc_normalize({cell}), '{_BLANKS}')"]
+    return [cell, f"trim(nfc_normalize({cell}), '{BLANKS}')"]
 
 
 def _odd(name: str, *, whole: bool = False) -> str:
     """SQL: whether this is no name, or one with blanks around or letters not composed."""
     if whole:
         return f"{name} IS NULL"
-    ends = " OR ".join(f"suffix({name}, '{blank}')" for blank in _BLANKS if blank.isascii())
+    ends = " OR ".join(f"suffix({name}, '{blank}')" for blank in BLANKS if blank.isascii())
     suspect = f"{name} < '!' OR strlen({name}) <> length({name}) OR {ends}"  # cutting blanks off costs far more
-    blanks = f"CASE WHEN {suspect} THEN {name} <> trim(nfc_normalize({name}), '{_BLANKS}') ELSE false END"
+    blanks = f"CASE WHEN {suspect} THEN {name} <> trim(nfc_normalize({name}), '{BLANKS}') ELSE false END"
     return f"coalesce({name} IN {_NAMELESS} OR {blanks}, true)"
 
 
@@ -178,7 +201,7 @@ def _counted_long(table: Table, layout: Layout, options: Reading) -> Votes | Non
     if names is None:
         return None
     odd_whole = table.types[item] in INTEGERS
-    for pairs in _pairs(table, juror, label):
+    for pairs in _pairs(table, juror, label, whole=bool(Rewriting.of(options))):
         panel = _panel(table, pairs, juror, label, options)
         if panel is None or panel.keys > _MOST_KEYS:
             return None
@@ -189,17 +212,21 @@ def _counted_long(table: Table, layout: Layout, options: Reading) -> Votes | Non
             if strangers:
                 break
             if not tuples["odd"].any():
-                return _checked(panel, tuples)
+                votes = _checked(panel, tuples)
+                return None if votes is None else scaled(votes, options)
         if not strangers:
             return None
     return None
 
 
-def _pairs(table: Table, juror: int, label: int) -> Iterator[str]:
-    """SQL for the (juror, label) pairs of the file: at first as its head has them, where its tail has no others."""
+def _pairs(table: Table, juror: int, label: int, *, whole: bool = False) -> Iterator[str]:
+    """SQL for the (juror, label) pairs of the file: at first as its head has them, where its tail has no others.
+
+    What is to become of labels is decided by all of them, and not by the head (`whole`).
+    """
     pairs = f"SELECT DISTINCT c{juror}, c{label} FROM"
     part = table.parts[0]
-    if len(table.parts) == 1 and part.format in ("csv", "tsv"):
+    if not whole and len(table.parts) == 1 and part.format in ("csv", "tsv") and max(juror, label) < len(part.names):
         head = f"SELECT c{juror}, c{label} FROM {table.sql} LIMIT {_HEAD_ROWS}"
         table.con.execute(f"CREATE OR REPLACE TEMP TABLE head AS {pairs} ({head})")
         known = set(table.con.execute("FROM head").fetchall())
@@ -226,18 +253,19 @@ def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -
     names = tidy(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
-    spelling = spelled_labels(table.parse([row[1] for row in rows], label), options, table.names[label])
-    values = spelling.labels
-    if all(value is None for value in values):
+    often = _rows_of_pairs(table, juror, label) if options.ignore_case else None
+    said = table.parse([row[1] for row in rows], label)
+    spelling = spelled_labels(said, options, table.names[label], None if often is None else often.tolist)
+    if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {table.names[label]!r} is missing")
-    labels = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
+    labels = labels_of(spelling, options)
     jurors = ordered_labels(names)
     place = {name: k for k, name in enumerate(jurors)}
     by = np.array([place[name] for name in names])
     findings = spelling.findings(
         list(map(str, jurors)), by, np.arange(len(rows)), _times(table, juror, label, spelling)
     )
-    panel = _Panel(jurors, labels, by, recode(values, labels), findings, options.labels is not None)
+    panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings, options.labels is not None)
     if panel.keys <= _MOST_KEYS:
         columns = panel.columns()
         listed = ", ".join(f"unnest(?::BIGINT[]) AS k{k}" for k in range(panel.keys))
@@ -252,8 +280,11 @@ def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -
 
 def _times(table: Table, juror: int, label: int, spelling: Spelling) -> Integers | None:
     """How many rows hold each pair, where there is something to say about some."""
-    if not spelling.says_something:
-        return None
+    return _rows_of_pairs(table, juror, label) if spelling.says_something else None
+
+
+def _rows_of_pairs(table: Table, juror: int, label: int) -> Integers:
+    """How many rows hold each pair."""
     same = f"pair.c{juror} IS NOT DISTINCT FROM f.c{juror} AND pair.c{label} IS NOT DISTINCT FROM f.c{label}"
     rows = f"SELECT c{juror}, c{label}, count(*) AS n FROM {table.sql} GROUP BY ALL"
     sql = f"SELECT coalesce(n, 0) AS n FROM pair LEFT JOIN ({rows}) AS f ON {same} ORDER BY id"
@@ -281,5 +312,5 @@ def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
         return None
     if not fits_dense(int(counts.sum()) * len(panel.jurors), int((votes * counts).sum())):
         return None
-    counted = Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts)
-    return replace(counted, findings=panel.findings, labels_told=panel.labels_told)
+    counted = Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts, scale=None)
+    return replace(set_apart(counted), findings=panel.findings, labels_told=panel.labels_told)

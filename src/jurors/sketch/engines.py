@@ -19,12 +19,27 @@ from jurors.options import Reading
 from jurors.sketch.pivot import Pivot, cells_of, dot, integers, position, total, where, whole_number
 from jurors.sketch.sketch import Sketch
 from jurors.votes import Votes
-from jurors.votes.cells import in_natural_order, spelled_labels, tidy, whole_counts, wide_votes
+from jurors.votes.abstentions import as_answers, set_apart
+from jurors.votes.cells import in_natural_order, labels_of, spelled_labels, tidy, whole_counts, wide_votes
+from jurors.votes.chosen import chosen, is_chosen
 from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.findings.while_reading import table_findings, with_findings
-from jurors.votes.frame import Frame, collected, column, count_cells, grid_of, kept_votes, open_frame, traces_votes
+from jurors.votes.frame import (
+    Frame,
+    collected,
+    column,
+    count_cells,
+    grid_of,
+    kept_votes,
+    open_frame,
+    traces_votes,
+    turned_votes,
+)
+from jurors.votes.label_codes import LARGEST_COUNT, factorize, recode
 from jurors.votes.layout import Layout
-from jurors.votes.table import LARGEST_COUNT, factorize, ordered_labels, recode
+from jurors.votes.repeated.one_voice import heard_once
+from jurors.votes.repeated.second_votes import votes_twice
+from jurors.votes.scales.obey import scaled
 
 if TYPE_CHECKING:
     from jurors.numbers.arrays import Integers
@@ -45,25 +60,46 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return Sketch.from_votes(votes)
+    opened = opened.reaching(options)
+    if options.transpose:
+        return Sketch.from_votes(turned_votes(opened, options))
     layout = opened.layout(options)
     kept = opened.keep(layout)
-    if options.duplicates != "error" or any(opened.kinds[k] == nw.Object for k in layout.used):
-        return Sketch.from_votes(kept_votes(opened, kept, layout, options))
+    by_row = options.duplicates != "error" or layout.repeat is not None
+    if by_row or any(opened.kinds[k] == nw.Object for k in layout.used):
+        return Sketch.from_votes(heard_once(kept_votes(opened, kept, layout, options), options))
     if opened.is_eager and opened.engine == "polars":
         kept = kept.lazy()  # which plans the steps as one
+    if layout.kind == "long" and is_chosen(options):
+        kept = _of_chosen(opened, kept, layout, options)
     try:
         count = _count_long if layout.kind == "long" else _count_wide
-        return _told(count(opened, kept, layout, options), opened, layout, options)
+        sketch = count(opened, kept, layout, options)
+        joined = heard_once(sketch.tuples, options)
+        return _told(sketch if joined is sketch.tuples else Sketch.from_votes(joined), opened, layout, options)
     except VotesError:
         if opened.is_eager or opened.stream is not None:
             kept_votes(opened, kept, layout, options)  # says it with the number of the row
         raise
 
 
+def _of_chosen(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Any:
+    """The rows of the chosen jurors, and those that name none, which are refused."""
+    import narwhals as nw
+
+    who = nw.col(f"c{layout.juror}")
+    raw, _ = column(collected(kept.select(who).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
+    names = tidy(raw)
+    jurors = list(dict.fromkeys(name for name in names if name is not None))
+    left = {jurors[k] for k in chosen(jurors, options)}
+    cells = [one for one, name in zip(raw, names, strict=True) if one is not None and (name is None or name in left)]
+    return kept.filter(who.is_null() | who.is_in(cells))
+
+
 def _told(sketch: Sketch, frame: Frame, layout: Layout, options: Reading) -> Sketch:
     """With what is to know of the frame, and of rows that come again."""
     again = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
-    about = table_findings(frame.names, layout, options, items=sketch.items)
+    about = table_findings(frame.names, layout, frame.told(options), items=sketch.items)
     return Sketch(with_findings(sketch.tuples, [*about, *again]))
 
 
@@ -89,11 +125,13 @@ def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
         return Sketch.from_votes(votes)
     if len(keys) * len(votes.labels) > 10 * _most(frame):
         return Sketch.from_votes(kept_votes(frame, kept, layout, options))
+    votes = as_answers(votes)
     said = [cells_of(distinct, votes.codes[_first(code), k]) for k, (distinct, code) in enumerate(columns)]
     named = _named(frame, kept, layout.item)
     digits = named.with_columns(*(position(key, cells, 1).alias(key) for key, cells in zip(keys, said, strict=True)))
     merged = _merge_items(digits, keys, votes, ordered=frame.has_order)
-    return Sketch(replace(merged.tuples, findings=votes.findings, labels_told=votes.labels_told))
+    told = replace(set_apart(merged.tuples), findings=votes.findings, labels_told=votes.labels_told)
+    return Sketch.from_votes(scaled(told, options))
 
 
 def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: bool) -> Sketch:
@@ -161,14 +199,14 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     _refuse_nameless(dot(times, np.array([name is None for name in names])[by]), frame.names[juror], "juror")
     jurors, place = in_natural_order(*factorize(names))
     cells, to = column(pairs[what], frame.names[label])
-    spelling = spelled_labels(cells, options, frame.names[label])
-    values = spelling.labels
-    if all(value is None for value in values):
+    often = lambda: np.bincount(to, times, len(cells)).astype(int).tolist()  # noqa: E731
+    spelling = spelled_labels(cells, options, frame.names[label], often)
+    if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
-    kinds = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
+    kinds = labels_of(spelling, options)
     if max(len(jurors), len(kinds)) > _most(frame):
         return Sketch.from_votes(kept_votes(frame, kept, layout, options))
-    code = recode(values, kinds)
+    code = recode(spelling.answers, kinds)
     tally = np.zeros((len(jurors), len(kinds)), dtype=np.int64)
     voted = code[to] >= 0
     np.add.at(tally, (place[by][voted], code[to][voted]), times[voted])
@@ -181,7 +219,8 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
         voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, voices, 0).alias("place"))
         raise _twice(*_repeated_long(voted_on, pivot.jurors), ordered=frame.has_order)
     findings = spelling.findings(pivot.jurors, place[by], to, times)
-    return Sketch(replace(sketch.tuples, findings=findings, labels_told=options.labels is not None))
+    told = replace(set_apart(sketch.tuples), findings=findings, labels_told=options.labels is not None)
+    return Sketch.from_votes(scaled(told, options))
 
 
 def _most(frame: Frame) -> int:
@@ -251,8 +290,4 @@ def _positive(key: str) -> Any:
 
 
 def _twice(juror: str, item: Any, repeats: int, *, ordered: bool) -> VotesError:
-    keep = "keep one with duplicates 'first' or 'last'" if ordered else "remove all but one before counting"
-    return VotesError(
-        f"juror {juror!r} votes more than once on item {str(tidy([item])[0])!r} "
-        f"({repeats} repeated {'vote' if repeats == 1 else 'votes'} in all); {keep}"
-    )
+    return votes_twice(juror, str(tidy([item])[0]), repeats, ordered=ordered)

@@ -12,6 +12,7 @@ from jurors.votes.files.source import Log, open_source
 from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.findings.while_reading import with_findings
 from jurors.votes.read import laid_out, told_by_table, votes_of, votes_of_log
+from jurors.votes.repeated.one_voice import heard_once
 
 
 def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
@@ -32,8 +33,9 @@ def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
         if isinstance(opened, Log):
             return Sketch.from_votes(votes_of_log(opened, options))
         table, layout = laid_out(opened, options)
-        votes = counted(table, layout, options)
+        votes = counted(table, layout, options) if layout.repeat is None else None
         if votes is None:
             return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
+        votes = heard_once(votes, options)
         again = repeated_rows(votes) if layout.kind != "counts" else ()
         return Sketch.from_votes(with_findings(votes, [*told_by_table(table, layout, options, votes), *again]))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...
 _BLOCK = 1 << 17  # rows of a sparse panel taken at a time: memory stays flat
 _SMALL_CELLS = 100_000  # ... below this many never, and in between when fewer than one cell in eight is a vote
+_FULL = 0.6  # share of all votes, cast or not, from which two jurors' votes are summed as one
+_FEW_ANSWERS = 0.1  # joint answers of two jurors per vote, at most, for that
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Incidence:
         table = np.asarray(codes)
         rows, jurors = table.shape
         mass = np.ones(rows) if weights is None else np.asarray(weights, dtype=np.float64)
-        if not _is_best_dense(rows * jurors * labels, int(np.count_nonzero(table >= 0))):
+        if not is_best_dense(rows * jurors * labels, int(np.count_nonzero(table >= 0))):
             row, juror = np.nonzero(table >= 0)
             return cls.from_triples(row, juror, table[row, juror], mass, jurors=jurors, labels=labels)
         hot = table[:, :, None] == np.arange(labels)
@@ -58,7 +60,7 @@ class Incidence:
         """Build from one (tuple, juror, label) triple a vote, sorted by tuple; absent triples are missing votes."""
         mass = np.asarray(weights, dtype=np.float64)
         row, juror, label = np.asarray(row), np.asarray(juror), np.asarray(label)
-        if _is_best_dense(len(mass) * jurors * labels, len(row)):
+        if is_best_dense(len(mass) * jurors * labels, len(row)):
             hot = np.zeros((1, len(mass), jurors * labels))
             hot[0, row, juror.astype(np.int64) * labels + label] = 1.0
             return cls(hot, mass[None], jurors, labels)
@@ -95,6 +97,11 @@ class Incidence:
         per_row = self.matrix.sum(axis=-1) if self.is_dense else np.diff(self.matrix.indptr)
         return float((np.reshape(per_row, self.weights.shape) * self.weights).sum())
 
+    def take(self, rows: NDArray[Any]) -> Incidence:
+        """Some of the tuples of a panel that is not stacked."""
+        matrix = self.matrix[:, rows] if self.is_dense else self.matrix[rows]
+        return replace(self, matrix=matrix, weights=self.weights[:, rows])
+
     def blocks(self) -> tuple[tuple[Incidence, slice], ...]:
         """Cut a long sparse panel into pieces of consecutive rows, without copying votes."""
         if self.rows <= _BLOCK or self.is_dense or self.stack > 1:
@@ -120,9 +127,67 @@ class Incidence:
         return bool(self.matrix.shape[0] == (1 if self.is_dense else self.rows))
 
     @cached_property
+    def vote_shares(self) -> Floats:
+        """Of each tuple's votes the share of each label (stack, R, T), with one vote spread over all."""
+        cell = np.tile(np.eye(self.labels, dtype=self.matrix.dtype), self.jurors)[None]
+        votes = self.scores(np.broadcast_to(cell, (self.stack, *cell.shape[1:])))  # whole numbers, exact as they are
+        shares = votes + np.array(1.0 / self.labels, dtype=votes.dtype)
+        shares /= np.matmul(np.ones(self.labels, dtype=shares.dtype), shares)[:, None]
+        return shares
+
+    @cached_property
     def _turned(self) -> Any:
         """The votes by cell, once: to turn a matrix takes as long as a product with a small one."""
         return self.matrix.T
+
+    @cached_property
+    def _by_two(self) -> tuple[Any, Any, Any, Any] | None:
+        """What two jurors answer together, as one entry, where nearly everybody votes on everything: half the sums.
+
+        Rows x joint answers (R + 1 by R + 1 for every two jurors), and joint answers x cells; then both turned.
+        """
+        pairs, size = (self.jurors + 1) // 2, (self.labels + 1) ** 2
+        votes = self.matrix.nnz
+        if self.stack > 1 or votes < _FULL * self.rows * self.jurors or pairs * size > _FEW_ANSWERS * votes:
+            return None
+        from scipy.sparse import csr_array
+
+        matrix = self.matrix
+        codes = np.zeros((self.rows, 2 * pairs), dtype=np.int32)  # 0 is no vote
+        row = np.repeat(np.arange(self.rows), np.diff(matrix.indptr))
+        juror = matrix.indices // self.labels
+        codes[row, juror] = matrix.indices - (juror * self.labels - 1)
+        joint = codes[:, 0::2] * (self.labels + 1) + codes[:, 1::2]
+        cast = joint > 0
+        pointer = np.zeros(self.rows + 1, dtype=np.int32)
+        np.cumsum(cast.sum(axis=1), out=pointer[1:])
+        place = (joint + np.arange(pairs, dtype=np.int32) * np.int32(size))[cast]
+        answers = csr_array((np.ones(len(place), dtype=matrix.dtype), place, pointer), shape=(self.rows, pairs * size))
+        cells = self._cells_of_answers(pairs, size)
+        return answers, cells, answers.T, cells.T
+
+    def _cells_of_answers(self, pairs: int, size: int) -> Any:
+        """Joint answers x cells: the one or two votes that a joint answer is made of."""
+        from scipy.sparse import csr_array
+
+        said = np.stack(np.divmod(np.arange(size), self.labels + 1), axis=1)
+        answer, side = np.nonzero(said)
+        offset = np.arange(pairs)[:, None]
+        row = (offset * size + answer).ravel()
+        cell = ((2 * offset + side) * self.labels + said[answer, side] - 1).ravel()
+        own = cell < self.jurors * self.labels  # of an odd number of jurors the last is alone
+        ones = np.ones(int(own.sum()), dtype=self.matrix.dtype)
+        return csr_array((ones, (row[own], cell[own])), shape=(pairs * size, self.jurors * self.labels))
+
+    def over_votes(self, by_cell: NDArray[Any]) -> NDArray[Any]:
+        """Sum (jurors*labels, any number) over the votes of each tuple: (T, as many), of one sparse panel."""
+        two = self._by_two
+        return np.asarray(self.matrix @ by_cell if two is None else two[0] @ (two[1] @ by_cell))
+
+    def into_cells(self, by_tuple: NDArray[Any]) -> NDArray[Any]:
+        """Sum (T, any number) into the votes they fall on: (jurors*labels, as many), of one sparse panel."""
+        two = self._by_two
+        return np.asarray(self._turned @ by_tuple if two is None else two[3] @ (two[2] @ by_tuple))
 
     def scores(self, table: Floats) -> Floats:
         """Sum a (stack, classes, jurors*labels) table over the votes of each tuple: (stack, classes, T).
@@ -141,8 +206,7 @@ class Incidence:
         if self.is_dense:
             return np.asarray(np.matmul(table, self.matrix.transpose(0, 2, 1)))
         if self.is_shared:
-            shared = self.matrix @ np.ascontiguousarray(table.reshape(-1, cells).T)
-            return np.asarray(shared.T).reshape(stack, classes, -1)
+            return self.over_votes(np.ascontiguousarray(table.reshape(-1, cells).T)).T.reshape(stack, classes, -1)
         flat = self.matrix @ np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(-1, classes)
         return np.asarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
 
@@ -156,11 +220,12 @@ class Incidence:
         if self.is_dense:
             return np.asarray(np.matmul(mass, self.matrix))
         if self.is_shared:
-            shared = self._turned @ np.ascontiguousarray(mass.reshape(-1, rows).T)
+            shared = self.into_cells(np.ascontiguousarray(mass.reshape(-1, rows).T))
             return np.ascontiguousarray(shared.T).reshape(stack, classes, -1)
         flat = self._turned @ np.ascontiguousarray(mass.transpose(0, 2, 1)).reshape(-1, classes)
         return np.ascontiguousarray(flat.reshape(stack, -1, classes).transpose(0, 2, 1))
 
 
-def _is_best_dense(cells: int, votes: int) -> bool:
+def is_best_dense(cells: int, votes: int) -> bool:
+    """Whether an ordinary array of so many cells is quicker than the votes in it alone."""
     return cells <= _SMALL_CELLS or (cells <= _DENSE_CELLS and cells <= 8 * votes)

@@ -11,8 +11,12 @@ import numpy as np
 from jurors.errors import SketchError
 from jurors.names import and_more
 from jurors.options import Label
-from jurors.votes.read import relabelled
-from jurors.votes.table import Votes, ordered_labels
+from jurors.votes.abstentions import ABSTAINED, as_answers, set_apart
+from jurors.votes.repeated.own_answers import put_together
+from jurors.votes.scales.obey import grown
+from jurors.votes.scales.recognition import recognised
+from jurors.votes.scales.relabelled import relabelled
+from jurors.votes.table import Votes
 
 
 def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = False) -> Votes:
@@ -29,25 +33,41 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
     [[0, 1], [1, 1], [1, 0]]
 
     """
-    name, first = parts[0]
-    for other, votes in parts[1:]:
+    told_scale = [(name, votes) for name, votes in parts if votes.scale_told]
+    name, first = (told_scale or parts)[0]
+    for other, votes in parts:
+        if votes is first:
+            continue
         check_same(name, first.jurors, other, votes.jurors, "jurors")
         if not union_labels:
             check_same(name, first.labels, other, votes.labels, "labels")
-    labels = _union(parts) if union_labels else first.labels
+    for other, votes in told_scale[1:]:
+        _check_same_scale(name, first, other, votes)
+    labels = _union([(name, first), *parts]) if union_labels else first.labels
     aligned = [_aligned(votes, first.jurors, labels) for _, votes in parts]
+    if any(votes.abstained is not None for votes in aligned):
+        labels = (*labels, ABSTAINED)
+        aligned = [replace(as_answers(votes), labels=labels) for votes in aligned]
     counts = np.concatenate([v.weights for v in aligned])
     findings = tuple(dict.fromkeys(finding for _, votes in parts for finding in votes.findings))
     told = all(votes.labels_told for _, votes in parts)
-    bare = Votes(
-        jurors=first.jurors, labels=labels, rows=len(counts), counts=counts, findings=findings, labels_told=told
-    )
-    if all(votes.is_dense for votes in aligned):
-        return replace(bare, _dense=np.concatenate([votes.codes for votes in aligned]))
     starts = np.cumsum([0, *(votes.rows for votes in aligned)])
+    own = put_together([(int(at), votes.repeats) for at, votes in zip(starts, aligned, strict=False)])
+    bare = Votes(
+        jurors=first.jurors, labels=labels, rows=len(counts), counts=counts, findings=findings, labels_told=told,
+        scale=first.scale, scale_why=first.scale_why, scale_told=first.scale_told, repeats=own,
+    )  # fmt: skip
+    if all(votes.is_dense for votes in aligned):
+        return _known(set_apart(replace(bare, _dense=np.concatenate([votes.codes for votes in aligned]))))
     triples = [votes.triples() for votes in aligned]
     row = np.concatenate([row + start for (row, _, _), start in zip(triples, starts, strict=False)])
-    return bare._with_triples(row, np.concatenate([t[1] for t in triples]), np.concatenate([t[2] for t in triples]))
+    col, code = (np.concatenate([triple[k] for triple in triples]) for k in (1, 2))
+    return _known(set_apart(bare._with_triples(row, col, code)))
+
+
+def _known(merged: Votes) -> Votes:
+    """With the scale that was told, or that all of it shows: a part alone may show too little."""
+    return merged if merged.scale_told else recognised(merged)
 
 
 def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any], what: str) -> None:
@@ -70,6 +90,19 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
     raise SketchError(f"cannot merge sketches of different {what}: {'; '.join(differences)}{hint}")
 
 
+def _check_same_scale(name: str, first: Votes, other: str, votes: Votes) -> None:
+    """SketchError where one part holds another kind of answers, or the same levels in another order."""
+    if first.scale != votes.scale:
+        held = f"{name} holds {first.scale} votes, {other} {votes.scale} ones"
+        hint = f"count both the same way (--scale {first.scale})"
+        raise SketchError(f"cannot merge sketches of different scales: {held}; {hint}")
+    if first.scale == "ordinal":
+        shared = [label for label in votes.labels if label in first.labels]
+        if shared != [label for label in first.labels if label in shared]:
+            hint = "count both with the levels in one order (--labels low,mid,high)"
+            raise SketchError(f"cannot merge sketches: the levels of {name} and {other} differ in order; {hint}")
+
+
 def _lacking(some: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     known = set(map(_identity, others))
     return sorted((value for value in some if _identity(value) not in known), key=str)
@@ -86,7 +119,8 @@ def _union(parts: Sequence[tuple[str, Votes]]) -> tuple[Label, ...]:
         for other, votes in parts[1:]:
             check_same(name, first.labels, other, votes.labels, "labels")
     labels = list(dict.fromkeys(label for _, votes in parts for label in votes.labels))
-    return first.labels if len(labels) == len(first.labels) else ordered_labels(labels)
+    more = [label for label in labels if label not in first.labels]
+    return grown(first if first.scale_told else replace(first, scale="nominal"), more) if more else first.labels
 
 
 def _mixes_text(parts: Sequence[tuple[str, Votes]]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import Incidence
+from jurors.sketch.incidence import Incidence, is_best_dense
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples
 _PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory stays flat
+_EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
 
 
@@ -36,9 +37,9 @@ def incidence_of(sketch: Sketch) -> Incidence:
     """
     size, width = len(sketch.labels), len(sketch.jurors)
     weights = np.where(votes_cast(sketch) > 0, sketch.counts, 0).astype(np.float64)
-    if sketch.tuples.is_dense:
-        return Incidence.from_codes(sketch.tuples.codes, weights, labels=size)
     row, col, code = sketch.tuples.triples()
+    if sketch.tuples.is_dense and is_best_dense(sketch.tuples.codes.size * size, len(row)):
+        return Incidence.from_codes(sketch.tuples.codes, weights, labels=size)
     return Incidence.from_triples(row, col, code, weights, jurors=width, labels=size)
 
 
@@ -47,6 +48,15 @@ def votes_cast(sketch: Sketch) -> Integers:
     if sketch.tuples.is_dense:
         return np.asarray((sketch.tuples.codes >= 0).sum(axis=1), dtype=np.int64)
     return np.bincount(sketch.tuples.triples()[0], minlength=sketch.tuples.rows).astype(np.int64)
+
+
+def votes_by_juror(row: Integers, juror: NDArray[Any], shape: tuple[int, int], kind: Any = np.float64) -> Any:
+    """Rows x jurors, one where a juror voted, as a sparse array; votes are sorted by row."""
+    from scipy.sparse import csr_array
+
+    pointer = np.zeros(shape[0] + 1, dtype=np.int32 if len(row) < 2**31 else np.int64)
+    np.cumsum(np.bincount(row, minlength=shape[0]), out=pointer[1:])
+    return csr_array((np.ones(len(row), dtype=kind), juror.astype(pointer.dtype, copy=False), pointer), shape=shape)
 
 
 def parts_of(sketch: Sketch) -> Iterator[tuple[Sketch, slice]]:
@@ -67,7 +77,9 @@ def parts_of(sketch: Sketch) -> Iterator[tuple[Sketch, slice]]:
     for first, last, start, stop in zip(cuts[:-1], cuts[1:], places[:-1], places[1:], strict=True):
         triples = (row[start:stop] - first, col[start:stop], code[start:stop])
         counts = sketch.counts[first:last]
-        part = replace(votes, rows=int(last - first), items=None, counts=counts, _sparse=triples)
+        part = replace(
+            votes, rows=int(last - first), items=None, counts=counts, abstained=None, repeats=None, _sparse=triples
+        )
         yield Sketch(part), slice(int(first), int(last))
 
 
@@ -116,7 +128,7 @@ class Pairs:
     def agreed(self) -> Floats:
         """On how many of them the two said the same."""
         size = len(self.sketch.labels)
-        if not self._is_sparse:
+        if not self._is_sparse and size <= _SPARSE_COST:  # each label is another dense product
             same = [self.count(label, label) for label in range(size)]
             return np.asarray(np.sum(same, axis=0), dtype=np.float64)
         total: Any = 0
@@ -129,6 +141,11 @@ class Pairs:
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""
         return self._of_pairs(self._product(first, second))
+
+    def said(self, label: int) -> tuple[Floats, Floats]:
+        """On how many of a pair's items its first juror said a label, and on how many its second did."""
+        table = self._product(label, None)
+        return self._of_pairs(table), self._of_pairs(table.T)
 
     def _of_pairs(self, table: Any) -> Floats:
         if not len(self.first):  # of which scipy would make a sparse array
@@ -149,10 +166,12 @@ class Pairs:
         width = len(self.sketch.jurors)
         total = np.zeros((width, width))
         step = max(_BLOCK_CELLS // width, 1)
+        kind = np.dtype(np.float32 if self.sketch.items < _EXACT_SINGLES else np.float64)
         for start in range(0, len(codes), step):
             block = codes[start : start + step]
-            one, other = (block >= 0 if a is None else block == a for a in (left, right))
-            total += (one.T * counts[start : start + step].astype(np.float64)) @ other.astype(np.float64)
+            other = (block >= 0 if right is None else block == right).astype(kind)
+            one = other if left == right else (block >= 0 if left is None else block == left).astype(kind)
+            total += (one * counts[start : start + step, None].astype(kind)).T @ other
         return total
 
     @cached_property

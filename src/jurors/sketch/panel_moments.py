@@ -7,6 +7,7 @@ and one bit count serve 64 items); tuples that stand for many items are few, and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,12 +41,22 @@ class PairMoments:
         With n items, Var = (μ22 - C²)/n + (v_i v_j + C²)/(n (n-1)) and μ22 = v_i v_j + (1-2m_i)(1-2m_j) C for binary
         votes. The means are those of all votes: a pair that shares five items does not know its own.
         """
-        spread = np.outer(self.share * (1 - self.share), self.share * (1 - self.share))
-        lean = np.outer(1 - 2 * self.share, 1 - 2 * self.share)
-        large = np.maximum(spread + lean * common - common**2, 1e-12)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            variances = (large + (spread + common**2) / (self.items - 1)) / self.items
-        return np.asarray(np.where(self.items > 1, variances, np.inf))
+        spread, lean, fewer, known = self._fixed
+        square = common * common
+        large = lean * common
+        large += spread
+        large -= square
+        np.maximum(large, 1e-12, out=large)
+        square += spread
+        square *= fewer  # items are 0 where no two are shared
+        large += square
+        return np.divide(large, self.items, out=np.full_like(large, np.inf), where=known)
+
+    @cached_property
+    def _fixed(self) -> tuple[Floats, Floats, Floats, Flags]:
+        """What variances have in common, whatever the true covariances are."""
+        v, lean, known = self.share * (1 - self.share), 1 - 2 * self.share, self.items > 1
+        return np.outer(v, v), np.outer(lean, lean), 1 / np.where(known, self.items - 1, 1.0), known
 
     def excess_kurtosis(self, explained: Floats | float = 0.0) -> Floats:
         """How much heavier than normal the tails of each covariance are, about κ_i κ_j / n with κ = (1 - 3v)/v.
@@ -59,19 +70,17 @@ class PairMoments:
             return np.asarray(np.where(self.items > 1, np.outer(kappa, kappa) / self.items, np.inf))
 
 
-def pair_moments(sketch: Sketch) -> PairMoments:
+def pair_moments(pairs: Pairs) -> PairMoments:
     """Covariances of all pairs of binary jurors."""
+    sketch = pairs.sketch
     width = len(sketch.jurors)
     if len(sketch.labels) != 2:
         raise SketchError(f"pair moments are not available for {len(sketch.labels)} labels, only for two")
     if width > MOST_FOR_PAIRS:
         raise SketchError(f"pairs of {width:,} jurors are too many; take at most {MOST_FOR_PAIRS:,}")
-    pairs = Pairs(sketch)
     known = pairs.items > 1
     at, back = (pairs.first[known], pairs.second[known]), (pairs.second[known], pairs.first[known])
-    n, one, other, both = (
-        x[known] for x in (pairs.items, pairs.count(1, None), pairs.count(None, 1), pairs.count(1, 1))
-    )
+    n, one, other, both = (x[known] for x in (pairs.items, *pairs.said(1), pairs.count(1, 1)))
     items, covariance = np.zeros((width, width)), np.zeros((width, width))
     items[at] = items[back] = n
     covariance[at] = covariance[back] = (both - one * other / n) / (n - 1)

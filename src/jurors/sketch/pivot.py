@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from jurors.sketch.sketch import Sketch
 from jurors.votes import Label, Votes
 from jurors.votes.frame import collected
-from jurors.votes.table import Codes, code_type
+from jurors.votes.label_codes import code_type
 
 if TYPE_CHECKING:
-    from jurors.numbers.arrays import Integers
+    from jurors.numbers.arrays import Codes, Integers
 
 _LARGEST = 1 << 63
 
@@ -72,7 +72,9 @@ class Pivot:
         codes = self._decode([integers(tuples[key]) for key in keys])
         if codes is None or not self._holds(codes, counts):
             return None
-        return Sketch.from_votes(Votes.from_matrix(codes, jurors=self.jurors, labels=self.labels, counts=counts))
+        return Sketch.from_votes(
+            Votes.from_matrix(codes, jurors=self.jurors, labels=self.labels, counts=counts, scale=None)
+        )
 
     def _decode(self, numbers: Sequence[Integers]) -> Codes | None:
         """Tuples x jurors codes; None where a number has more digits than jurors."""

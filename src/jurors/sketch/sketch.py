@@ -18,12 +18,14 @@ from jurors.names import positions, some
 from jurors.options import Reading, TableOptions
 from jurors.sketch.merge import merge_votes
 from jurors.votes import Label, Votes
+from jurors.votes.abstentions import as_answers, set_apart
 from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.findings.while_reading import with_findings
-from jurors.votes.table import Codes, checked_counts, code_type, is_missing, ordered_labels, plain
+from jurors.votes.label_codes import checked_counts, code_type, is_missing, ordered_labels, plain
+from jurors.votes.scales.recognition import recognised
 
 if TYPE_CHECKING:
-    from jurors.numbers.arrays import Integers
+    from jurors.numbers.arrays import Codes, Integers
 
 _KEY_BITS = 62
 _EXACT = 1 << 24  # whole numbers below are exact in single precision
@@ -71,6 +73,7 @@ class Sketch:
             if len(row) != width:
                 raise SketchError(f"decision tuple {key!r} has {len(row)} decisions, the others have {width}")
         cells = [plain(value) for row in rows for value in row]
+        told = labels is not None
         if labels is None:  # the cells are the labels themselves, even where they are negative numbers
             labels = ordered_labels(value for value in cells if not is_missing(value))
         places = {label: k for k, label in enumerate(labels)}
@@ -79,7 +82,8 @@ class Sketch:
         flat = [-1 if is_missing(value) else places[value] for value in cells]
         codes = np.array(flat, dtype=np.int64).reshape(len(rows), width)
         sizes = checked_counts(list(counts.values()), len(rows))
-        return cls.from_votes(Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=sizes))
+        votes = Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=sizes, scale="auto" if told else None)
+        return cls.from_votes(votes if told else recognised(votes))
 
     @classmethod
     def from_frame(cls, frame: Any, **table: Unpack[TableOptions]) -> Sketch:
@@ -214,16 +218,17 @@ class Sketch:
         row, col, code = self.tuples.triples()
         width = len(self.jurors)
         full = np.bincount(row, minlength=self.tuples.rows) == width
-        kept = full[row]
+        whole = full[row]
         codes = np.empty((int(full.sum()), width), dtype=code.dtype)
-        codes[np.cumsum(full)[row[kept]] - 1, col[kept]] = code[kept]
-        rows = replace(self.tuples, rows=len(codes), counts=self.counts[full], _dense=codes, _sparse=None)
-        return Sketch(rows)
+        codes[np.cumsum(full)[row[whole]] - 1, col[whole]] = code[whole]
+        kept = replace(self.tuples, rows=len(codes), counts=self.counts[full], abstained=None, repeats=None)
+        return Sketch(replace(kept, _dense=codes, _sparse=None))
 
     def relabel(self, names: Mapping[Label, Label]) -> Sketch:
         """The same counts with labels renamed; a label not named stays."""
         renamed = self.tuples.relabel(names)
-        return Sketch(renamed)._with_labels(ordered_labels(renamed.labels))
+        kept = renamed.labels if renamed.scale == "ordinal" else ordered_labels(renamed.labels)
+        return Sketch(renamed)._with_labels(kept)
 
     def rename(self, names: Mapping[str, str]) -> Sketch:
         """The same counts with jurors renamed; a juror not named stays."""
@@ -242,11 +247,16 @@ class Sketch:
             return NotImplemented
         return (
             self.jurors == other.jurors
+            and self.tuples.scale == other.tuples.scale
             and set(self.labels) == set(other.labels)
-            and (self.to_counts() == other.to_counts())
+            and self._answers().to_counts() == other._answers().to_counts()
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _answers(self) -> Sketch:
+        """With abstaining as one more label: itself where nobody abstained."""
+        return self if self.tuples.abstained is None else Sketch(as_answers(self.tuples))
 
     def _with_labels(self, labels: Sequence[Label]) -> Sketch:
         """The same counts with the labels in another order."""
@@ -255,7 +265,9 @@ class Sketch:
         place = np.empty(len(labels) + 1, dtype=code_type(len(labels)))
         place[positions(self.labels, labels, "label")] = np.arange(len(labels))
         place[-1] = -1  # code -1, no vote, stays
-        return count_votes(replace(self.tuples, labels=tuple(labels), _dense=place[self.tuples.codes], _sparse=None))[0]
+        own = None if self.tuples.repeats is None else self.tuples.repeats.recoded(np.r_[place[:-1], len(labels)])
+        renamed = replace(self.tuples, labels=tuple(labels), repeats=own, _dense=place[self.tuples.codes], _sparse=None)
+        return count_votes(renamed)[0]
 
     # -- out --------------------------------------------------------------------------------------------
 
@@ -309,6 +321,9 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     Sparse votes stay one row per item: with many jurors hardly two items share a tuple.
     """
     weights = votes.counts
+    if votes.abstained is not None and votes.is_dense:  # who abstains is part of the tuple
+        counted, places = count_votes(as_answers(votes))
+        return Sketch(set_apart(counted.tuples)), places
     if not votes.is_dense or not len(votes.jurors):
         return Sketch(replace(votes, items=None, counts=votes.weights)), np.arange(votes.rows)
     codes = votes.codes
@@ -317,7 +332,8 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     if weights is not None:
         sizes = np.zeros(len(first), dtype=np.int64)
         np.add.at(sizes, inverse, weights)
-    distinct = replace(votes, rows=len(first), items=None, counts=sizes, _dense=codes[first], _sparse=None)
+    own = None if votes.repeats is None else votes.repeats.counted(inverse)
+    distinct = replace(votes, rows=len(first), items=None, counts=sizes, repeats=own, _dense=codes[first], _sparse=None)
     if weights is None:  # nobody can tell later whether these are counts of rows
         distinct = with_findings(distinct, list(repeated_rows(distinct)))
     return Sketch(distinct), inverse

@@ -7,9 +7,12 @@
      "checksum": "sha256:…"}
 
 "decisions" has one text per juror: her position in "labels" for each tuple, in as many digits as the last position has,
-and points for no vote. The third tuple above is (fail, pass, fail), seen on 23 items. Where most votes are missing,
+and points for no vote. The third tuple above is (fail, pass, fail), seen on 23 items. "scale" says "nominal",
+"ordinal" (the labels stand lowest first) or "interval" where somebody said so; else it is recognised from the counts,
+as when they were made. Where most votes are missing,
 "votes" says how many jurors voted on each tuple, "voters" who they are (positions in "jurors", tuple after tuple), and
-"decisions" is one text of what they said. No item is named: a sketch can be shared where the votes cannot.
+"decisions" is one text of what they said. Where "abstentions" is true, the position after the last label is
+abstaining, which is no label. No item is named: a sketch can be shared where the votes cannot.
 """
 
 from __future__ import annotations
@@ -19,21 +22,27 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.options import KnownScale
 from jurors.sketch.merge import merge_votes
+from jurors.versions import SKETCH
+from jurors.votes.abstentions import ABSTAINED, as_answers, set_apart
+from jurors.votes.label_codes import NO_VOTE, plain
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.node import shown
-from jurors.votes.table import NO_VOTE, Votes, plain
+from jurors.votes.scales.recognition import recognised
+from jurors.votes.table import Votes
 from jurors.votes.write import grouped
 
 TITLE = "sketch file"
-FORMAT, VERSION = "jurors sketch", 1
+FORMAT = "jurors sketch"
 _MARK = re.compile(rb'"format"\s*:\s*"jurors sketch"')
 _PARTS = ("items", "jurors", "labels", "decisions", "counts", "checksum")
 _AGAIN = "count the votes again with `jurors sketch`"
@@ -95,11 +104,13 @@ def to_document(votes: Votes) -> dict[str, Any]:
         _check_label(plain(label))
     document = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": SKETCH,
         "items": votes.total,
         "jurors": list(votes.jurors),
         "labels": [plain(label) for label in votes.labels],
-        **_canonical(votes),
+        **({"scale": votes.scale} if votes.scale_told else {}),
+        **({} if votes.abstained is None else {"abstentions": True}),
+        **_canonical(as_answers(votes)),
     }
     return {**document, "checksum": _checksum(document)}
 
@@ -206,12 +217,21 @@ def from_document(document: Any) -> Votes:
     items = sum(counts.tolist())
     if type(document["items"]) is not int or document["items"] != items:
         raise VotesError(f'"items" is {shown(document["items"])}, but the counts add up to {items:,}; {_AGAIN}')
-    bare = Votes(jurors=jurors, labels=labels, rows=len(counts), counts=counts)
+    scale = document.get("scale", "nominal")
+    if scale not in get_args(KnownScale):
+        raise VotesError(f'"scale" must be one of {", ".join(get_args(KnownScale))}, found {shown(scale)}; {_AGAIN}')
+    why = "the sketch file says so" if "scale" in document else ""
+    if document.get("abstentions", False) not in (True, False):
+        raise VotesError(f'"abstentions" must be true or false, found {shown(document["abstentions"])}; {_AGAIN}')
+    answers = (*labels, ABSTAINED) if document.get("abstentions") else labels
+    bare = Votes(
+        jurors=jurors, labels=answers, rows=len(counts), counts=counts, scale=scale, scale_why=why, scale_told=bool(why)
+    )
     votes = _sparse_votes(document, bare) if "voters" in document else _dense_votes(document, bare)
     if _checksum(document) != document["checksum"]:
         message = f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}"
         raise VotesError(message, code="damaged")
-    return votes
+    return set_apart(votes) if why else recognised(set_apart(votes))
 
 
 def _check_version(document: Any) -> None:
@@ -222,7 +242,7 @@ def _check_version(document: Any) -> None:
     version = document.get("version")
     if type(version) is not int or version < 1:
         raise VotesError(f'"version" must be a whole number from 1, found {shown(version)}; {_AGAIN}')
-    if version > VERSION:
+    if version > SKETCH:
         raise VotesError(f"written by a newer jurors (version {shown(version)}); update jurors (pip install -U jurors)")
     if missing := [part for part in _PARTS if part not in document]:
         raise VotesError(f'there is no "{missing[0]}" in this sketch file; {_AGAIN}')
@@ -271,7 +291,8 @@ def _dense_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
         raise VotesError(f'"decisions" must be a list with one text for each of {len(bare.jurors)} jurors; {_AGAIN}')
     columns = [_codes(text, bare.rows, len(bare.labels)) for text in texts]
     matrix = np.column_stack(columns) if columns else np.zeros((bare.rows, 0), dtype=np.int64)
-    return Votes.from_matrix(matrix, jurors=bare.jurors, labels=bare.labels, counts=bare.counts)
+    codes = Votes.from_matrix(matrix, jurors=bare.jurors, labels=bare.labels, scale=None).codes
+    return replace(bare, _dense=codes)
 
 
 def _sparse_votes(document: Mapping[str, Any], bare: Votes) -> Votes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 import re
+import shlex
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -13,13 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.options import Reading, texts
+from jurors.options import Label, Reading, texts
+from jurors.votes.abstentions import ABSTAINED, set_apart
+from jurors.votes.chosen import chosen, is_chosen
 from jurors.votes.files.faults import row_fault
 from jurors.votes.findings.finding import Finding
-from jurors.votes.findings.spelling import equal_numbers, no_vote_words
+from jurors.votes.findings.spelling import abstain_words, equal_numbers, no_vote_words
 from jurors.votes.findings.while_reading import Spelling
+from jurors.votes.label_codes import LARGEST_COUNT, factorize, is_missing, ordered_labels, plain, recode
 from jurors.votes.layout import one_vote_per_row, shown
-from jurors.votes.table import LARGEST_COUNT, Votes, factorize, is_missing, ordered_labels, plain, recode
+from jurors.votes.scales.obey import scaled
+from jurors.votes.scales.rewriting import Rewriting
+from jurors.votes.table import Votes
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
 
@@ -43,7 +49,9 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
         return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]
     cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else plain(v) for v in values]
     if nested := [v for v in cells if isinstance(v, _NESTED)]:
-        raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value")
+        inside = next(iter(nested[0]), None) if isinstance(nested[0], dict) else 0
+        way = f"; name what of it is meant, such as --label {shlex.quote(f'{column}.{inside}')}" if column else ""
+        raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value{way}")
     floats = [v for v in cells if isinstance(v, float)]
     if floats and all(v.is_integer() for v in floats):
         cells = [int(v) if isinstance(v, float) else v for v in cells]
@@ -57,43 +65,89 @@ def _composed(text: str) -> str:
     return text.strip() if text.isascii() else unicodedata.normalize("NFC", text).strip()
 
 
-def spelled_labels(values: Sequence[Any] | NDArray[Any], options: Reading, column: str) -> Spelling:
-    """Cells as labels, one spelling of each; words that can only mean "no vote" are none, unless labels are named.
+def spelled_labels(
+    values: Sequence[Any] | NDArray[Any],
+    options: Reading,
+    column: str,
+    times: Callable[[], Sequence[int]] | None = None,
+) -> Spelling:
+    """Cells as labels, one spelling of each, and as the caller would have them; `times` is how often each is said.
+
+    Words that can only mean "no vote" are none, and words that can only mean "I abstain" are abstentions, unless labels
+    are named.
 
     >>> spelled_labels([1, 0, "N/A", "pass"], Reading(abstain=["pass"]), "label")
-    Spelling(labels=[1, 0, None, None], absent={2: 'N/A'}, abstained=frozenset({3}))
+    Spelling(labels=[1, 0, None, None], absent={2: 'N/A'}, abstained={3: 'pass'}, assumed=frozenset())
+    >>> spelled_labels(["yes", "no", "Unsure"], Reading(), "label")
+    Spelling(labels=['yes', 'no', None], absent={}, abstained={2: 'Unsure'}, assumed=frozenset({'Unsure'}))
     """
     cells = tidy(values, options.missing, column=column)
-    abstain = set(texts(options.abstain))
-    abstained = frozenset(k for k, cell in enumerate(cells) if abstain and cell is not None and str(cell) in abstain)
+    told, renamed = set(texts(options.abstain)), set(options.names)
+    assumed = abstain_words(cells) - told - renamed if options.labels is None else set()
+    abstain = told | assumed
+    abstained = {k: str(v) for k, v in enumerate(cells) if v is not None and str(v) in abstain} if abstain else {}
     left = [None if k in abstained else cell for k, cell in enumerate(cells)] if abstained else cells
-    words = no_vote_words(left) if options.labels is None else set()
+    words = no_vote_words(left) - renamed if options.labels is None else set()
     absent = {k: cell for k, cell in enumerate(left) if cell in words} if words else {}
     if abstained or absent:  # without them, numbers may be left, which are no text
         left = tidy(values, (*texts(options.missing), *abstain, *words), column=column)
-    return Spelling(left if options.labels is not None else equal_numbers(left), absent, abstained)
+    left = left if options.labels is not None else equal_numbers(left)
+    if rewriting := Rewriting.of(options):
+        left = rewriting.cells(left, times)
+    return Spelling(left, absent, abstained, frozenset(assumed))
+
+
+def labels_of(spelling: Spelling, options: Reading) -> tuple[Label, ...]:
+    """The labels of some cells, as named or in a natural order; abstaining is the last where somebody abstains."""
+    labels = options.labels
+    kinds = ordered_labels(v for v in spelling.labels if v is not None) if labels is None else tuple(labels)
+    return (*kinds, ABSTAINED) if spelling.abstained else kinds
 
 
 def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading) -> Votes:
-    """Votes from the item, the juror and the label column, each as (distinct values, code of each row)."""
+    """Votes from the item, the juror and the label column, each as (distinct values, code of each row).
+
+    A fourth column numbers the repetitions.
+    """
     items, item = _named(*columns[0], names[0], "item")
     jurors, juror = _named(*columns[1], names[1], "juror")
+    if is_chosen(options):
+        rows = np.isin(juror, chosen(list(jurors), options))
+        columns = [_of_rows(column, rows) for column in ((items, item), (jurors, juror), *columns[2:])]
+        (items, item), (jurors, juror) = columns[:2]
     jurors, juror = in_natural_order(jurors, juror)
-    spelling = spelled_labels(columns[2][0], options, names[2])
+    spelling = spelled_labels(
+        columns[2][0], options, names[2], lambda: np.bincount(columns[2][1], minlength=len(columns[2][0])).tolist()
+    )
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {names[2]!r} is missing")
-    votes = Votes.from_codes(
-        items=item_array(items),
-        jurors=jurors,
-        values=spelling.labels,
-        item=item,
-        juror=juror,
-        value=columns[2][1],
-        labels=options.labels,
-        duplicates=options.duplicates,
+    votes = set_apart(
+        Votes.from_codes(
+            items=item_array(items),
+            jurors=jurors,
+            values=spelling.answers,
+            item=item,
+            juror=juror,
+            value=columns[2][1],
+            labels=labels_of(spelling, options),
+            duplicates=options.duplicates,
+            repetition=_repetition(*columns[3], names[3]) if len(columns) > 3 else None,
+        )
     )
     findings = spelling.findings(votes.jurors, juror, columns[2][1])
-    return replace(votes, findings=findings, labels_told=options.labels is not None)
+    return scaled(replace(votes, findings=findings, labels_told=options.labels is not None), options)
+
+
+def _repetition(values: Sequence[Any] | NDArray[Any], code: NDArray[Any], column: str) -> NDArray[Any]:
+    """Which repetition each row is of; VotesError where a row does not say."""
+    return _named(values, code, column, "repetition")[1]
+
+
+def _of_rows(column: Column, rows: NDArray[np.bool_]) -> Column:
+    """A column of fewer rows, with the values that these hold."""
+    values, codes = column
+    held, code = factorize(codes[rows])
+    return (values[held] if isinstance(values, np.ndarray) else [values[k] for k in held]), code
 
 
 def wide_votes(
@@ -104,44 +158,59 @@ def wide_votes(
     items: tuple[str, Column] | None,
     counts: NDArray[np.int64] | None,
     options: Reading,
+    repetition: Column | None = None,
 ) -> Votes:
-    """Votes from rows x jurors codes (-1: no vote) of `values`; an item on two rows must not hold two votes of one."""
+    """Votes from rows x jurors codes (-1: no vote) of `values`.
+
+    An item on two rows must not hold two votes of one juror, unless they are of different repetitions.
+    """
     _refuse_nested(values, grid, jurors)
-    spelling = spelled_labels(values, options, shown(jurors))
+    times = None if counts is None else np.repeat(counts, len(jurors))
+    spelling = spelled_labels(values, options, shown(jurors), lambda: _times(grid, len(values), times))
     findings: tuple[Finding, ...] = ()
     if spelling.says_something:
-        times = None if counts is None else np.repeat(counts, len(jurors))
         findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), grid.ravel(), times)
-    votes = _laid_wide(grid, [*spelling.labels, None], jurors=jurors, items=items, counts=counts, options=options)
-    return replace(votes, findings=findings, labels_told=options.labels is not None)
+    kinds = labels_of(spelling, options)
+    if all(cell is None for cell in spelling.labels):
+        raise VotesError(f"every vote in the columns {shown(jurors)} is missing")
+    codes = recode([*spelling.answers, None], kinds)[grid]  # code -1, no vote, is the last
+    again = None if repetition is None else _repetition(*repetition, options.repeat or "")
+    votes = set_apart(_laid_wide(codes, kinds, again, jurors=jurors, items=items, counts=counts, options=options))
+    return scaled(replace(votes, findings=findings, labels_told=options.labels is not None), options)
+
+
+def _times(grid: NDArray[Any], cells: int, times: NDArray[np.int64] | None) -> list[int]:
+    """How often each cell is said, of rows that stand for so many items."""
+    said = grid.ravel() >= 0
+    often = np.bincount(grid.ravel()[said], None if times is None else times[said], cells)
+    return [int(count) for count in often.tolist()]
 
 
 def _laid_wide(
-    grid: NDArray[Any],
-    cells: list[Any],
+    codes: NDArray[Any],
+    kinds: tuple[Label, ...],
+    repetition: NDArray[Any] | None,
     *,
     jurors: Sequence[str],
     items: tuple[str, Column] | None,
     counts: NDArray[np.int64] | None,
     options: Reading,
 ) -> Votes:
-    """The same, once the cells are spelled; code -1, no vote, is the last of them."""
-    if all(cell is None for cell in cells):
-        raise VotesError(f"every vote in the columns {shown(jurors)} is missing")
-    kinds = ordered_labels(v for v in cells if v is not None) if options.labels is None else tuple(options.labels)
-    codes = recode(cells, kinds)[grid]
+    """The same, once the cells are positions in `kinds`."""
     if items is None:
-        return Votes.from_matrix(codes, jurors=jurors, labels=kinds, counts=counts)
+        return Votes.from_matrix(codes, jurors=jurors, labels=kinds, counts=counts, scale=None)
     names, row = _named(*items[1], items[0], "item")
     if len(names) == len(row) or counts is not None:
-        return Votes.from_matrix(codes, items=item_array(names)[row], jurors=jurors, labels=kinds, counts=counts)
-    if options.duplicates == "error" and options.layout == "auto" and (hint := one_vote_per_row(items[0], jurors)):
+        called = item_array(names)[row]
+        return Votes.from_matrix(codes, items=called, jurors=jurors, labels=kinds, counts=counts, scale=None)
+    by_rule = options.duplicates != "error" or repetition is not None
+    if not by_rule and options.layout == "auto" and (hint := one_vote_per_row(items[0], jurors)):
         raise VotesError(hint)
     at, col = np.nonzero(codes >= 0)
     columns = {"item": row[at], "juror": col, "value": codes[at, col]}
-    rule = options.duplicates
+    rule, again = options.duplicates, None if repetition is None else repetition[at]
     return Votes.from_codes(
-        items=item_array(names), jurors=jurors, values=kinds, labels=kinds, duplicates=rule, **columns
+        items=item_array(names), jurors=jurors, values=kinds, labels=kinds, duplicates=rule, repetition=again, **columns
     )
 
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Unpack
 
 import numpy as np
 
 from jurors.errors import VotesError
-from jurors.options import Reading, TableOptions
-from jurors.scratch import temporary_folder
+from jurors.options import Reading, TableOptions, item_name, texts
 from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
+from jurors.votes.chosen import chosen_columns
 from jurors.votes.columns.by_evidence import find_layout
 from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
+from jurors.votes.columns.field_names import item_parts
+from jurors.votes.columns.hints import Hints
+from jurors.votes.columns.turned import find_turned
 from jurors.votes.findings.while_reading import table_findings, with_findings
-from jurors.votes.layout import Layout
-from jurors.votes.table import Votes, factorize, is_missing
+from jurors.votes.frames.engine_ways import decoded, narrower, numbered, opened_stream, own_names, put, stored
+from jurors.votes.frames.frame_fields import joined_cells, joined_columns, struct_field
+from jurors.votes.label_codes import factorize, is_missing
+from jurors.votes.layout import Layout, find_column
+from jurors.votes.repeated.one_voice import heard_once
+from jurors.votes.table import Votes
 
 _IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")
 
@@ -39,9 +45,12 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
     opened = open_frame(frame)
     if (votes := traces_votes(opened, options)) is not None:
         return votes
+    opened = opened.reaching(options)
+    if options.transpose:
+        return turned_votes(opened, options)
     layout = opened.layout(options)
-    votes = kept_votes(opened, opened.keep(layout), layout, options)
-    return with_findings(votes, list(table_findings(opened.names, layout, options, items=votes.total)))
+    votes = heard_once(kept_votes(opened, opened.keep(layout), layout, options), options)
+    return with_findings(votes, list(table_findings(opened.names, layout, opened.told(options), items=votes.total)))
 
 
 def traces_votes(frame: Frame, options: Reading) -> Votes | None:
@@ -52,7 +61,18 @@ def traces_votes(frame: Frame, options: Reading) -> Votes | None:
 
     records = records_from_frame(frame.table, options.label)
     columns = [factorize(column) for column in (records.item, records.juror, records.label)]
-    return long_votes(columns, ("trace_id", "assessment", "value"), options)
+    return heard_once(long_votes(columns, ("trace_id", "assessment", "value"), options), options)
+
+
+def turned_votes(frame: Frame, options: Reading) -> Votes:
+    """The votes of a dataframe with jurors in rows and items in columns."""
+    turned = find_turned(Hints(frame.facts(), options), rows_are_named=frame.index is not None)
+    table = collected(frame.table)
+    who = list(frame.index or ()) if turned.juror is None else table[:, turned.juror].to_list()
+    cells = [value for k in turned.items for value in table[:, k].to_list()]
+    item = [frame.names[k] for k in turned.items for _ in who]
+    columns = [factorize(column) for column in (item, who * len(turned.items), cells)]
+    return with_findings(long_votes(columns, ("item", "juror", "label"), options), turned.findings)
 
 
 @dataclass(frozen=True)
@@ -65,6 +85,7 @@ class Frame:
     stream: Any = None  #: the DuckDB connection that reads an Arrow stream, which can be read only once
     index: Sequence[Any] | None = None  #: the rows' names, where pandas' index gives some
     head: Any = None  #: the first rows of a stream, which cannot be asked for again
+    homes: tuple[str, ...] = ()  #: the columns that others are made of, which are no jurors
 
     @property
     def is_eager(self) -> bool:
@@ -85,13 +106,57 @@ class Frame:
         """What each column is; VotesError where rows would be needed that are not there, or have no order."""
         if self.is_eager and not len(self.table):
             raise self.no_rows()
-        if options.duplicates != "error" and not self.has_order:
+        if options.duplicates in ("first", "last") and not self.has_order:
             raise VotesError(
                 f"duplicates={options.duplicates!r} needs rows in a fixed order, and {self.engine} keeps none; remove "
                 "the duplicates there, or give a pandas, polars or pyarrow frame"
             )
         count = self._count_distinct if self.stream is None else None  # a stream can be read only once
-        return find_layout(self.names, options, self.facts, count)
+        layout = find_layout(self.names, self.told(options), self.facts, count)
+        return chosen_columns(layout, self.names, options)
+
+    def told(self, options: Reading) -> Reading:
+        """The options, with the columns left out that others are made of."""
+        for name in self.homes:
+            options = options if name in texts(options.ignore) else options.without(name)
+        return options
+
+    def reaching(self, options: Reading, *fields: str) -> Frame:
+        """The frame with a column for each field of a struct that is named, and for an item of several columns."""
+        parts, frame = item_parts(self.names, options.item), self
+        for name in (options.juror, options.label, options.count, options.repeat, *parts, *fields):
+            if name is not None and name not in frame.names and "." in name:
+                frame = frame._with_field(name)
+        whole = item_name(options.item)
+        return frame if len(parts) < 2 or whole is None else frame._with_joined(whole, parts)
+
+    def _with_field(self, path: str) -> Frame:
+        import narwhals as nw
+
+        place, steps, kind = struct_field(self.names, self.kinds, path)
+        cell = nw.col(own_names(self.table)[place])
+        for step in steps:
+            cell = cell.struct.field(step)
+        return self._with(path, kind, lambda table: cell, self.names[place])
+
+    def _with_joined(self, name: str, parts: Sequence[str]) -> Frame:
+        import narwhals as nw
+
+        places = [find_column(self.names, part) for part in parts]
+
+        def cells(table: Any) -> Any:
+            if hasattr(table, "collect"):
+                return joined_columns([own_names(table)[k] for k in places], [self.kinds[k] for k in places])
+            values = joined_cells([table[:, k].to_list() for k in places], [self.names[k] for k in places])
+            return nw.new_series(name, values, nw.String, backend=table.implementation)
+
+        return self._with(name, nw.String(), cells, *(self.names[k] for k in places))
+
+    def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:
+        """With one more column, of which `cells` makes an expression or a series."""
+        table, head = (None if one is None else put(one, name, cells(one)) for one in (self.table, self.head))
+        names, kinds = (*self.names, name), (*self.kinds, kind)
+        return replace(self, table=table, head=head, names=names, kinds=kinds, homes=(*self.homes, *homes))
 
     def facts(self) -> Facts:
         """What the first rows show."""
@@ -106,9 +171,9 @@ class Frame:
 
         if self.is_eager:
             return len(self.table), [self.table[:, k].n_unique() for k in columns]
-        numbered = _numbered(self.table, columns)
+        by_place = numbered(self.table, columns)
         distinct = [nw.col(f"c{k}").n_unique().alias(f"c{k}") for k in columns]
-        total, *counts = collected(numbered.select(nw.len().alias("rows"), *distinct)).row(0)
+        total, *counts = collected(by_place.select(nw.len().alias("rows"), *distinct)).row(0)
         return int(total), list(map(int, counts))
 
     def no_rows(self) -> VotesError:
@@ -122,16 +187,16 @@ class Frame:
                 raise not_labels(self.names[k], self.kinds[k])
         table = self.table
         if self.is_eager:
-            table = table.select(*(_decoded(table[:, k]).alias(f"c{k}") for k in layout.used))
+            table = table.select(*(decoded(table[:, k]).alias(f"c{k}") for k in layout.used))
         else:
-            table = _numbered(table, layout.used)
+            table = numbered(table, layout.used)
         said = [k for k in (layout.juror, layout.label, *layout.votes) if k is not None]
-        wide = {f"c{k}": kind for k in said if (kind := _narrower(self.kinds[k])) is not None}
+        wide = {f"c{k}": kind for k in said if (kind := narrower(self.kinds[k])) is not None}
         if wide:
             import narwhals as nw
 
             table = table.with_columns(*(nw.col(name).cast(kind) for name, kind in wide.items()))
-        return table if self.stream is None else _stored(table, self.stream)
+        return table if self.stream is None else stored(table, self.stream)
 
 
 def open_frame(frame: Any) -> Frame:
@@ -142,7 +207,7 @@ def open_frame(frame: Any) -> Frame:
     try:
         table = nw.from_native(frame, pass_through=True)
         if table is frame and hasattr(type(frame), "__arrow_c_stream__"):
-            table, stream, head = _stream(frame)
+            table, stream, head = opened_stream(frame)
         table = nw.from_native(table)
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
@@ -221,6 +286,7 @@ def kept_votes(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Vot
         items=items,
         counts=counts,
         options=options,
+        repetition=None if layout.repeat is None else columns[layout.repeat],
     )
 
 
@@ -249,81 +315,3 @@ def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[A
 def count_cells(series: Any) -> list[Any]:
     """The cells of a column of counts; a sum that an engine made a decimal is a whole number again."""
     return [int(v) if isinstance(v, Decimal) and v == v.to_integral_value() else v for v in series.to_list()]
-
-
-# -- engines' own ways ------------------------------------------------------------------------------------
-
-
-def _numbered(table: Any, columns: Sequence[int]) -> Any:
-    """These columns of a lazy frame, column k called "ck"."""
-    import narwhals as nw
-
-    names = list(table.collect_schema())
-    if table.implementation.is_spark_like():  # Spark takes a dot in a name for a field
-        numbered = nw.from_native(table.to_native().toDF(*(f"c{k}" for k in range(len(names)))))
-        return numbered.select(*(f"c{k}" for k in columns))
-    return table.select(*(nw.col(names[k]).alias(f"c{k}") for k in columns))
-
-
-def _decoded(series: Any) -> Any:
-    """A series of plain values where Arrow kept a dictionary: its kernels do not group those."""
-    native = series.to_native()
-    kind = getattr(getattr(native, "type", None), "value_type", None)
-    if not series.implementation.is_pyarrow() or not str(native.type).startswith("dictionary"):
-        return series
-    import narwhals as nw
-
-    return nw.from_native(native.cast(kind), series_only=True)
-
-
-def _narrower(kind: Any) -> Any:
-    """The type in which labels and names of a type that Python has no number for are compared; None for the others."""
-    import narwhals as nw
-
-    if kind in (nw.Int128, nw.UInt128):
-        return nw.Int64
-    return nw.Float64 if kind == nw.Decimal else None
-
-
-def _stream(source: Any) -> tuple[Any, Any, Any]:
-    """A DuckDB relation over an Arrow stream, its connection, and the first rows: no more is read yet."""
-    import os
-
-    import duckdb
-
-    try:
-        import pyarrow
-    except ImportError:
-        raise TypeError("an Arrow stream needs pyarrow; pip install pyarrow") from None
-    try:
-        stream = pyarrow.RecordBatchReader.from_stream(source)  # asks for the stream once; DuckDB would ask again
-        reader, head = _peeked(stream)
-    except pyarrow.ArrowException as error:
-        raise TypeError(str(error)) from None
-    spill = str(temporary_folder() / f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
-    connection = duckdb.connect(config={"temp_directory": spill})
-    return connection.from_arrow(reader), connection, head
-
-
-def _peeked(stream: Any) -> tuple[Any, Any]:
-    """A stream of the same batches, and its first rows."""
-    import narwhals as nw
-    import pyarrow
-
-    batches, rows = [], 0
-    for batch in stream:
-        batches.append(batch)
-        rows += len(batch)
-        if rows > head_rows(len(stream.schema)):
-            break
-    head = pyarrow.Table.from_batches(batches, stream.schema)
-    again = pyarrow.RecordBatchReader.from_batches(stream.schema, itertools.chain(batches, stream))
-    return again, nw.from_native(head)
-
-
-def _stored(table: Any, connection: Any) -> Any:
-    """A lazy DuckDB table's rows, stored where DuckDB may spill them, to be asked more than once."""
-    import narwhals as nw
-
-    table.to_native().create("kept")
-    return nw.from_native(connection.table("kept"))

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from jurors.errors import VotesError
 from jurors.names import nearest
-from jurors.options import Reading, ReadingOptions, texts
+from jurors.options import Reading, ReadingOptions, item_name, texts
 from jurors.quoting import with_formula
 from jurors.votes.cells import tidy
 from jurors.votes.files.locate import Source, shown_source
@@ -101,7 +101,7 @@ def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str
             return _of_records(opened.read(), wanted, name)
         if not wanted:
             raise VotesError(f"name the column to show with text= (--text COLUMN): there are {shown(opened.names)}")
-        opened = opened.every_column()
+        opened = opened.every_column().reaching(*wanted, item=item)
         columns = [find_column(opened.names, column) for column in wanted]
         return _of_table(opened, _item_column(opened.names, item, columns), columns, name)
 
@@ -123,7 +123,10 @@ def read_votes_with_texts(
         if isinstance(opened, Log):
             records = opened.read()
             return votes_of_log(opened, options, records), _of_records(records, wanted, name)
-        ignored = tuple(opened.names[find_column(opened.names, column)] for column in wanted if column != options.item)
+        opened = opened.reaching(*wanted)
+        ignored = tuple(
+            opened.names[find_column(opened.names, column)] for column in wanted if column != item_name(options.item)
+        )
         for column in ignored:
             options = options.without(column)
         table, layout = laid_out(opened, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -11,15 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.names import nearest, some
 from jurors.options import Format, Label, Reading, ReadingOptions
 from jurors.tables import Table
 from jurors.votes.cells import item_array, spelled_labels, tidy
+from jurors.votes.columns.other_tables import refuse_pairs
 from jurors.votes.files.locate import Source
-from jurors.votes.files.source import open_table
+from jurors.votes.files.source import Log, open_source, open_table
 from jurors.votes.findings.spelling import may_be_none
+from jurors.votes.label_codes import NO_VOTE, recode
 from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, shown
-from jurors.votes.read import cells, laid_out, relabelled, votes_of
-from jurors.votes.table import NO_VOTE, Votes, ordered_labels, recode
+from jurors.votes.read import cells, laid_out, votes_of, votes_of_log
+from jurors.votes.scales.numerals import numerals
+from jurors.votes.scales.obey import grown
+from jurors.votes.scales.relabelled import relabelled
+from jurors.votes.table import Votes
+
+_FEWEST_TRUTHS = 10  # from which on levels that nobody votes are told from a scale that nobody uses
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +84,22 @@ class Key:
         values = _truths(labels, (), what)
         if all(value is None for value in values):
             raise VotesError("the answer key holds no true label" if what == "true label" else f"no row has a {what}")
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-        return cls(labels=array, items=None if items is None else item_array(items))
+        return cls(labels=_array(values), items=None if items is None else item_array(items))
 
     def align(self, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
         """The votes and, for each row, the position of its true label among the votes' labels (-1: unknown).
 
         If the key holds labels nobody voted, the votes returned have them too.
         """
+        return self.read_as(votes)._aligned(votes)
+
+    def read_as(self, votes: Votes) -> Key:
+        """The same with its labels rewritten as those of the votes were."""
+        if votes.rewriting is None:
+            return self
+        return replace(self, labels=_array(votes.rewriting.key(self.labels.tolist(), votes.labels)))
+
+    def _aligned(self, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
         row = self._rows(votes)
         known = row >= 0
         self._refuse_ambiguous(votes)
@@ -96,8 +111,14 @@ class Key:
 
     def by_row(self, votes: Votes) -> NDArray[Any]:
         """What is known of each row of the votes, None where nothing is."""
-        row = self._rows(votes)
-        values = np.full(votes.rows, None, dtype=object)
+        return self._placed(self._rows(votes), votes.rows)
+
+    def by_name(self, names: NDArray[Any]) -> NDArray[Any]:
+        """What is known of each of these items, None where nothing is."""
+        return self._placed(self._rows_of(names), len(names))
+
+    def _placed(self, row: NDArray[np.int64], rows: int) -> NDArray[Any]:
+        values = np.full(rows, None, dtype=object)
         values[row[row >= 0]] = self.labels[row >= 0]
         return values
 
@@ -108,7 +129,22 @@ class Key:
         if len(truths) > 1 and known and not known & set(truths):
             raise VotesError(
                 f"the answer key has the labels {', '.join(truths[:6])}, the votes {', '.join(sorted(known)[:6])}: "
-                "they share none, so this is not their key"
+                f"they share none, so this is not their key{_as_numbers(truths, votes.labels)}"
+            )
+        if votes.scale == "ordinal":
+            self._refuse_other_scale(votes)
+
+    def _refuse_other_scale(self, votes: Votes) -> None:
+        """VotesError where most true levels are none that anybody votes: 0 and 1 beside ratings from 1 to 10."""
+        known = {str(label) for label in votes.labels}
+        truths = [str(label) for label in self.labels.tolist() if label is not None]
+        unsaid = [truth for truth in truths if truth not in known]
+        if len(truths) >= _FEWEST_TRUTHS and 2 * len(unsaid) >= len(truths):
+            said, levels = some(dict.fromkeys(unsaid), 4), f"{votes.labels[0]} to {votes.labels[-1]}"
+            raise VotesError(
+                f"the answer key says {said} of {len(unsaid) / len(truths):.0%} of its items, which nobody votes: it "
+                f"is on another scale than the votes, {levels}; write it in their levels"
+                f"{_as_numbers(truths, votes.labels)}"
             )
 
     def _refuse_ambiguous(self, votes: Votes) -> None:
@@ -124,18 +160,22 @@ class Key:
 
     def _rows(self, votes: Votes) -> NDArray[np.int64]:
         """The row of each true label, -1 where nobody voted on the item."""
-        if self.items is None:
-            if len(self.labels) != votes.rows:
-                raise VotesError(
-                    f"the answer key has {len(self.labels):,} labels, but the votes have {votes.rows:,} rows"
-                )
-            return _numbered_rows(votes) if self.is_numbered else np.arange(votes.rows)
-        if votes.counts is not None and votes.items is None:
+        if self.items is not None and votes.counts is not None and votes.items is None:
             raise VotesError(
                 "these votes are counts of decision tuples and name no items, so a key by item cannot be used; "
                 "put the true label into a column of the counts and name that column (--key COLUMN)"
             )
-        names, wanted = votes.item_names().tolist(), self.items.tolist()
+        return self._rows_of(votes.item_names())
+
+    def _rows_of(self, items: NDArray[Any]) -> NDArray[np.int64]:
+        """The same of items by these names."""
+        if self.items is None:
+            if len(self.labels) != len(items):
+                raise VotesError(
+                    f"the answer key has {len(self.labels):,} labels, but the votes have {len(items):,} rows"
+                )
+            return _numbered_rows(items) if self.is_numbered else np.arange(len(items))
+        names, wanted = items.tolist(), self.items.tolist()
         place = {name: k for k, name in enumerate(names)}
         rows = [place.get(name, NO_VOTE) for name in wanted]
         if NO_VOTE in rows:
@@ -149,12 +189,24 @@ class Key:
         return np.array(rows, dtype=np.int64)
 
 
-def _numbered_rows(votes: Votes) -> NDArray[np.int64]:
+def _numbered_rows(names: NDArray[Any]) -> NDArray[np.int64]:
     """The row of item 0, of item 1 …; where the items have other names, the rows in their order."""
-    names, order = votes.item_names(), np.arange(votes.rows)
+    order = np.arange(len(names))
     if names.dtype.kind not in "iu" or not np.array_equal(np.sort(names), order):
         return order
     return np.argsort(names)
+
+
+def _as_numbers(*labels: Iterable[Any]) -> str:
+    """What else could be done with a key on another scale: correlation needs no common one."""
+    are_numbers = all(None not in numerals(some_labels).texts for some_labels in labels)
+    return "; as numbers, --scale interval scores them by correlation" if are_numbers else ""
+
+
+def _array(values: Sequence[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def _truths(labels: Sequence[Any], missing: Sequence[Any], what: str) -> list[Any]:
@@ -173,7 +225,7 @@ def _with_labels(votes: Votes, truths: NDArray[Any]) -> tuple[Votes, NDArray[Any
         return votes, recode(truths.tolist(), votes.labels)
     if any(isinstance(v, str) for v in (*votes.labels, *strangers)):
         strangers = [str(v) for v in strangers]
-    labels = ordered_labels([*votes.labels, *strangers])
+    labels = grown(votes, strangers)
     return relabelled(votes, labels), recode(truths.tolist(), labels)
 
 
@@ -194,7 +246,8 @@ def read_key(
     ['yes', 'no']
 
     """
-    with open_table(source, Reading(format=format), logs=False) as table:
+    with open_table(source, Reading(format=format), logs=False) as opened:
+        table = opened.reaching(label, item=item)
         columns = key_columns(table.names, item, label)
         kept = table.keep(columns)
         return Key.from_columns(*(cells(kept, k) for k in columns), missing=missing)
@@ -230,8 +283,12 @@ def read_votes_with_key(
 
     """
     options = Reading.of(reading)
-    with open_table(source, options) as table:
+    with open_source(source, options) as opened:
+        if isinstance(opened, Log):
+            return _of_log(opened, column, what, options)
+        table = opened.reaching(column)
         truth = find_column(table.names, column)
+        refuse_pairs(table.names, table.told(options), table.facts)  # the column that says who won is no key
         chosen = options.without(table.names[truth])
         table, layout = laid_out(table, chosen)
         truth = find_column(table.names, column)
@@ -241,6 +298,24 @@ def read_votes_with_key(
         if layout.item is None or layout.kind == "counts":
             return votes, Key._checked(None, tidy(labels, chosen.missing, column=column), what)
         return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing, what=what)
+
+
+def _of_log(log: Log, column: str, what: str, options: Reading) -> tuple[Votes, Key]:
+    """The votes of a log, and what it tells of the items under this name."""
+    records = log.read()
+    if isinstance(records, Votes):
+        raise VotesError(
+            f"this is a log ({log.reader.TITLE}) of counts, which names no items: it holds no {what} of any"
+        )
+    shown_texts = {name for told in records.texts.values() for name in told}
+    if column not in records.fields and column not in shown_texts:
+        known = [*records.fields, *sorted(shown_texts - set(records.fields))]
+        if not known:
+            raise VotesError(f"this is a log ({log.reader.TITLE}), which tells nothing of its items but the votes")
+        nearest(column, known, "field of the log")
+    pairs = records.fields.get(column) or [(item, told.get(column)) for item, told in records.texts.items()]
+    items, values = zip(*pairs, strict=True)
+    return votes_of_log(log, options, records), Key.from_columns(items, values, missing=options.missing, what=what)
 
 
 def series_key(series: Any, what: str = "true label") -> Key:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from jurors.errors import VotesError
 from jurors.names import nearest, some
-from jurors.options import Reading, texts
+from jurors.options import Reading, item_name, texts
 
 # The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
 ITEM_WORDS = ("item", "task", "question", "sample", "example", "record", "document", "instance", "id")
@@ -36,12 +36,25 @@ class Layout:
     label: int | None = None
     count: int | None = None
     votes: tuple[int, ...] = ()  #: wide and counts: the jurors' columns
+    repeat: int | None = field(default=None, repr=False)  #: which of a juror's votes on an item it is
 
     @property
     def used(self) -> tuple[int, ...]:
         """Every column that is read, each once."""
         named = [k for k in (self.item, self.juror, self.label, self.count) if k is not None]
-        return (*named, *self.votes)
+        return (*named, *self.votes, *(() if self.repeat is None else (self.repeat,)))
+
+    def repeating(self, names: Sequence[str], column: int) -> Layout:
+        """With the column that numbers the repetitions; VotesError where there can be none."""
+        if column in self.used:
+            raise VotesError(
+                f"column {names[column]!r} cannot number repetitions, it is the item, the juror or the label"
+            )
+        if self.kind == "counts":
+            raise VotesError("rows that stand for several items cannot be repetitions; leave repeat= (--repeat) out")
+        if self.item is None:
+            raise VotesError("repetitions are of an item, but no column names it; say which with item= (--item COLUMN)")
+        return replace(self, repeat=column)
 
 
 def find_column(names: Sequence[str], name: str) -> int:
@@ -71,7 +84,7 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
     ignored = {find_column(names, name) for name in texts(options.ignore)}
     given = {
         role: find_column(names, name)
-        for role, name in (("item", options.item), ("juror", options.juror), ("label", options.label))
+        for role, name in (("item", item_name(options.item)), ("juror", options.juror), ("label", options.label))
         if name is not None
     }
     count = None if options.count is None else find_column(names, options.count)

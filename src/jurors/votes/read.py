@@ -1,4 +1,4 @@
-"""Votes from a file: CSV, TSV, JSON lines, Parquet; long, wide or counts; read and factorised by DuckDB in parallel."""
+"""Votes from a file: CSV, JSON lines, Parquet, Excel, databases; long, wide or counts; read by DuckDB in parallel."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.options import Label, Reading, ReadingOptions, texts
+from jurors.options import Reading, ReadingOptions, texts
+from jurors.votes.abstentions import with_abstentions
 from jurors.votes.cells import Column, long_votes, tidy, whole_counts, wide_votes
+from jurors.votes.chosen import chosen_columns, chosen_votes
 from jurors.votes.files.locate import Source
 from jurors.votes.files.source import Log, Table, open_source
 from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.while_reading import table_findings, with_findings
+from jurors.votes.label_codes import code_type, factorize, ordered_labels
 from jurors.votes.layout import Layout
 from jurors.votes.readers import Records
-from jurors.votes.table import Votes, code_type, factorize, ordered_labels, recode
+from jurors.votes.repeated.one_voice import heard_once
+from jurors.votes.scales.obey import rewritten, scaled
+from jurors.votes.scales.relabelled import relabelled
+from jurors.votes.table import Votes
 
 
 def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
@@ -30,26 +36,48 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
         A path, a pattern such as "votes/*.parquet", a folder (every file below it), "-" for standard input, a file
         object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet are told apart by
         name, then by content; the text formats may be gzipped. Several files are read as one table and must have
-        the same columns. What other tools wrote (see `tool`) is recognised by its content.
+        the same columns. What other tools wrote (see `tool`) is recognised by its content. "book.xlsx::Sheet2" is a
+        sheet of an Excel workbook (without a name, the first; "::Sheet2!B3:F90" says which cells), "votes.db::judged"
+        a table of an SQLite or DuckDB database, "postgresql://host/db::judged" one of PostgreSQL.
     layout
         "long": one vote per row, in columns item, juror, label (`task,worker,label` and the like are understood).
         "wide": one juror per column, beside an optional item column. "counts": wide, and a column says how many
         items each row stands for. "auto" tells from what the cells show, with the columns' names as hints.
     item, juror, label, count
-        The names of these columns, where they are not the usual ones.
+        The names of these columns, where they are not the usual ones. A dotted path names a field inside records
+        ("sample.id"); an item may be named by several columns together (["question_id", "model"], or joined by
+        commas): its name is theirs with a bar between.
     missing
         Cells that mean "no vote", besides empty ones, null, NaN and words that can mean nothing else (N/A, -, skip);
         compared as text.
     abstain
-        Cells that mean that a juror abstained: no votes, and counted for each juror in `findings`.
+        Cells that mean that a juror abstained, besides words that can mean nothing else (unsure, don't know): answers,
+        but never a true label. `Votes.abstained` keeps them, and grading reports who abstains on what.
     labels
         The labels, in the order wanted; others are then an error, and none of these is taken for no vote.
     duplicates
-        What a juror's second vote on an item is: an "error", or dropped in favour of the "first" or the "last".
+        What a juror's second vote on an item is: an "error", dropped in favour of the "first" or the "last", or the
+        same voice once more ("join": all its votes on the item come to one, the commonest).
+    repeat
+        The column that numbers a juror's repetitions (epochs, samples, runs): its votes on one item are repeats of one
+        juror, and come to one vote, the commonest (a tie is none). `Votes.repeats` keeps what it said each time.
+    join
+        Jurors who are one juror under several names that differ by a number alone: "judge" for judge_1, judge_2 ….
+    scale
+        What the votes are: "nominal" (labels without order), "ordinal" (ordered levels), "interval" (numbers); "auto"
+        tells by what labels are called and how votes disagree, and `Votes.scale_why` says by what.
+    map, ignore_case, threshold, bins
+        Labels as you would have them: called otherwise ({"Y": "yes"}), one whatever their case, `pass` from a number on
+        and `fail` below, or levels with these ends ([0, 3, 7, 10]), or so many of equal width (5).
+    only, drop
+        The jurors to read, or to leave out; items and labels that only the others have are left out with them.
     ignore
         Columns to leave out.
+    transpose
+        Turn the table: each row is a juror (whom the column `juror` names) and each column an item, as forms and
+        surveys have it. Columns that hold no such answers as others (times, addresses) are left out.
     format
-        "csv", "tsv", "json", "jsonl" or "parquet", where the name and the content do not show it.
+        "csv", "tsv", "json", "jsonl", "parquet", "xlsx", "sqlite" or "duckdb", where name and content do not show it.
     tool
         Which tool wrote the files ("inspect", "label_studio" …), where their content does not show it.
     memory
@@ -84,57 +112,57 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
 
 def votes_of_log(log: Log, options: Reading, records: Records | Votes | None = None) -> Votes:
     """The votes that another tool wrote; it knows its columns, so that only cells can be spoken of."""
-    spoken = [role for role in ("item", "juror", "label", "count", "ignore") if getattr(options, role)]
+    roles = ("item", "juror", "label", "count", "ignore", "repeat", "transpose")
+    spoken = [role for role in roles if getattr(options, role)]
     if spoken or options.layout != "auto":
         what = spoken[0] if spoken else "layout"
         raise VotesError(f"this is a log ({log.reader.TITLE}), not a table with columns; leave {what}= (--{what}) out")
     records = log.read() if records is None else records
     if isinstance(records, Votes):
-        return _with_cells(records, options)
-    columns = [factorize(column) for column in (records.item, records.juror, records.label)]
-    return long_votes(columns, ("item", "juror", "label"), options)
+        return heard_once(_with_cells(chosen_votes(records, options), options), options)
+    parts = {"item": records.item, "juror": records.juror, "label": records.label}
+    if len(records.repetition):
+        parts["repetition"] = records.repetition
+    votes = long_votes([factorize(column) for column in parts.values()], tuple(parts), options)
+    return with_findings(heard_once(votes, options), records.findings)
 
 
 def _with_cells(votes: Votes, options: Reading) -> Votes:
     """Votes with the missing marks and the labels that the caller named; a tool that counts ordered its labels."""
-    absent = (*texts(options.missing), *texts(options.abstain))
+    if away := [label for label in votes.labels if str(label) in texts(options.abstain)]:
+        votes = with_abstentions(votes, *away)
+    absent = texts(options.missing)
     if votes.n_votes and not absent and options.labels is None:
-        return votes
-    votes = replace(votes, labels_told=options.labels is not None)
+        return scaled(rewritten(votes, options), options)
     values = tidy(votes.labels, absent, column="label")
     if all(value is None for value in values):
         raise VotesError("every vote is missing")
-    labels = ordered_labels(v for v in values if v is not None) if options.labels is None else tuple(options.labels)
-    return relabelled(votes, labels, values)
-
-
-def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label | None] | None = None) -> Votes:
-    """The same votes with their codes as positions in `labels`, which has every label (or value of it) of theirs."""
-    place = recode([*(votes.labels if values is None else values), None], labels)  # code -1 is the last
-    if votes.is_dense:
-        return replace(votes, labels=labels, _dense=place[votes.codes])
-    row, col, code = votes.triples()
-    kept = (codes := place[code]) >= 0
-    return replace(votes, labels=labels, _sparse=(row[kept], col[kept], codes[kept]))
+    read = relabelled(votes, ordered_labels(v for v in values if v is not None), values)
+    if options.labels is None:
+        return scaled(rewritten(read, options), options)
+    named = replace(rewritten(read, options), labels_told=True)
+    return scaled(relabelled(named, tuple(options.labels)), options)
 
 
 def laid_out(table: Table, options: Reading) -> tuple[Table, Layout]:
     """The table, with all its columns, and what each of them is."""
     layout = table.layout(options)
-    if layout.kind == "long" or (every := table.every_column()) is table:
-        return table, layout
-    return every, every.layout(options)  # a juror who joined late must not be missed
+    if layout.kind != "long" and (every := table.every_column()) is not table:  # a juror who joined late is one
+        table, layout = every, every.layout(options)
+    return table, chosen_columns(layout, table.names, options)
 
 
 def votes_of(table: Table, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
     """The votes of a table that keeps the columns of the layout; `is_last`: nobody asks for other cells afterwards."""
-    votes = _cells_of(table, layout, options, is_last=is_last)
+    votes = heard_once(_cells_of(table, layout, options, is_last=is_last), options)
     return with_findings(votes, told_by_table(table, layout, options, votes))
 
 
 def told_by_table(table: Table, layout: Layout, options: Reading, votes: Votes) -> list[Finding]:
     """What is to know of the table that the votes were in."""
-    return list(table_findings(table.names, layout, options, files=len(table.parts), items=votes.total))
+    about = table_findings(table.names, layout, table.told(options), files=len(table.parts), items=votes.total)
+    notes = [note for part in table.parts for note in part.notes]
+    return [*notes, *(() if table.turned is None else table.turned.findings), *about]
 
 
 def _cells_of(table: Table, layout: Layout, options: Reading, *, is_last: bool) -> Votes:
@@ -152,6 +180,7 @@ def _cells_of(table: Table, layout: Layout, options: Reading, *, is_last: bool) 
         items=None if item is None else (table.names[item], _row_names(table, item)),
         counts=None if count is None else whole_counts(cells(table, count), table.names[count]),
         options=options,
+        repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
     )
 
 

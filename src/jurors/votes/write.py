@@ -19,11 +19,13 @@ from jurors.errors import OutputError, VotesError
 from jurors.names import choice
 from jurors.quoting import without_formula
 from jurors.scratch import scratch
+from jurors.votes.abstentions import in_words
 from jurors.votes.faithful import check_faithful, header
 from jurors.votes.files.faults import first_line
-from jurors.votes.files.formats import CELLS, ENDINGS, PACKED, SKETCH_ENDING, is_sketch_name, named_format
+from jurors.votes.files.formats import CELLS, ENDINGS, PACKED, SKETCH_ENDING, WRITTEN, is_sketch_name, named_format
+from jurors.votes.label_codes import NO_VOTE, plain
 from jurors.votes.readers import load_reader
-from jurors.votes.table import NO_VOTE, Votes, plain
+from jurors.votes.table import Votes
 from jurors.whole import is_stream, whole_file, write_whole
 
 Target: TypeAlias = Literal["long", "wide", "counts", "sketch"]
@@ -71,9 +73,7 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: Target | 
     if kind != "parquet":
         write_whole(target, votes_text(votes, chosen, kind))
         return
-    votes = _arranged(votes, chosen)
-    check_faithful(votes, chosen, kind)
-    _write_parquet(votes, chosen, target)
+    _write_parquet(_written(votes, chosen, kind), chosen, target)
 
 
 def votes_text(votes: Votes, layout: Target, format: str = "csv") -> Iterator[str]:
@@ -86,8 +86,7 @@ def votes_text(votes: Votes, layout: Target, format: str = "csv") -> Iterator[st
     """
     if layout == "sketch":
         return iter((load_reader("sketch").text_of(votes),))
-    votes = _arranged(votes, layout)
-    check_faithful(votes, layout, format)
+    votes = _written(votes, layout, format)
     lines = _csv_lines(votes, layout, format) if format in CELLS else _json_lines(votes, layout, format)
     return _pieces(lines)
 
@@ -103,6 +102,12 @@ def chosen_layout(votes: Votes, path: Path | None, layout: Target | None = None)
 
 def losses(votes: Votes, layout: Target) -> list[str]:
     """What this layout does not keep of these votes, in words."""
+    if votes.repeats is not None:
+        return ["the vote is kept that a juror's repeats came to, not each of them", *_other_losses(votes, layout)]
+    return _other_losses(votes, layout)
+
+
+def _other_losses(votes: Votes, layout: Target) -> list[str]:
     if layout in ("counts", "sketch") and votes.counts is None:
         return [f"the {layout} layout counts decision tuples: which item is which is not kept"]
     if layout in ("long", "wide") and votes.counts is not None:
@@ -114,8 +119,9 @@ def _format_of(path: Path, layout: Target) -> str:
     kind = named_format(path.name)
     if kind is None and is_stream(path):  # whose name says nothing: as on standard output
         return "json" if layout == "sketch" else "csv"
-    if kind is None:
-        raise OutputError(f"{path}: the name must end in {', '.join(ENDINGS)} (text also .gz)")
+    if kind not in WRITTEN:
+        endings = ", ".join(ending for ending, written in ENDINGS.items() if written in WRITTEN)
+        raise OutputError(f"{path}: the name must end in {endings} (text also .gz)")
     if layout == "sketch" and kind != "json":
         raise OutputError(f"{path}: a sketch file is JSON; call it {path.name.split('.')[0]}{SKETCH_ENDING}")
     if kind == "parquet" and path.suffix.lower() == PACKED:
@@ -126,18 +132,32 @@ def _format_of(path: Path, layout: Target) -> str:
 # -- rows and columns -----------------------------------------------------------------------------------------
 
 
+def _written(votes: Votes, layout: Target, format: str) -> Votes:
+    """The votes as their rows are written, with a word for abstaining; refused where they would not read back."""
+    check_faithful(_arranged(votes, layout), layout, format)
+    if votes.abstained is None:
+        return _arranged(votes, layout)
+    if len(votes.labels) < 2:
+        raise VotesError("with fewer than two labels abstentions would read back as an answer; write a sketch instead")
+    return _arranged(in_words(votes), layout)
+
+
 def _arranged(votes: Votes, layout: Target) -> Votes:
     """One row per item for long and wide, one row per distinct tuple for counts."""
     if layout == "counts":
         counts = votes.weights
         rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])
-        return replace(votes, rows=len(rows), items=None, counts=sizes, _dense=rows, _sparse=None)
+        return replace(
+            votes, rows=len(rows), items=None, counts=sizes, abstained=None, repeats=None, _dense=rows, _sparse=None
+        )
     if votes.counts is None:
         return votes
     if votes.total > _MOST_ITEMS:
         raise VotesError(f"{votes.total:,} items are too many rows; write counts or a sketch (--to counts)")
     spread = np.repeat(votes.codes, votes.counts, axis=0)
-    return replace(votes, rows=len(spread), items=None, counts=None, _dense=spread, _sparse=None)
+    return replace(
+        votes, rows=len(spread), items=None, counts=None, abstained=None, repeats=None, _dense=spread, _sparse=None
+    )
 
 
 def grouped(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -19,6 +19,8 @@ from jurors.votes.layout import Layout, bare_word, find_column, layout_by_words,
 from jurors.votes.readers import Records, openinference
 from jurors.votes.readers.log_files import parsed
 from jurors.votes.readers.node import Node
+from jurors.votes.scales.rewriting import Rewriting
+from jurors.votes.table import Votes
 
 Vote: TypeAlias = dict[str, Any]
 
@@ -54,9 +56,8 @@ class Rows:
             return []
         if is_first:
             self.pending, self.header = "", None
-        if line.lstrip()[:1] in (b"{", b"[") and (self.header is None or is_first):
-            return self._json(line)
-        return self._row(_text(line), is_first=is_first)
+        is_json = line.lstrip()[:1] in (b"{", b"[") and (self.header is None or is_first)
+        return heard(self._json(line) if is_json else self._row(_text(line), is_first=is_first), self.options)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON's own types."""
@@ -155,12 +156,38 @@ def _layout(names: Sequence[str], options: Reading, time: str | None) -> tuple[L
 
 def votes_of(records: Records, prefix: str = "") -> list[Vote]:
     """What a reader found, one vote each; items of a log that stands alone get its name in front."""
+    if len(records.repetition):
+        records = _once(records)
     times = records.time or [None] * len(records.item)
     return [
         {"item": f"{prefix}{item}" if prefix else item, "juror": juror, "label": label, "time": time}
         for item, juror, label, time in zip(records.item, records.juror, records.label, times, strict=True)
         if label is not None
     ]
+
+
+def _once(records: Records) -> Records:
+    """The records with one vote of a juror on an item, where the log has it several times."""
+    votes = Votes.from_columns(records.item, records.juror, records.label, duplicates="join")
+    row, juror, code = votes.triples()
+    names, labels = votes.item_names(), votes.labels
+    said = [(names[i], votes.jurors[j], labels[k]) for i, j, k in zip(row, juror, code, strict=True)]
+    item, who, label = zip(*said, strict=True) if said else ((), (), ())
+    return Records(item, who, label)
+
+
+def heard(votes: Sequence[Vote], options: Reading) -> list[Vote]:
+    """The votes of the chosen jurors, with labels as the caller would have them.
+
+    In a stream nobody knows yet who will come and what they will say, so that no name is unknown.
+
+    >>> heard([{"juror": "ann", "label": 0.7}, {"juror": "bob", "label": 0.2}], Reading(drop=["bob"], threshold=0.5))
+    [{'juror': 'ann', 'label': 'pass'}]
+    """
+    only, drop = texts(options.only), texts(options.drop)
+    kept = [vote for vote in votes if (not only or str(vote["juror"]) in only) and str(vote["juror"]) not in drop]
+    rewriting = Rewriting.of(options)
+    return [{**vote, "label": rewriting.one(vote["label"])} for vote in kept] if rewriting else kept
 
 
 def _text(line: bytes) -> str:

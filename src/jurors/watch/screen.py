@@ -36,7 +36,7 @@ def _clock() -> str:
 
 def _scores(look: Look) -> str:
     if look.evaluation is None:
-        return look.reason
+        return visible(look.reason)
     calibrated = look.evaluation.calibrated
     score = look.evaluation.score if calibrated is None else calibrated.score
     told = [visible(f"{juror} {value:.2f}") for juror, value in score.items() if value is not None]
@@ -56,6 +56,12 @@ def told_lines(look: Look) -> list[str]:
     if len(look.problems) > 3:
         problems.append(f"not read: {len(look.problems) - 3:,} more")
     return [*map(visible, look.news), *problems, *map(event_line, look.events)]
+
+
+def scale_line(look: Look) -> str:
+    """What the votes are taken for, where they might be something else; nothing where that is plain."""
+    alarms = () if look.evaluation is None else look.evaluation.alarms
+    return next((visible(f"note: {alarm.message}") for alarm in alarms if alarm.kind == "scale"), "")
 
 
 def document_of(look: Look) -> dict[str, Any]:
@@ -96,11 +102,14 @@ class _Lines:
     """A line where something came, and whatever has to be told."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self.quiet, self.told = quiet, False
+        self.quiet, self.told, self.scale = quiet, False, ""
 
     def __call__(self, look: Look) -> None:
         for line in told_lines(look):
             _put(line)
+        if not self.quiet and (scale := scale_line(look)) not in ("", self.scale):
+            _put(scale)
+            self.scale = scale
         if not self.quiet and (look.new or not self.told):
             _put(line_of(look))
             self.told = True

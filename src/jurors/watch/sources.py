@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from jurors.errors import VotesError
-from jurors.options import Reading
+from jurors.errors import OptionError, VotesError
+from jurors.options import Reading, texts
+from jurors.votes.files.formats import named_format
+from jurors.votes.files.inside import is_served, split_inside
 from jurors.votes.readers import Records, find_reader, openinference, read_records
 from jurors.votes.readers.log_files import Files
-from jurors.watch.rows import Rows, Vote, votes_of
+from jurors.watch.rows import Rows, Vote, heard, votes_of
 from jurors.watch.tail import Position, Tail
 
 _LINES = (".jsonl", ".ndjson", ".csv", ".tsv")
@@ -260,7 +262,7 @@ class Folder:
             return []
         self._read[name] = stamp
         try:
-            return votes_of(*self._records(name, path))
+            return heard(votes_of(*self._records(name, path)), self.options)
         except VotesError as error:
             if error.code in _FATAL:
                 raise error.in_file(str(path)) from None
@@ -296,8 +298,18 @@ class Folder:
 
 def source_of(files: Sequence[str], options: Reading, time: str | None = None) -> VoteSource:
     """Standard input, a folder, or a file that may still be to come."""
+    if options.repeat is not None or texts(options.join) or options.duplicates == "join":
+        name = "repeat" if options.repeat is not None else "join" if texts(options.join) else "duplicates"
+        message = (
+            f"--{name} does not apply to a stream, where a juror's later vote corrects the earlier: grade the file"
+        )
+        raise OptionError(message, code="does_not_apply", name=name)
     if len(files) != 1:
         raise VotesError("one file, one folder or - is watched at a time; put several files into one folder")
+    if options.transpose:
+        raise OptionError("lines that come in cannot be turned; leave --transpose out", code="does_not_apply")
+    if is_served(files[0]) or split_inside(files[0])[1] or named_format(files[0]) == "xlsx":
+        raise VotesError("workbooks and databases do not grow line by line; `jurors grade` reads them as they are")
     if files[0] == "-":
         return StandardInput(options, time)
     path = Path(files[0])

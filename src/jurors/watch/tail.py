@@ -170,7 +170,7 @@ def _is_record(line: bytes) -> bool:
     """Whether a line without an end is all there is to it: a record of JSON closes its own bracket."""
     try:
         return line[:1] == b"{" and isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):  # nested too deeply to be a vote
         return False
 
 

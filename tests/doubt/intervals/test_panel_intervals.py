@@ -25,7 +25,7 @@ def test_items_are_drawn_and_gold_stays() -> None:
     drawn = _draw(rng(1), weights, gold, 50)
     assert (drawn[:, 2] == 7).all()
     assert np.array_equal(drawn[:, [0, 3]], rng(1).multinomial(6, [5 / 6, 1 / 6], size=50))
-    assert (_draw(rng(1), weights, np.zeros((4, 2)), 3) == weights).all()
+    assert (_draw(rng(1), weights, np.tile([1.0, 0.0], (4, 1)), 3) == weights).all()
 
 
 @pytest.mark.parametrize(("cells", "sizes"), [(24, [2, 2, 2, 1]), (1, [1] * 7), (10_000, [7])])
@@ -39,7 +39,7 @@ def test_as_many_replicates_at_a_time_as_fit(cells: int, sizes: list[int], monke
     fits = {"heavy": None, "light": None, "too light": None}
     choice = SimpleNamespace(weights={"heavy": 0.6, "light": 0.2, "too light": 0.04, "unknown": 0.16}, fits=fits)
     data = SimpleNamespace(labels=2, rows=3, weights=np.array([[5.0, 7.0, 9.0]]))
-    panel: Any = SimpleNamespace(data=data, coupling=None, choice=choice, gold=None)
+    panel: Any = SimpleNamespace(data=data, spoken=data, coupling=None, choice=choice, gold=None)
     parts = list(_replicates(panel, 7, seed=3))
     assert [len(drawn) for drawn, _ in parts] == sizes
     for drawn, posterior in parts:
@@ -63,7 +63,8 @@ def test_directions_weigh_items_by_the_root_of_their_count_and_leave_gold_alone(
     monkeypatch.setattr(panel_intervals, "_moved_statistics", lambda *_: statistics)
     gold = np.array([[np.nan, np.nan], [1.0, 0.0], [np.nan, np.nan]])
     data = SimpleNamespace(rows=3, labels=2, weights=np.array([[4.0, 9.0, 16.0]]))
-    panel: Any = SimpleNamespace(data=data, gold=gold, choice=SimpleNamespace(fit=SimpleNamespace(posterior=None)))
+    choice = SimpleNamespace(fit=SimpleNamespace(posterior=None))
+    panel: Any = SimpleNamespace(data=data, spoken=data, gold=gold, choice=choice)
     total = panel_intervals._first_order(panel, "test", 1)
     moved = np.concatenate(drawn, axis=1)
     assert moved.shape == (3, panel_intervals.DIRECTIONS)

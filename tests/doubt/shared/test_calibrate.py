@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jurors.doubt.shared import expected
+from jurors.doubt.shared import expected, scenarios
 from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, _own_deviation, _scores, calibrate
 from jurors.doubt.shared.jury_votes import Jury, count_voices, log_odds, majority_posterior
 from jurors.doubt.shared.reference import shipped_population
@@ -205,3 +205,21 @@ def test_scores_and_what_stays_unknown_of_them_by_hand() -> None:
     )  # fmt: skip
     assert told == pytest.approx(np.array([[0.7, 0.7], [0.5, 0.5]]) + 0.8 * shift)
     assert left == pytest.approx(np.array([10 / 100**2 + own[0] * 0.64, 5 / 50**2 + own[1]]))
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+def test_a_tempered_posterior_by_hand_however_many_rows_are_worked_out_at_a_time(
+    many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jury, _ = random_jury(tuples=50)
+    odds, log_rho = log_odds(jury.posterior, jury.voices), np.array([-2.0, -9.0])
+    slant = np.array([[0.3, -0.1, 0.0], [0.0, 0.0, 0.0]])
+    monkeypatch.setattr(scenarios, "MANY", many)  # in single and in double precision
+    monkeypatch.setattr(scenarios, "_IN_CACHE", 42)  # seven rows
+    found = scenarios.temper(odds, jury.voices, log_rho, slant)
+    tau = 1 / (1 + np.maximum(jury.voices - 1, 0)[:, None] * np.exp(log_rho))
+    z = np.exp(odds[:, :, None] * tau[:, None] + slant.T)
+    assert found == pytest.approx(z / z.sum(axis=1, keepdims=True), abs=1e-6 if many == 0 else 1e-14)
+    assert scenarios.temper(odds, jury.voices, log_rho[:0], slant[:0]).shape == (50, 3, 0)
+    mean = scenarios.temper_mean(odds, jury.voices, log_rho, slant)
+    assert mean == pytest.approx(found.mean(axis=2), abs=1e-6 if many == 0 else 1e-14)

@@ -12,13 +12,14 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from jurors.evaluate.panel import model_choice
-from jurors.evaluate.panel.expectation import Parameters, first_parameters, pose
+from jurors.evaluate.panel.expectation import _improve, first_parameters, pose
 from jurors.evaluate.panel.hidden_votes import hide
 from jurors.evaluate.panel.latent import MODELS, fit_latent, juror_scores
 from jurors.evaluate.panel.model_choice import (
     ModelChoice,
     _average,
     _Contest,
+    _End,
     _identifiable,
     _stack_weights,
     choose_latent,
@@ -45,15 +46,16 @@ def settled(
 
 def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
     visible, hidden, _ = hide(DATA, 1)
-    ends = {model: (pose(visible, model, 2.0), first_parameters(pose(visible, model, 2.0))) for model in MODELS}
+    problems = {model: pose(visible, model, 2.0) for model in MODELS}
+    ends = {model: _End(problem, first_parameters(problem), 0, True) for model, problem in problems.items()}
     contest = _Contest.judge(ends, hidden, visible)
     assert contest.models == list(MODELS)
     touched = sorted(set(hidden.row.tolist()))
     assert np.flatnonzero(contest.items).tolist() == touched
     assert (contest.items[touched] == visible.weights[0][touched]).all()
-    for k, (problem, at) in enumerate(ends.values()):
+    for k, end in enumerate(ends.values()):
         tuples, jurors = np.zeros(visible.rows), np.zeros(DATA.jurors)
-        for chance, row, cell in zip(hidden.chances(problem, at), hidden.row, hidden.cell, strict=True):
+        for chance, row, cell in zip(hidden.chances(end.problem, end.at), hidden.row, hidden.cell, strict=True):
             tuples[row] += chance
             jurors[cell // 2] += chance * visible.weights[0][row]
         assert contest.by_tuple[k] == pytest.approx(tuples)
@@ -178,13 +180,39 @@ def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(mo
     assert again.hidden_log_likelihood == choice.hidden_log_likelihood
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_tuples_left_alone_count_as_if_they_were_worked_out_again(model: str, sparse: bool) -> None:
+    data = panel(6, items=400, jurors=7, sparse=sparse)
+    problem = pose(data, model, 2.0)
+    at, rows = first_parameters(problem), np.arange(data.rows)
+    end, others = _End(problem, at, 0, True), rows[rows % 3 > 0]
+    beside = end.beside(data.take(others), others)
+    part = replace(pose(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, beside=beside)
+    whole, pieces = (_improve(problem, at)[0].flat for problem in (problem, part))
+    assert pieces == pytest.approx(whole, abs=1e-4 if sparse else 1e-9)
+
+
+def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = panel(6, items=900, jurors=7, sparse=True)
+    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    starts = fitter.all(data, MODELS, {})
+    monkeypatch.setattr(model_choice, "_PLENTY", 0)
+    whole = model_choice._compare(data, starts, fitter)
+    monkeypatch.setattr(model_choice, "_SHOWN", data.held // 3)
+    part = model_choice._compare(data, starts, fitter)
+    assert 0.1 < np.count_nonzero(part.items) / np.count_nonzero(whole.items) < 0.5
+    means = [contest.by_tuple @ contest.items / contest.items.sum() for contest in (whole, part)]
+    assert means[1] == pytest.approx(means[0], abs=0.2)
+
+
 def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     data = panel(5, items=120, sparse=True)
     fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
-    starts = {"confusion": fit_latent(data, "confusion").parameters}
+    starts = fitter.all(data, ["confusion"], {})
     compare, tolerances = model_choice._compare, []
 
-    def watched(data: Incidence, ends: dict[str, Parameters], fitter: model_choice._Fitter) -> _Contest:
+    def watched(data: Incidence, ends: dict[str, _End], fitter: model_choice._Fitter) -> _Contest:
         tolerances.append(fitter.tolerance)
         return compare(data, ends, fitter)
 

@@ -16,6 +16,7 @@ from jurors.evaluate.trio.float_decode import decode_floats, vote_start
 from jurors.evaluate.trio.slicing import Algebra, Slicing
 from jurors.numbers.arrays import Integers
 from jurors.sketch.incidence import Incidence
+from jurors.sketch.pairs import Pairs
 
 
 def sketch_of(codes: Integers) -> Sketch:
@@ -49,25 +50,27 @@ def test_a_copy_speaks_where_the_original_is_silent_and_nowhere_else(sparse: boo
 
 def test_jurors_who_never_disagree_on_enough_items_are_looked_at() -> None:
     codes = np.array([[0, 0, 1, -1]] * 12 + [[1, 1, 1, 0]] * 11 + [[1, -1, 0, 0]])
-    assert panel._never_disagree(sketch_of(codes[1:])) == {}  # 22 items: 11 disagreements are expected of coins, not 12
+    assert (
+        panel._never_disagree(Pairs(sketch_of(codes[1:]))) == {}
+    )  # 22 items: 11 disagreements expected of coins, not 12
     more = np.concatenate([codes, [[0, 0, 0, 1]]])
-    assert panel._never_disagree(sketch_of(more)) == {1: (0, 24)}
-    assert panel._never_disagree(sketch_of(np.concatenate([more, [[0, 1, 0, 1]]]))) == {}
-    assert panel._never_disagree(sketch_of(more[:, :2])) == {}  # two alone
+    assert panel._never_disagree(Pairs(sketch_of(more))) == {1: (0, 24)}
+    assert panel._never_disagree(Pairs(sketch_of(np.concatenate([more, [[0, 1, 0, 1]]])))) == {}
+    assert panel._never_disagree(Pairs(sketch_of(more[:, :2]))) == {}  # two alone
     chain = np.repeat(more[:, :1], 4, axis=1)
-    assert panel._never_disagree(sketch_of(chain)) == {1: (0, 25), 2: (0, 25), 3: (0, 25)}
+    assert panel._never_disagree(Pairs(sketch_of(chain))) == {1: (0, 25), 2: (0, 25), 3: (0, 25)}
 
 
 def test_two_who_are_nearly_always_right_are_no_copies_of_each_other() -> None:
     votes = simulate(400, 6, seed=1, low=0.65, high=0.8).votes
     votes[:, 5] = votes[:, 2]
     sketch = sketch_of(votes)
-    assert panel._copies(sketch, sketch.tuples, None) == {5: 2}
+    assert panel._copies(Pairs(sketch), sketch.tuples, None) == {5: 2}
     best = simulate(100, 5, seed=2, low=0.7, high=0.8)
     best.votes[:, :2] = best.truth[:, None]
     sketch = sketch_of(best.votes)
-    assert panel._never_disagree(sketch)
-    assert panel._copies(sketch, sketch.tuples, None) == {}
+    assert panel._never_disagree(Pairs(sketch))
+    assert panel._copies(Pairs(sketch), sketch.tuples, None) == {}
     (alarm,) = panel._copy_alarms(sketch, {3: 1})
     assert (alarm.kind, alarm.level, alarm.jurors) == ("twin_jurors", "warning", (sketch.jurors[1], sketch.jurors[3]))
 

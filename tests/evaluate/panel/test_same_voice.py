@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import shlex
+
 import numpy as np
 import pytest
 from panels import simulate
 
 import jurors
-from jurors.evaluate.panel.same_voice import named_alike, repeated_name, same_voices
+from jurors.evaluate.panel.same_voice import named_alike, possible_repeats, repeated_name, same_voices
 from jurors.sketch import Sketch
 
 NAMES = ("gpt#1", "gpt#2", "gpt#3", "ann", "bob", "cy", "di")
@@ -39,6 +41,53 @@ def test_names_that_say_once_more(name: str, judge: str) -> None:
 )  # fmt: skip
 def test_names_that_do_not(name: str) -> None:
     assert repeated_name(name) is None
+
+
+@pytest.mark.parametrize("name", ["judge (run 2)", "judge-sample-3", "annotator run 2", "model_epoch_1"])
+def test_a_word_for_once_more_counts_after_a_role_too(name: str) -> None:
+    assert repeated_name(name) is not None
+
+
+def one_judge(base: str, others: tuple[str, ...], seed: int = 0, blind: float = 0.25) -> Sketch:
+    """Three answers of a judge with a blind spot, and other jurors."""
+    rng = np.random.default_rng(seed)
+    truth, wrong = rng.random(300) < 0.5, rng.random(300) < blind
+    right = [wrong ^ (rng.random(300) < 0.95) for _ in range(3)] + [rng.random(300) < 0.8 for _ in others]
+    names = (*(f"{base}{k + 1}" for k in range(3)), *others)
+    return Sketch.from_votes(jurors.Votes.from_matrix(np.column_stack(right) == truth[:, None], jurors=names))
+
+
+@pytest.mark.parametrize("base", ["judge_", "judge", "judge ", "llm-", "gpt-4_", "sample", "answer "])
+def test_a_number_may_count_how_often_one_was_asked(base: str) -> None:
+    sketch = one_judge(base, ("ann", "bob"))
+    (group,) = possible_repeats(sketch).values()
+    assert group == (0, 1, 2)
+    (alarm,) = [alarm for alarm in jurors.grade(sketch).alarms if alarm.kind == "possible_repeats"]
+    assert alarm.level == "warning"
+    assert f"say so with --join {shlex.quote(next(iter(possible_repeats(sketch))))}" in alarm.message
+    assert jurors.grade(sketch, join=list(possible_repeats(sketch))).jurors[1:] == ("ann", "bob")
+
+
+@pytest.mark.parametrize("base", ["annotator", "juror ", "r", "w", "expert_", "text-davinci-00", "v0.", "phi-", "gpt"])
+def test_people_and_versions_are_not_taken_for_repeats(base: str) -> None:
+    assert possible_repeats(one_judge(base, ("ann", "bob"))) == {}
+
+
+def test_judges_who_err_apart_are_not_taken_for_one() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.random(400) < 0.5
+    right = rng.random((400, 6)) < 0.85
+    names = ("judge_1", "judge_2", "judge_3", "ann", "bob", "cy")
+    assert possible_repeats(Sketch.from_votes(jurors.Votes.from_matrix(right == truth[:, None], jurors=names))) == {}
+
+
+def test_where_all_are_called_judge_it_is_a_note_and_no_voice_is_taken_away() -> None:
+    sketch = one_judge("judge_", ())
+    result = jurors.grade(sketch)
+    (alarm,) = [alarm for alarm in result.alarms if alarm.kind == "possible_repeats"]
+    assert alarm.level == "note"
+    assert len(set(result.voices)) == 3
+    assert possible_repeats(one_judge("classifier ", ())) == {}
 
 
 def test_the_plain_name_is_the_first_time_and_a_spelling_twice_is_none() -> None:

@@ -155,3 +155,20 @@ def test_a_direction_on_a_plateau_is_left_there(monkeypatch: pytest.MonkeyPatch)
     assert (end.prior[:, flat] == 0).all()
     length = 1 / steep[1 - flat]  # the first step of steepest descent
     assert end.table[:, :, 1 - flat] == pytest.approx(length * asked.table[:, :, 1 - flat], rel=1e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize(("model", "labels"), [("confusion", 3), ("strata", 2)])
+def test_directions_are_solved_together_as_they_are_alone(model: str, labels: int) -> None:
+    problem, at = posed(model, labels)
+    for _ in range(100):
+        at, _ = _improve(problem, at)
+    linear = Linearised(problem, at)
+    drawn = np.random.default_rng(8).normal(size=(problem.data.rows, 5)).astype(np.float32)
+    drawn[:, 1] = 0.0  # settled before all others
+    together = linear.solve(drawn)
+    for k in range(5):
+        alone = linear.solve(drawn[:, [k]])
+        assert together.table[:, :, [k]] == pytest.approx(alone.table, rel=1e-2, abs=1e-3)
+        assert together.prior[:, [k]] == pytest.approx(alone.prior, rel=1e-2, abs=1e-3)
+        if alone.away is not None and together.away is not None:
+            assert together.away[:, [k]] == pytest.approx(alone.away, rel=1e-2, abs=1e-3)

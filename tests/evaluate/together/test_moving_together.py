@@ -13,11 +13,11 @@ from scipy.stats import chi2
 
 import jurors
 from jurors import Sketch, Votes
+from jurors.evaluate.accord.agreement_statistics import agreement_statistics
 from jurors.evaluate.fit import float_solution
-from jurors.evaluate.panel.latent import fit_latent
+from jurors.evaluate.panel.latent import classes_of, fit_latent
 from jurors.evaluate.together import residual
 from jurors.evaluate.together.agreement_residual import AgreementTest, agreement_test
-from jurors.evaluate.together.agreement_statistics import agreement_statistics
 from jurors.evaluate.together.dependence import (
     Dependence,
     dependence_of,
@@ -30,7 +30,7 @@ from jurors.evaluate.together.residual import ResidualTest, residual_test
 from jurors.evaluate.together.thresholds import grouping_bar, naming_bar
 from jurors.numbers.arrays import Floats
 from jurors.sketch.pairs import Pairs, incidence_of
-from jurors.sketch.panel_moments import PairMoments
+from jurors.sketch.panel_moments import PairMoments, pair_moments
 
 NAN = float("nan")
 OFF = ~np.eye(3, dtype=bool)
@@ -229,7 +229,7 @@ def test_jurors_who_share_no_pair_that_counts_leave_nothing_to_test() -> None:
 
 def test_pairs_within_a_group_take_no_part() -> None:
     sketch = Sketch.from_votes(Votes.from_matrix(simulate(500, 6, seed=1).votes, labels=(0, 1)))
-    test = residual_test(sketch, [(1, 4, 5)])
+    test = residual_test(Pairs(sketch), [(1, 4, 5)])
     assert test is not None
     assert not any(test.counted[i, j] for i, j in ((1, 4), (1, 5), (4, 5)))
     assert test.counted.sum() == 12
@@ -263,7 +263,7 @@ def test_agreement_beyond_a_fit_is_counted_in_binomial_standard_errors() -> None
     panel = simulate(400, 5, seed=5, prevalence=(0.5, 0.3, 0.2), density=0.9)
     sketch = Sketch.from_votes(Votes.from_matrix(panel.votes, labels=(0, 1, 2)))
     fit = fit_latent(incidence_of(sketch), "confusion")
-    test, pairs = agreement_test(sketch, fit), Pairs(sketch)
+    test, pairs = agreement_test(Pairs(sketch), *classes_of(fit)), Pairs(sketch)
     assert test is not None
     z = []
     for p, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
@@ -272,7 +272,7 @@ def test_agreement_beyond_a_fit_is_counted_in_binomial_standard_errors() -> None
         z.append(test.excess[p] / np.sqrt(expected * (1 - expected) / pairs.items[p]))
     assert test.z == pytest.approx(z)
     assert test.p_value == pytest.approx(chi2.sf(np.square(z).sum(), 10 - 5))
-    assert agreement_test(sketch.take(sketch.jurors[:3]), fit) is None
+    assert agreement_test(Pairs(sketch.take(sketch.jurors[:3])), *classes_of(fit)) is None
 
 
 def test_the_size_of_an_excess_is_what_chance_does_not_give() -> None:
@@ -309,3 +309,14 @@ def test_a_grade_that_is_no_number_counts_as_chance() -> None:
     confusion[0] = NAN
     unknown = dependence_of(sketch, float_solution(sketch, np.array([0.6, 0.4]), confusion, np.full(4, 0.5)))
     assert unknown.correlation[0, 1] == pytest.approx(known.correlation[0, 1])
+
+
+def test_pairs_that_somebody_has_are_not_counted_again() -> None:
+    sketch = Sketch.from_votes(Votes.from_matrix(simulate(200, 5, seed=3).votes))
+    solution = float_solution(
+        sketch, np.array([0.5, 0.5]), np.full((5, 2, 2), [[0.8, 0.2], [0.2, 0.8]]), np.full(5, 0.8)
+    )
+    pairs = pair_moments(Pairs(sketch))
+    given, counted = dependence_of(sketch, solution, pairs), dependence_of(sketch, solution)
+    assert np.array_equal(given.correlation, counted.correlation, equal_nan=True)
+    assert given.items is pairs.items

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     folder: Path = tmp_path_factory.mktemp("store")
-    with running(str(folder / "votes.db")) as address, httpx.Client(base_url=address, timeout=30) as client:
+    with running(str(folder / "votes.db")) as address, httpx.Client(base_url=address, timeout=120) as client:
         client.put("/v1/projects/shop", json={"window": 50}).raise_for_status()
         client.put("/v1/projects/bare").raise_for_status()
         said = ["yyy", "nnn", "yyn", "nny", "yny", "nyn", "yyy", "nnn", "nyy", "ynn"] * 12

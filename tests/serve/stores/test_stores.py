@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,6 +107,21 @@ def test_a_store_is_brought_up_to_date_once_and_a_newer_one_is_refused(place: st
     store.close()
     with pytest.raises(Refused, match="written by a newer jurors"):
         open_store(place)
+
+
+def test_servers_that_start_at_once_on_a_new_file_all_open_it(tmp_path: Path) -> None:
+    def opened(number: int) -> bool:
+        open_store(str(tmp_path / f"{number // 4}.db")).close()
+        return True
+
+    with ThreadPoolExecutor(4) as servers:  # the first of each four makes the file, while the others come in
+        assert all(servers.map(opened, range(160)))
+
+
+def test_of_many_who_make_a_project_at_once_one_makes_it(store: Store) -> None:
+    with ThreadPoolExecutor(4) as servers:
+        made = list(servers.map(lambda number: store.put_project(f"p{number // 4}", {}), range(80)))
+    assert sum(is_new for _, is_new in made) == len({project.id for project, _ in made}) == 20
 
 
 def test_hostile_names_are_only_names(store: Store) -> None:

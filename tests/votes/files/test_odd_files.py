@@ -72,6 +72,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(vars(room), "least", 100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_file_that_holds_too_much_is_one_line_that_names_the_flag(tmp_path: Path, name: str) -> None:

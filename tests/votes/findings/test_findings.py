@@ -45,7 +45,7 @@ def test_words_for_no_vote_and_abstentions_are_counted_alike_everywhere(text: st
         kinds = said(found)
         assert kinds["missing_words"][1] == 3.0
         assert "'N/A' (2)" in kinds["missing_words"][0]
-        assert kinds["abstentions"] == ("abstentions, counted as no vote: 'bob' 1, 'cy' 1", 2.0)
+        assert kinds["abstentions"] == ("'pass': 2 abstentions, which are never a true label ('bob' 1, 'cy' 1)", 2.0)
         assert set(kinds) == {"missing_words", "abstentions"}
 
 
@@ -60,12 +60,16 @@ def test_grade_says_what_the_reader_found(tmp_path: Path) -> None:
 
 
 def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> None:
-    text = WIDE.replace("pass", "unsure")
+    text = WIDE.replace("pass", "undecided")
     (alarm,) = (a for a in jurors.grade(io.StringIO(text), method="majority").alarms if a.kind == "ambiguous_words")
-    assert (alarm.level, alarm.labels, alarm.value) == ("alarm", ("unsure",), 2.0)
-    for flag in ("--missing unsure", "--abstain unsure", "--labels no,unsure,yes"):
+    assert (alarm.level, alarm.labels, alarm.value) == ("alarm", ("undecided",), 2.0)
+    for flag in ("--missing undecided", "--abstain undecided", "--labels no,undecided,yes"):
         assert flag in alarm.message
-    for chosen in ({"missing": ["unsure"]}, {"abstain": ["unsure"]}, {"labels": ["no", "unsure", "yes", "N/A", "-"]}):
+    for chosen in (
+        {"missing": ["undecided"]},
+        {"abstain": ["undecided"]},
+        {"labels": ["no", "undecided", "yes", "N/A", "-"]},
+    ):
         votes = read_votes(io.StringIO(text), **chosen)  # type: ignore[arg-type]
         assert "ambiguous_words" not in said(find_all(votes))
 
@@ -109,7 +113,7 @@ def test_what_several_files_were_taken_for_is_said(tmp_path: Path) -> None:
 
 def test_commands_without_alarms_of_their_own_warn_on_stderr(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
-    path.write_text(WIDE.replace("pass", "unsure"))
+    path.write_text(WIDE.replace("pass", "undecided"))
     for command in ("agreement", "sketch", "convert", "bounds"):
         result = CliRunner().invoke(main, [command, str(path)])
         assert result.exit_code == 0, (command, result.output)
@@ -128,3 +132,10 @@ def test_who_follows_most_others_is_told_from_the_tally_of_all(labels: int) -> N
         followed = contested & (others.argmax(axis=1) == codes[:, k])
         assert items == counts[contested].sum()
         assert share == pytest.approx(counts[followed].sum() / items)
+
+
+@pytest.mark.parametrize("written", [str, "{}%".format, "{:e}".format, lambda x: str(x).replace(".", ",")])
+def test_many_numbers_are_no_free_text_however_they_are_written(written: Any) -> None:
+    said = np.random.default_rng(2).integers(100, 10_000, (60, 3)) / 100
+    votes = Votes.from_matrix([[written(x) for x in row] for row in said.tolist()], scale=None)
+    assert "free_text" not in {finding.kind for finding in find_all(votes)}

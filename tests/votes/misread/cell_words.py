@@ -41,16 +41,18 @@ def words() -> None:
         ("unsure", "idk", "refused", "tie", "ERROR", "Unknown", "not sure", "don't know", "invalid")
     ):
         cut = random.Random(200 + k)
-        rows = [[word if cut.random() < 0.12 else x for x in row] for row in ROWS]
+        gaps = [[None if cut.random() < 0.12 else x for x in row] for row in ROWS]
+        rows = [[word if x is None else x for x in row] for row in gaps]
+        abstains = word in ("unsure", "idk", "not sure", "don't know")  # an answer that is never a true label
         name = f"maybe_{k}_" + "".join(c for c in word if c.isalnum())
         wide(
             name,
             {"item": IDS},
             before=True,
             rows=rows,
-            truth=None,
+            truth=right(gaps) if abstains else None,
             group="words",
-            accept="alarm refuse",
+            accept="right" if abstains else "alarm refuse",
             kinds="ambiguous_words",
         )
     cut = random.Random(300)

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
-from jurors import VotesError, read_votes
+from jurors import VotesError, label, read_votes
 from jurors.votes.item_texts import read_item_texts
 from jurors.votes.readers import inspect_ai
 from jurors.votes.readers.archive import Archive
@@ -130,6 +131,28 @@ def test_a_single_scorer_everywhere_makes_the_models_the_jurors(logs: Path) -> N
     }
 
 
+def log_of(model: str, epochs: dict[int, str], *scorers: str) -> dict[str, Any]:
+    scores = [{name: {"value": value} for name in scorers} for value in epochs.values()]
+    samples = [
+        {"id": "q", "epoch": epoch, "input": "?", "scores": one} for epoch, one in zip(epochs, scores, strict=True)
+    ]
+    spec = {"task": "quiz", "model": model, "dataset": {"name": "d"}}
+    return {"version": 2, "status": "success", "eval": spec, "samples": samples}
+
+
+def test_an_epoch_is_an_item_to_scorers_and_a_repetition_where_models_are_the_jurors(tmp_path: Path) -> None:
+    epochs = {"m": {1: "C", 2: "I", 3: "C"}, "n": {1: "I", 2: "I", 3: "C"}}
+    for model, own in epochs.items():
+        (tmp_path / f"{model}.json").write_text(json.dumps(log_of(model, own, "match")))
+    votes = read_votes(tmp_path)
+    assert votes.to_frame().to_numpy().tolist() == [["q", "match:m", "C"], ["q", "match:n", "I"]]
+    assert votes.repeats is not None
+    assert votes.repeats.said.tolist() == [[0, 0, 1], [0, 1, 1]]
+    (tmp_path / "m.json").write_text(json.dumps(log_of("m", epochs["m"], "match", "polite")))
+    (tmp_path / "n.json").unlink()
+    assert said(tmp_path, inspect_ai)["polite"] == {"q_epoch_1": "C", "q_epoch_2": "I", "q_epoch_3": "C"}
+
+
 def test_a_run_repeated_is_told_apart_by_its_file(logs: Path) -> None:
     assert set(said(logs / "twice", inspect_ai)) == {f"match:{path.stem}" for path in (logs / "twice").iterdir()}
 
@@ -191,6 +214,51 @@ def test_a_list_of_values_is_refused(logs: Path) -> None:
         said(logs / "listed", inspect_ai)
 
 
+def test_the_metric_reports_what_the_graders_are_worth(logs: Path) -> None:
+    figures = json.loads((logs / "jury" / "metrics.json").read_text())["majority"]
+    scores = [figures[f"score of mockllm/{name}"] for name in ("sharp", "fair", "plain", "poor")]
+    assert scores[0] == max(scores)
+    assert scores[3] == min(scores)
+    assert 1 <= figures["effective graders"] <= 4
+    assert {"accuracy", "wrong labels", "alarms", "warnings"} < set(figures)
+
+
+def test_the_plug_in_labels_by_the_jury_and_keeps_the_votes(logs: Path) -> None:
+    made = json.loads((logs / "jury" / "metrics.json").read_text())
+    labelled = label(only_file(logs / "jury" / "learnt"))
+    assert made["labels"] == dict(zip(labelled.items.tolist(), labelled.label.tolist(), strict=True))
+    assert set(made["learnt"].values()) == {"C", "I"}
+    (first,) = (logs / "jury" / "first").glob("*.eval")
+    assert said(logs / "jury" / "learnt", inspect_ai) == said(first, inspect_ai)
+
+
+def test_what_our_scorer_made_of_the_votes_is_no_juror(logs: Path) -> None:
+    labelled, (first,) = logs / "jury" / "labelled", (logs / "jury" / "first").glob("*.eval")
+    scores = Archive(labelled / "log.eval").document("samples/q0_epoch_1.json")["scores"].value
+    assert {"jury_label", "jury_label1"} < set(scores)
+    assert said(labelled, inspect_ai) == said(first, inspect_ai)
+
+
+def test_the_metric_says_nothing_before_there_is_a_score(logs: Path) -> None:
+    """Inspect AI asks while the run goes on: a warning at that moment is about nothing."""
+    made = json.loads((logs / "jury" / "metrics.json").read_text())
+    assert made["before the first sample"] == {}
+    assert made["warned before"] == []
+    assert made["warned at the first score"]
+    assert all("of 1 scores" in line for line in made["warned at the first score"])
+
+
+def test_the_report_lies_beside_the_log_where_it_was_asked_for(logs: Path) -> None:
+    (log,) = (logs / "jury" / "first").glob("*.eval")
+    assert log.with_suffix(".html").read_text().startswith("<!doctype html>")
+    assert not list((logs / "jury" / "learnt").glob("*.html"))
+
+
+def test_inspect_ai_finds_the_plug_in() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["inspect_ai"] == {"jurors": "jurors.hosts.inspect_jury"}
+
+
 @pytest.mark.parametrize("format", ["eval", "json"])
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.99])
 def test_a_file_cut_short_is_one_line(logs: Path, tmp_path: Path, format: str, share: float) -> None:
@@ -210,6 +278,15 @@ def test_damage_inside_an_archive_is_noticed(logs: Path, tmp_path: Path) -> None
     (tmp_path / "log.eval").write_bytes(content)
     with pytest.raises(VotesError, match=r"samples/q0_epoch_1.json in the archive is damaged"):
         said(tmp_path / "log.eval", inspect_ai)
+
+
+def test_without_zstandard_an_archive_is_one_line_that_says_what_to_install(
+    logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(VotesError, match=r"the archive is packed with zstd; .*'jurors\[zstd\]'$") as raised:
+        read_votes(only_file(logs / "every-eval"))
+    assert one_line(raised.value)
 
 
 def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
@@ -242,7 +319,39 @@ def test_a_log_that_is_not_as_it_should_be_is_one_line(logs: Path, tmp_path: Pat
     assert one_line(raised.value)
 
 
-@pytest.mark.parametrize("version", [3, 99, 0, "x", None, True])
+def test_collected_panels_fall_into_their_models_where_everybody_voted(logs: Path) -> None:
+    votes = read_votes(only_file(logs / "collected"))
+    assert said(logs / "collected", inspect_ai) == {
+        "mockllm/a": {"q0": "I", "q1": "C", "q2": None},
+        "mockllm/b": {"q0": "C", "q1": "C", "q2": None},
+        "mockllm/lost": {"q0": "I", "q1": "I", "q2": None},
+    }
+    (finding,) = [one for one in votes.findings if one.kind == "unclear_votes"]
+    assert "in 1 of 3 samples" in finding.message
+
+
+def test_several_scorers_in_one_are_jurors_each(logs: Path) -> None:
+    assert said(logs / "several", inspect_ai) == {
+        "model_graded_fact": {"q0": None, "q1": "C", "q2": None},  # no majority of two, so that nobody's vote is clear
+        "model_graded_qa:mockllm/a": {"q0": None, "q1": "C", "q2": None},
+        "model_graded_qa:mockllm/b": {"q0": None, "q1": "C", "q2": None},
+        "match": {"q0": None, "q1": "C", "q2": None},
+    }
+    assert list(said(logs / "several-mode", inspect_ai)) == ["multi_scorer"], (
+        "the panel of its first part is not its own"
+    )
+
+
+@pytest.mark.parametrize("version", [3, 99])
+def test_a_newer_log_is_read_with_a_warning(logs: Path, tmp_path: Path, version: int) -> None:
+    log = json.loads(only_file(logs / "stumbling").read_text())
+    (tmp_path / "log.json").write_text(json.dumps({**log, "version": version}))
+    votes = read_votes(tmp_path / "log.json")
+    assert votes.n_votes == read_votes(only_file(logs / "stumbling")).n_votes
+    assert [(one.kind, one.level) for one in votes.findings] == [("newer_format", "warning")]
+
+
+@pytest.mark.parametrize("version", [0, "x", None, True])
 def test_a_version_that_is_not_known_is_one_line(logs: Path, tmp_path: Path, version: Any) -> None:
     log = json.loads(only_file(logs / "stumbling").read_text())
     (tmp_path / "log.json").write_text(json.dumps({**log, "version": version}))
@@ -279,3 +388,42 @@ def test_tables_of_votes_are_not_taken_for_logs(tmp_path: Path) -> None:
     for path in tmp_path.iterdir():
         assert not inspect_ai.recognises(files_of(path))
         assert recognised_as(path) is None
+
+
+def test_a_log_that_inspect_score_left_beside_the_first_doubles_nobody(logs: Path) -> None:
+    (first,) = (logs / "jury" / "first").glob("*.eval")
+    assert said(logs / "jury" / "rescored", inspect_ai) == said(first, inspect_ai)
+
+
+def scored(source: Path, target: Path, change: Any) -> None:
+    """The JSON log as `inspect score` writes it beside the first: of the same run, with other scores."""
+    log = json.loads(source.read_text())
+    for sample in log["samples"]:
+        change(sample["scores"])
+        sample["events"] = [*sample["events"], {"event": "score", "timestamp": "2099-01-01T00:00:00+00:00"}]
+    target.write_text(json.dumps(log))
+
+
+def test_a_log_scored_again_beside_the_first_adds_what_is_new(logs: Path, tmp_path: Path) -> None:
+    first = Path(shutil.copy(only_file(logs / "every-json"), tmp_path / "run.json"))
+    scored(first, tmp_path / "run-scored.json", lambda scores: scores.update(polite={"value": "C"}))
+    before, after = said(first, inspect_ai), said(tmp_path, inspect_ai)
+    assert set(after) == {*before, "polite"}
+    assert {juror: after[juror] for juror in before} == before
+    (finding,) = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
+    assert finding.level == "note"
+    assert finding.message.startswith("'run' and 'run-scored' are one run, scored again: the same votes of ")
+
+
+def test_a_scorer_that_says_something_else_the_second_time_is_told(logs: Path, tmp_path: Path) -> None:
+    first = Path(shutil.copy(only_file(logs / "stumbling"), tmp_path / "run.json"))
+    scored(
+        first, tmp_path / "run-scored.json", lambda scores: scores.get("match", {}).update(explanation="on reflection")
+    )
+    assert set(said(tmp_path, inspect_ai)) == {"includes", "match:run", "match:run-scored"}
+    note, warning = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
+    assert (note.level, warning.level, warning.about) == ("note", "warning", ("match",))
+    assert "where the same grader judged anew, keep the newest log alone, 'run-scored'" in warning.message
+    scored(first, tmp_path / "third.json", lambda scores: scores.get("match", {}).update(explanation="at last"))
+    told = [one.level for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
+    assert told == ["note", "warning"]  # of a run, however many logs it has

@@ -68,10 +68,31 @@ def test_the_first_filter_gives_the_text_and_what_it_could_not_find_is_no_vote(t
     assert said(tmp_path, lm_eval) == {"m": {"t/0": "yes", "t/1": None}}
 
 
+def test_several_texts_of_a_document_are_repeats_of_one_juror(tmp_path: Path) -> None:
+    write(tmp_path, "a", "t", sample(0, ["yes", "no", "yes"]), sample(1, ["no", "[invalid]", "no"]))
+    write(tmp_path, "b", "t", sample(0, "no"), sample(1, ["yes"]))
+    votes = read_votes(tmp_path)
+    frame = votes.to_frame()
+    said = {(juror, item): label for item, juror, label in frame.itertuples(index=False)}
+    assert said == {("a", "t/0"): "yes", ("a", "t/1"): "no", ("b", "t/0"): "no", ("b", "t/1"): "yes"}
+    assert votes.repeats is not None
+    assert votes.repeats.said.tolist() == [[0, 1, 1], [-1, 0, 0]]
+
+
 def test_choices_that_differ_by_document_are_told_by_their_place(tmp_path: Path) -> None:
     for model, likelihoods in (("m", [-1.0, -2.0]), ("n", ["-1.0", "-0.5"])):
         write(tmp_path, model, "t", choice(0, [" x", " y"], likelihoods), choice(1, [" y", " z"], likelihoods))
     assert said(tmp_path, lm_eval) == {"m": {"t/0": 0, "t/1": 0}, "n": {"t/0": 1, "t/1": 1}}
+
+
+def test_the_tenth_choice_stays_the_tenth_where_keys_were_sorted(tmp_path: Path) -> None:
+    """`jq -S` puts gen_args_10 behind gen_args_1; likelihoods stand in a list, whose order stays."""
+    choices, likelihoods = [f" {letter}" for letter in "abcdefghijkl"], [-9.0] * 12
+    likelihoods[2] = -1.0
+    asked = {f"gen_args_{k}": {"arg_1": text, "arg_0": "Q"} for k, text in enumerate(choices)}
+    named = choice(0, [], likelihoods, arguments={name: asked[name] for name in sorted(asked)})
+    write(tmp_path, "m", "t", named)
+    assert said(tmp_path, lm_eval) == {"m": {"t/0": "c"}}
 
 
 def test_a_likelihood_that_is_no_number_is_no_vote_and_ties_go_to_the_first(tmp_path: Path) -> None:
@@ -113,7 +134,7 @@ def test_a_huge_line_is_read(tmp_path: Path) -> None:
     [
         ({"doc": 1}, "line 1: there is no 'doc_id'; expected 'doc_id' and a list"),
         ({"doc_id": 0, "filtered_resps": "yes"}, "line 1: 'filtered_resps' is 'yes'; expected 'doc_id' and a list"),
-        (sample(0, ["yes", "no"]), "neither one of several choices nor one text.*take_first"),
+        (sample(0, [["yes"], "no"]), "neither one of several choices nor text.*take_first"),
         ({"doc_id": 0, "arguments": [["some text"]], "filtered_resps": [-12.5]}, "neither one of several choices"),
         (choice(0, ["x", "y"], [-1.0]), r"expected as many log likelihoods as there are choices \(2\)"),
         (choice(0, ["x", "y"], ["?", "!"]), r"expected as many log likelihoods as there are choices \(2\)"),

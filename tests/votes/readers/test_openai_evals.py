@@ -83,11 +83,23 @@ def test_an_option_picked_among_several_is_the_vote(tmp_path: Path) -> None:
     assert said(tmp_path, openai_evals) == {"gpt": {"e.0": "C", "e.1": "B", "e.2": None}}
 
 
+def test_runs_of_one_model_are_repeats_and_those_of_a_grader_are_not(tmp_path: Path) -> None:
+    for name, score in (("a", 1), ("b", 0), ("c", 1)):
+        write(tmp_path / f"{name}.jsonl", spec("gpt", run=name), metrics("e.0", score=score))
+    votes = read_votes(tmp_path)
+    assert votes.to_frame().to_numpy().tolist() == [["e.0", "gpt", 1]]
+    assert votes.repeats is not None
+    assert votes.repeats.said.tolist() == [[0, 1, 1]]
+    for name, choice in (("a", "Y"), ("b", "N"), ("c", "Y")):
+        write(tmp_path / f"{name}.jsonl", spec("gpt", "judge", run=name), metrics("e.0", choice=choice))
+    assert said(tmp_path, openai_evals) == {"a": {"e.0": "Y"}, "b": {"e.0": "N"}, "c": {"e.0": "Y"}}
+
+
 def test_runs_of_one_name_are_told_by_eval_or_run(tmp_path: Path) -> None:
-    write(tmp_path / "a.jsonl", spec("gpt", run="r1"), metrics("e.0", score=1))
-    write(tmp_path / "b.jsonl", spec("gpt", run="r2"), metrics("e.0", score=0))
+    write(tmp_path / "a.jsonl", spec("gpt", run="r1"), metrics("e.0", choice=1))
+    write(tmp_path / "b.jsonl", spec("gpt", run="r2"), metrics("e.0", choice=0))
     assert set(said(tmp_path, openai_evals)) == {"r1", "r2"}
-    write(tmp_path / "b.jsonl", spec("gpt", name="f.dev.v0", run="r2"), metrics("e.0", score=0))
+    write(tmp_path / "b.jsonl", spec("gpt", name="f.dev.v0", run="r2"), metrics("e.0", choice=0))
     assert set(said(tmp_path, openai_evals)) == {"e.dev.v0", "f.dev.v0"}
 
 

@@ -50,6 +50,11 @@ def test_the_file_is_read_without_being_told_what_it_is() -> None:
     assert (votes.rows, len(votes.jurors), votes.n_votes, votes.labels) == (4, 6, 23, ("fail", "pass"))
 
 
+def test_newer_results_are_read_with_a_warning(tmp_path: Path) -> None:
+    votes = read_votes(write(tmp_path, result(0, part(True), part(False, value="b")), version=9))
+    assert [(one.kind, one.level) for one in votes.findings] == [("newer_format", "warning")]
+
+
 def test_the_outer_version_4_is_the_same_inside(tmp_path: Path) -> None:
     document = json.loads((REAL / "results.json").read_text())
     (tmp_path / "results.json").write_text(json.dumps({"version": 4, "createdAt": "2026", **document}))
@@ -97,7 +102,10 @@ def test_a_huge_field_is_read(tmp_path: Path) -> None:
     [
         ({"evalId": "e", "results": {"version": 2, "results": []}}, "of version 2, known is 3"),
         ({"evalId": "e", "results": {"version": 3}}, "has no list 'results' in 'results'"),
-        ({"evalId": "e", "results": {"version": 99, "results": [result(0, part(True))]}}, "of version 99, known is 3"),
+        (
+            {"evalId": "e", "results": {"version": "9", "results": [result(0, part(True))]}},
+            "of version '9', known is 3",
+        ),
         ({"evalId": "e", "results": {}}, "has no list 'results' in 'results'"),
         ({"evalId": "e", "results": []}, "holds no results"),
         (

@@ -39,3 +39,13 @@ def test_only_the_reader_of_a_tool_claims_its_files(path: Path) -> None:
 def test_nobody_claims_a_plain_table(tmp_path: Path, text: str) -> None:
     (tmp_path / "votes.json").write_text(text)
     assert claims(tmp_path / "votes.json") == []
+
+
+def test_other_files_before_a_log_do_not_hide_it(tmp_path: Path) -> None:
+    others = [tmp_path / f"note{k:02}.txt" for k in range(30)]
+    for path in others:
+        path.write_text("read me")
+    (tmp_path / "results.json").write_bytes((SAMPLES / "promptfoo" / "results.json").read_bytes())
+    found = find_reader([*others, tmp_path / "results.json"], tmp_path)
+    assert found is not None
+    assert found[0] == "promptfoo"

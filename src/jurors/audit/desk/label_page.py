@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from html import escape
-from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 from typing import Any
@@ -17,6 +16,7 @@ from jurors.audit.sheet import Sheet
 from jurors.errors import VotesError
 from jurors.pages import COLOURS, compact_json, digest, inert, policy
 from jurors.quoting import without_formula
+from jurors.versions import VERSION
 
 
 def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.csv") -> str:
@@ -34,7 +34,7 @@ def label_page(sheet: Sheet, *, title: str | None = None, file: str = "answers.c
     css, script = COLOURS + _template("label.css"), _template("label.js")
     heading = title or f"{len(sheet):,} {'item' if len(sheet) == 1 else 'items'} to label"
     return Template(_template("label.html")).substitute(
-        policy=escape(policy(digest(script), style=digest(css))), version=version("jurors"), title=escape(heading),
+        policy=escape(policy(digest(script), style=digest(css))), version=VERSION, title=escape(heading),
         css=css, js=script, sheet=inert(compact_json(_document(sheet, file))),
     )  # fmt: skip
 

@@ -28,11 +28,10 @@ from jurors.doubt.bounds.robust_trio import (
     complement,
 )
 from jurors.errors import SketchError
-from jurors.numbers.arrays import Floats
+from jurors.numbers.arrays import Codes, Floats
 from jurors.options import Progress
 from jurors.sketch import Sketch
 from jurors.sketch.links import linked
-from jurors.votes.table import Codes
 
 Place: TypeAlias = tuple[int, ...]
 Accuracies: TypeAlias = dict[int, tuple[Interval, Interval]]

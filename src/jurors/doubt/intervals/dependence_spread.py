@@ -35,13 +35,13 @@ class DependenceSpread:
     @property
     def is_affordable(self) -> bool:
         """Whether pairs can be counted anew for every replicate: sparse and very large panels cannot."""
-        return self.panel.data.is_dense and self.panel.data.rows * self.panel.data.jurors**2 <= _MOST_WORK
+        return self.panel.spoken.is_dense and self.panel.spoken.rows * self.panel.spoken.jurors**2 <= _MOST_WORK
 
     def add(self, drawn: Floats, posterior: Floats) -> None:
         """Measure some replicates: weights (B, T) and posteriors (B, R, T)."""
         if not self.is_affordable:
             return
-        data, hearing = self.panel.data, self.panel.hearing
+        data, hearing = self.panel.spoken, self.panel.hearing
         stats = expected_statistics(data, posterior, drawn)
         accuracy = np.where(np.isfinite(stats["accuracy"]), stats["accuracy"], 0.5)
         met = np.isfinite(self.measured.correlation)

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.doubt.intervals.trio_intervals import interval_around
+from jurors.evaluate.ordered.trait import PLACES
+from jurors.evaluate.panel.abstaining import is_gold
 from jurors.evaluate.panel.coupled import climb_coupled
 from jurors.evaluate.panel.expectation import Parameters, climb, expect, pose
 from jurors.evaluate.panel.panel import PanelFit
@@ -28,10 +30,13 @@ from jurors.sketch.incidence import Incidence
 from jurors.stages import doing
 
 REPLICATES = 60
-DIRECTIONS = 24  #: a standard error from so many is off by 14%, one from 60 replicates by 9%
+DIRECTIONS = 16  #: what parameters add to a standard error is off by 18% from so many; 60 replicates, by 9%
 _MOST_CELLS = 3_000_000  # replicates x classes x tuples held at once
 _MOST_MOVED = 20_000_000  # the same of directions, in single precision
 _MOST_WORK = 4e9  # votes x replicates x classes beyond which no replicate is drawn
+_ORDERED_VOTES = 150_000  # that the replicates of an ordered model fit in all
+_FEW_REPLICATES = 12  # a standard error from so many is off by a fifth
+_LOUDNESS = 0.5  # shape of jurors' random weights: variance 2, where 1 (Rubin's) is for many jurors of equal say
 _LIGHT = 0.05  # models of less weight are left out
 _STEPS, _LOOSE = 40, 3e-3  # of a replicate's fit
 
@@ -53,12 +58,12 @@ def panel_intervals(
     doing("intervals")
     if data.held * REPLICATES * 2 * data.labels > _MOST_WORK:
         return None
-    if not data.is_dense and panel.coupling is None:
+    if not data.is_dense and panel.coupling is None and panel.is_unordered:
         variance = _first_order(panel, target, seed)
     else:
         variance = _resampled(panel, target, seed, also)
     if target == "test":
-        within = _within(data, panel.choice.fit.posterior)
+        within = _within(panel.spoken, panel.choice.fit.posterior)
         variance = {name: variance[name] + within[name] for name in _NAMES}
     return _around(panel, {name: np.sqrt(v) for name, v in variance.items()}, level)
 
@@ -67,8 +72,9 @@ def _resampled(
     panel: PanelFit, target: Target, seed: int, also: Callable[[Floats, Floats], None] | None
 ) -> dict[str, Floats]:
     """The variance of every statistic over replicates."""
-    data, parts = panel.data, []
-    for drawn, posterior in _replicates(panel, REPLICATES, seed):
+    data, parts = panel.spoken, []
+    draw = _replicates(panel, REPLICATES, seed) if panel.is_unordered else _ordered_replicates(panel, seed)
+    for drawn, posterior in draw:
         parts.append(expected_statistics(data, posterior, drawn if target == "population" else data.weights))
         if also is not None:
             also(drawn, posterior)
@@ -79,14 +85,14 @@ def _resampled(
 def _first_order(panel: PanelFit, target: Target, seed: int) -> dict[str, Floats]:
     """The same to first order: each direction weighs every item more or less by the root of its count, at random."""
     data, rng = panel.data, np.random.default_rng(seed)
-    fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else ~np.isnan(panel.gold).any(axis=1)
+    fixed = np.zeros(data.rows, dtype=bool) if panel.gold is None else is_gold(panel.gold)
     size = np.where(fixed, 0.0, np.sqrt(data.weights[0])).astype(np.float32)[:, None]
     step = max(1, min(DIRECTIONS, _MOST_MOVED // (2 * data.labels * max(data.rows, 1))))
     total: dict[str, Floats] = {name: np.zeros(()) for name in _NAMES}
     for start in range(0, DIRECTIONS, step):
         count = min(step, DIRECTIONS - start)
         signs = rng.integers(0, 2, (data.rows, count), dtype=np.int8) * 2 - 1
-        part = _moved_statistics(data, panel.choice.fit.posterior, _moved_mass(panel, target, size * signs))
+        part = _moved_statistics(panel.spoken, panel.choice.fit.posterior, _moved_mass(panel, target, size * signs))
         total = {name: total[name] + part[name] * (count / DIRECTIONS) for name in _NAMES}
     return total
 
@@ -99,6 +105,7 @@ def _moved_mass(panel: PanelFit, target: Target, drawn: NDArray[np.float32]) -> 
         start = panel.choice.fits[model].parameters
         problem = pose(data, model, panel.strength, panel.gold)
         moved += np.float32(weight / sum(models.values())) * posterior_moves(problem, start, drawn)
+    moved = moved[:, : panel.spoken.labels]
     moved *= data.weights[0].astype(np.float32)[:, None, None]
     if target == "population":
         moved += panel.choice.fit.posterior.astype(np.float32)[:, :, None] * drawn[:, None]
@@ -108,8 +115,8 @@ def _moved_mass(panel: PanelFit, target: Target, drawn: NDArray[np.float32]) -> 
 def _moved_statistics(data: Incidence, posterior: Floats, mass: NDArray[np.float32]) -> dict[str, Floats]:
     """The mean square of each statistic's move, where the mass of labels on items (T, R, B) moves so."""
     shape = (data.jurors, data.labels, data.labels, -1)
-    moved = (data.matrix.astype(np.float32).T @ mass.reshape(len(mass), -1)).reshape(shape)
-    at = (data.matrix.T @ (posterior * data.weights[0][:, None])).reshape(shape)
+    moved = data.into_cells(mass.reshape(len(mass), -1)).reshape(shape)
+    at = data.into_cells(posterior * data.weights[0][:, None]).reshape(shape)
     right, met, cast = (np.einsum("jll...->jl...", moved), moved.sum(axis=1), moved.sum(axis=(1, 2)))
     met_at, cast_at = at.sum(axis=1), at.sum(axis=(1, 2))
     share, items = mass.sum(axis=0), data.weights.sum()
@@ -141,7 +148,21 @@ def _replicates(panel: PanelFit, count: int, seed: int) -> Iterator[tuple[Floats
         posterior = np.zeros((len(drawn), labels, data.rows))
         for model, weight in models.items():
             posterior += weight / total * _refit(panel, model, drawn)
-        yield drawn, posterior
+        yield drawn, posterior[:, : panel.spoken.labels]
+
+
+def _ordered_replicates(panel: PanelFit, seed: int) -> Iterator[tuple[Floats, Floats]]:
+    """The same by the ordered model; as few as its votes leave time for.
+
+    What a level means hangs on the few jurors who were asked, so that they are drawn again too, by random weights.
+    """
+    data, rng = panel.spoken, np.random.default_rng(seed)
+    count = int(np.clip(_ORDERED_VOTES // max(data.held, 1), _FEW_REPLICATES, DIRECTIONS))
+    size = max(1, _MOST_CELLS // (PLACES * max(data.rows, 1)))
+    for start in range(0, count, size):
+        drawn = _draw(rng, data.weights[0], panel.gold, min(size, count - start))
+        heard = rng.gamma(_LOUDNESS, size=(len(drawn), data.jurors))
+        yield drawn, panel.ordered.refit(replace(data, weights=drawn), heard)  # type: ignore[union-attr]
 
 
 def _variance(values: Floats) -> Floats:
@@ -160,7 +181,7 @@ _NAMES = ("prevalence", "accuracy", "score")
 
 def _draw(rng: np.random.Generator, weights: Floats, gold: Floats | None, count: int) -> Floats:
     """Resampled weights, (count, T); gold items are known, not drawn, so theirs stay."""
-    open_rows = weights > 0 if gold is None else (weights > 0) & np.isnan(gold).any(axis=1)
+    open_rows = weights > 0 if gold is None else (weights > 0) & ~is_gold(gold)
     drawn = np.repeat(weights[None], count, axis=0)
     total = round(float(weights[open_rows].sum()))
     if total:
@@ -173,7 +194,8 @@ def _refit(panel: PanelFit, model: str, drawn: Floats) -> Floats:
     """The posterior of each label (replicates, R, T) with parameters fitted to the drawn items."""
     data = replace(panel.data, weights=drawn)
     if panel.coupling is not None:
-        start_at = np.repeat(panel.choice.fit.posterior.T[None], len(drawn), axis=0)
+        never = np.zeros((data.labels - panel.spoken.labels, data.rows))  # abstaining is nobody's true label
+        start_at = np.repeat(np.concatenate([panel.choice.fit.posterior.T, never])[None], len(drawn), axis=0)
         coupling = panel.coupling.weighing(drawn)
         return climb_coupled(
             data, coupling, start_at, strength=panel.strength, gold=panel.gold, tolerance=1e-2, limit=_STEPS
@@ -222,7 +244,7 @@ def _within(data: Incidence, posterior: Floats) -> dict[str, Floats]:
 
 def _around(panel: PanelFit, errors: dict[str, Floats], level: float) -> dict[str, Any]:
     """Logit intervals around the fit's own numbers, for every juror (a copy has its original's)."""
-    fit, hearing, data = panel.choice.fit, panel.hearing, panel.data
+    fit, hearing, data = panel.choice.fit, panel.hearing, panel.spoken
     items = float(data.weights.sum())
     votes = data.counts(data.weights[:, None, :])[0, 0].reshape(data.jurors, data.labels).sum(axis=1)
     estimates = {

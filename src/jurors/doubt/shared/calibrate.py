@@ -31,7 +31,15 @@ import numpy as np
 from jurors.doubt.shared.expected import Sums, expect, mean_posterior
 from jurors.doubt.shared.jury_votes import Jury, answer_spread, log_odds
 from jurors.doubt.shared.reference import Population
-from jurors.doubt.shared.scenarios import DRAWS, GoldTuples, Scenarios, gold_scenarios, heavy_quantile, prior_scenarios
+from jurors.doubt.shared.scenarios import (
+    DRAWS,
+    MANY,
+    GoldTuples,
+    Scenarios,
+    gold_scenarios,
+    heavy_quantile,
+    prior_scenarios,
+)
 from jurors.numbers.arrays import Flags, Floats, Integers
 
 FIRST_METHOD = 0.5  #: the weight of the method asked for, before gold; its rivals share the rest
@@ -215,8 +223,10 @@ def spread_shares(share: Floats, variance: Floats) -> Floats:
     """
     mean = share.sum(axis=1) / share.shape[1]
     sd = np.minimum(np.sqrt(variance / np.maximum(4.0 * mean * (1.0 - mean), 1e-12)), _WIDEST)
-    angle = np.arcsin(np.sqrt(np.minimum(np.maximum(share, 0.0), 1.0)))
-    values = np.sin(angle[:, :, None] + sd[:, None, None] * _POINTS).reshape(len(share), -1)
+    kind: Any = np.float64 if share.size * len(_POINTS) < MANY else np.float32
+    angle = np.arcsin(np.sqrt(np.minimum(np.maximum(share, 0.0), 1.0).astype(kind, copy=False)))
+    values = angle[:, :, None] + (sd[:, None, None] * _POINTS).astype(kind, copy=False)
+    values = np.sin(values, out=values).reshape(len(share), -1)
     values *= values
     values.sort(axis=1)
     return np.asarray(values)

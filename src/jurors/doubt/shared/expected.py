@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.shared.jury_votes import Jury, with_labels
-from jurors.doubt.shared.scenarios import DRAWS, Scenarios, temper
+from jurors.doubt.shared.jury_votes import Jury
+from jurors.doubt.shared.scenarios import DRAWS, Scenarios, temper, temper_mean
 from jurors.numbers.arrays import Floats, Integers
 
 _DENSE_CELLS = 200_000  # cells of the one-hot matrix up to which an ordinary array is faster
@@ -49,21 +49,26 @@ class GoldSums:
 class OneHot:
     """The one-hot matrix of votes, dense or sparse: jurors x labels said, by tuples."""
 
-    def __init__(self, jury: Jury, rows: Integers | None = None) -> None:
-        self.shape = jury.jurors, jury.labels
-        cells, width = jury.jurors * jury.labels, len(jury.weights)
-        row, cell = jury.row, jury.juror * jury.labels + jury.label
+    def __init__(self, jury: Jury, rows: Integers | None = None, best: Integers | None = None) -> None:
+        size, width = jury.labels, len(jury.weights)
+        cell = jury.juror * size + jury.label
+        votes = [(jury.row[run], cell[run]) for run in _runs(jury.row)]
+        if best is not None:  # beside the votes, of which a hundred million need not be copied
+            votes.append((np.arange(width), jury.jurors * size + best))
+        self.shape = jury.jurors + (best is not None), size
         if rows is not None:
             place = np.full(width, -1)
             place[rows] = np.arange(len(rows))
-            kept = place[row] >= 0
-            row, cell, width = place[row[kept]], cell[kept], len(rows)
+            votes = [(place[row[kept]], said[kept]) for row, said in votes for kept in [place[row] >= 0]]
+            width = len(rows)
+        cells = self.shape[0] * size
         self.matrices: list[Any]  # they add up
         if cells * width <= _DENSE_CELLS:
             self.matrices = [np.zeros((cells, width))]
-            self.matrices[0][cell, row] = 1.0
+            for row, said in votes:
+                self.matrices[0][said, row] = 1.0
         else:
-            self.matrices = [_sparse(row[run], cell[run], width, cells) for run in _runs(row)]
+            self.matrices = [_sparse(row, said, width, cells) for row, said in votes]
 
     def sums(self, mass: Floats) -> tuple[Floats, Floats]:
         """(T, R, K) masses by true label, summed over votes that said it and over all votes: (N, R, K) each."""
@@ -99,11 +104,10 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
     """The sums of all scenarios, for every juror and for one more who says the best labels."""
     tuples, size = jury.posterior.shape
     best = odds[0].argmax(axis=1) if gold is None else _best_labels(jury, odds, drawn)
-    jury = with_labels(jury, best)
-    votes, count = OneHot(jury), len(drawn.log_rho)
+    votes, count = OneHot(jury, best=best), len(drawn.log_rho)
     known = 0.0 if gold is None else gold.sum(axis=1)
     free = jury.weights - known
-    right, met = np.empty((jury.jurors, size, count)), np.empty((jury.jurors, size, count))
+    right, met = np.empty((jury.jurors + 1, size, count)), np.empty((jury.jurors + 1, size, count))
     prevalence = np.empty((size, count))
     mean, doubt = np.zeros((tuples, size)), np.zeros((tuples, size))
     for at in _blocks(drawn, tuples * size):
@@ -117,22 +121,18 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
         right[:, :, at], met[:, :, at] = votes.sums(q)
         prevalence[:, at] = q.sum(axis=0)
     doubt = (mean - doubt) * (free / DRAWS)[:, None]  # Σ q - Σ q²
-    open_right, open_met = votes.sums(doubt[:, :, None])
+    open_right, open_met = votes.sums(doubt[:, :, None].astype(q.dtype))  # as precise as the scenarios
     caught = 0.0 if gold is None else float(gold.sum() - gold[np.arange(tuples), best].sum())
     return Sums(
         right, met, met[:, :, 0].sum(axis=1), prevalence, float(jury.weights.sum()), caught, mean / DRAWS, best,
         open_right[:, :, 0], open_met[:, :, 0], doubt.sum(axis=0),
-        None if gold is None else _gold_sums(jury, odds, drawn, gold),
+        None if gold is None else _gold_sums(jury, odds, drawn, gold, best),
     )  # fmt: skip
 
 
 def mean_posterior(jury: Jury, odds: Floats, drawn: Scenarios) -> Floats:
     """(T, R) the posterior of every tuple on the average of the draws, as `expect` has it, and nothing else."""
-    mean = np.zeros(jury.posterior.shape)
-    for block in _blocks(drawn, odds.size):
-        at = block[block < DRAWS]
-        mean += temper(odds, jury.voices, drawn.log_rho[at], drawn.slant[at]).sum(axis=2)
-    return mean / DRAWS
+    return temper_mean(odds, jury.voices, drawn.log_rho[:DRAWS], drawn.slant[:DRAWS])
 
 
 def _best_labels(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Integers:
@@ -157,11 +157,11 @@ def _blocks(drawn: Scenarios, cells: int) -> list[Integers]:
     return parts
 
 
-def _gold_sums(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats) -> GoldSums:
+def _gold_sums(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats, best: Integers) -> GoldSums:
     rows = np.flatnonzero(gold.sum(axis=1) > 0)
-    votes, counts = OneHot(jury, rows), gold[rows]
+    votes, counts = OneHot(jury, rows, best), gold[rows]
     known, count = counts.sum(axis=1), len(drawn.log_rho)
-    right, met = (np.empty((jury.jurors, jury.labels, count)) for _ in range(2))
+    right, met = (np.empty((*votes.shape, count)) for _ in range(2))
     expected, doubt = np.zeros(counts.shape), np.zeros(counts.shape)
     for at in _blocks(drawn, counts.size):
         q = temper(odds[drawn.method[at[0]]][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])

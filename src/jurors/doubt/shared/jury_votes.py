@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jurors.numbers.arrays import Floats, Integers
 
+_MOST_AT_ONCE = 1 << 22  # votes: a hundred million need not be held by cell as well
 MOST_PER_VOICE = 3.0  #: log-odds one voice may add (20 to 1): a fit that claims more is not believed
 
 
@@ -71,13 +72,16 @@ def answer_spread(jury: Jury) -> float:
 
     The one visible trace of shared error: jurors with a default answer err together where the truth is another.
     """
-    cell = jury.juror * jury.labels + jury.label
-    said = np.bincount(cell, weights=jury.weights[jury.row], minlength=jury.jurors * jury.labels)
-    said = said.reshape(jury.jurors, jury.labels)
-    votes = said.sum(axis=1, keepdims=True)
-    total = votes.sum()
-    apart = said / np.maximum(votes, 1e-12) - said.sum(axis=0) / total
-    return float(np.sqrt((votes * apart**2).sum(axis=0) / total).mean())
+    sums = np.zeros(jury.jurors * jury.labels)
+    for start in range(0, len(jury.row), _MOST_AT_ONCE):
+        votes = slice(start, start + _MOST_AT_ONCE)
+        cell = jury.juror[votes] * jury.labels + jury.label[votes]
+        sums += np.bincount(cell, weights=jury.weights[jury.row[votes]], minlength=len(sums))
+    said = sums.reshape(jury.jurors, jury.labels)
+    cast = said.sum(axis=1, keepdims=True)
+    total = cast.sum()
+    apart = said / np.maximum(cast, 1e-12) - said.sum(axis=0) / total
+    return float(np.sqrt((cast * apart**2).sum(axis=0) / total).mean())
 
 
 def majority_posterior(jury: Jury) -> Floats:

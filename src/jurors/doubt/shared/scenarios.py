@@ -9,6 +9,7 @@ gives the slant's covariance and the evidence for that rho, and for that method'
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -23,7 +24,8 @@ MODES = 16  #: values of rho at which the slant is the likeliest one, for the es
 NODES = 41  #: values of log rho that gold weighs
 _REACH = 4.0  # standard deviations that they span on either side
 NONE = -9.0  #: log rho where no error is shared
-_MANY = 500_000  # posteriors from which single precision is enough
+MANY = 500_000  #: posteriors, or equally likely values, from which single precision is enough
+_IN_CACHE = 1 << 16  # posteriors worked out at a time
 _STEPS, _SETTLED, _LONGEST = 25, 1e-6, 2.0  # Newton's
 
 
@@ -119,16 +121,44 @@ def contrasts(labels: int) -> Floats:
 def temper(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
     """(T, R, K) posteriors of K scenarios: q^tau exp(slant), tau = 1 / (1 + rho (voices - 1)), from odds (T, R).
 
-    Many are computed in single precision: they are weighed by what is known to two digits.
+    Odds are relative to the likeliest label, so that no exponential overflows. Many posteriors are computed in single
+    precision: they are weighed by what is known to two digits.
     """
-    kind: Any = np.float64 if odds.size * len(log_rho) < _MANY else np.float32
-    tau = 1.0 / (1.0 + np.maximum(voices - 1.0, 0.0)[:, None] * np.exp(log_rho))
-    z: Floats = np.multiply(odds[:, :, None], tau[:, None, :], dtype=kind)
-    z += slant.T
-    z -= z.max(axis=1, keepdims=True)
-    np.exp(z, out=z)
-    z /= z.sum(axis=1, keepdims=True)
-    return z
+    tempered = np.empty((*odds.shape, len(log_rho)), dtype=_precision(odds, log_rho))
+    for rows, z in _exponentials(odds, voices, log_rho, slant):
+        np.divide(z, z.sum(axis=1, keepdims=True), out=tempered[rows])
+    return tempered
+
+
+def temper_mean(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
+    """(T, R) what `temper` gives on the average of the scenarios; nothing is kept of a single one."""
+    mean, even = np.empty(odds.shape), np.full(len(log_rho), 1.0 / len(log_rho), dtype=_precision(odds, log_rho))
+    for rows, z in _exponentials(odds, voices, log_rho, slant):
+        z /= z.sum(axis=1, keepdims=True)
+        mean[rows] = z @ even
+    return mean
+
+
+def _precision(odds: Floats, log_rho: Floats) -> Any:
+    return np.float64 if odds.size * len(log_rho) < MANY else np.float32
+
+
+def _exponentials(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Some rows at a time, q^tau exp(slant), each in the place of those before."""
+    kind = _precision(odds, log_rho)
+    rho, lean = np.exp(log_rho), slant.T.astype(kind)
+    step = max(_IN_CACHE // max(odds.shape[1] * len(rho), 1), 1)
+    held = np.empty((min(step, len(odds)), odds.shape[1], len(rho)), dtype=kind)
+    # Few numbers of voices are there: the exponents are looked up.
+    more, which = np.unique(np.maximum(voices - 1.0, 0.0), return_inverse=True)
+    taus = (1.0 / (1.0 + more[:, None] * rho)).astype(kind)
+    small = odds.astype(kind, copy=False)
+    for start in range(0, len(odds), step):
+        rows = slice(start, min(start + step, len(odds)))
+        z = held[: rows.stop - start]
+        np.multiply(small[rows, :, None], taus[which[rows]][:, None, :], out=z)
+        z += lean
+        yield rows, np.exp(z, out=z)
 
 
 # -- gold -----------------------------------------------------------------------------------------------

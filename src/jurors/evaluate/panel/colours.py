@@ -31,18 +31,28 @@ def colour_ranks(data: Incidence) -> tuple[Integers, Integers]:
     >>> (turned[0] == jurors[::-1]).all(), (turned[1] == tuples).all()
     (np.True_, np.True_)
     """
-    row, cell = np.nonzero(data.matrix[0]) if data.is_dense else data.matrix.nonzero()
-    juror, said = cell // data.labels, cell % data.labels
-    side = row.astype(np.int64) * data.labels + said
+    side, cell = np.nonzero(data.matrix[0]) if data.is_dense else _entries(data)
+    juror = cell // data.labels
+    side *= data.labels  # in place: of many votes, memory takes longer than sums
+    side += cell
+    side -= np.multiply(juror, data.labels, out=cell)
     items = data.weights[0].astype(np.uint64)
-    jurors = np.zeros(data.jurors, dtype=np.uint64)
-    labels, tuples = np.zeros(data.labels, dtype=np.uint64), items
-    for _ in range(_ROUNDS):
-        sides = _sums(side, _mixed(jurors)[juror], data.rows * data.labels).reshape(data.rows, -1) + labels
+    heads = np.bincount(side, minlength=data.rows * data.labels).astype(np.uint64).reshape(data.rows, -1)
+    jurors, labels, tuples = np.zeros(data.jurors, dtype=np.uint64), np.zeros(data.labels, dtype=np.uint64), items
+    for k in range(_ROUNDS):
+        # At first all jurors are alike, and a sum over those on a side is their number times the one word.
+        sides = heads * _mixed(jurors[:1]) if not k else _sums(side, _mixed(jurors)[juror], heads.size)
+        sides = sides.reshape(heads.shape) + labels
         tuples = _mixed(_mixed(sides).sum(axis=1) + items)
-        votes = items[row] * _mixed(sides.ravel()[side] + tuples[row])
-        jurors, labels = _sums(juror, votes, data.jurors), _mixed(_sums(said, votes, data.labels))
+        words = items[:, None] * _mixed(sides + tuples[:, None])
+        jurors, labels = _sums(juror, words.ravel()[side], data.jurors), _mixed((heads * words).sum(axis=0))
     return _ranks(jurors), _ranks(tuples)
+
+
+def _entries(data: Incidence) -> tuple[Integers, Integers]:
+    """The row and the cell of every vote of a sparse panel."""
+    first = data.matrix.indptr[: data.rows + 1]
+    return np.repeat(np.arange(data.rows), np.diff(first)), data.matrix.indices[: first[-1]].astype(np.int64)
 
 
 def _mixed(words: Words) -> Words:

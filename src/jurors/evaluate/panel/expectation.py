@@ -10,6 +10,7 @@ The model is told in `latent`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +29,15 @@ _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers t
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parameters:
-    """Log-probabilities of a stack of fits, as one vector per fit; what a later fit can start from."""
+    """Log-probabilities of a stack of fits, as one vector per fit; what a later fit can start from.
+
+    They are as precise as the matrix of votes: single precision for sparse panels, whose tables of many jurors took as
+    long as the votes.
+
+    Its parts are views, made once: small panels take hundreds of steps, and looking parts up was a fifth of their time.
+    """
 
     flat: Floats  #: (stack, all parameters): prior, table, away, one after the other
     jurors: int
@@ -38,31 +45,41 @@ class Parameters:
 
     @classmethod
     def join(cls, prior: Floats, table: Floats, away: Floats | None, jurors: int, labels: int) -> Parameters:
-        """Put the parts into one vector per fit."""
-        parts = [prior, table.reshape(len(table), -1)]
-        return cls(np.concatenate(parts if away is None else [*parts, away], axis=1), jurors, labels)
+        """Put the parts into one vector per fit, as precise as the table."""
+        parts = [prior, table.reshape(len(table), -1), *([] if away is None else [away])]
+        return cls(np.concatenate(parts, axis=1, dtype=table.dtype, casting="same_kind"), jurors, labels)
 
-    @property
+    @cached_property
     def has_strata(self) -> bool:
         """Whether items are easy or hard."""
         return bool(self.flat.shape[1] != self.labels * (1 + self.jurors * self.labels))
 
-    @property
+    @cached_property
     def prior(self) -> Floats:
         """Log p_k, (stack, classes), k = stratum*labels + label."""
         return self.flat[:, : self.labels * (1 + self.has_strata)]
 
-    @property
+    @cached_property
     def table(self) -> Floats:
         """Log K_j[l][r], (stack, labels, jurors*labels); with strata one more row, log g_j[r]."""
         rows, cells = self.labels + self.has_strata, self.jurors * self.labels
         first = self.labels * (1 + self.has_strata)
         return self.flat[:, first : first + rows * cells].reshape(-1, rows, cells)
 
-    @property
+    @cached_property
     def away(self) -> Floats:
         """Logit h_j, (stack, jurors); only with strata."""
         return self.flat[:, -self.jurors :]
+
+    @cached_property
+    def looks(self) -> Floats:
+        """K_j[l][r], and with strata g_j[r]: the table's exponentials."""
+        return np.exp(self.table)
+
+    @cached_property
+    def away_cells(self) -> Floats:
+        """The chance h_j to look away, once for every cell of a row: (stack, 1, jurors*labels)."""
+        return np.repeat(1.0 / (1.0 + np.exp(-self.away)), self.labels, axis=1)[:, None, :]
 
     @property
     def is_tied(self) -> bool:
@@ -70,7 +87,7 @@ class Parameters:
         if not self.has_strata:
             return False
         mix = self.prior.reshape(len(self.flat), 2, -1)
-        return bool(np.ptp(mix[:, 1] - mix[:, 0], axis=1).max() < 1e-9)
+        return bool(np.ptp(mix[:, 1] - mix[:, 0], axis=1).max() < (1e-9 if mix.dtype == np.float64 else 1e-5))
 
     def panel(self, index: int) -> Parameters:
         """Pick one fit of the stack."""
@@ -88,6 +105,7 @@ class Problem:
     blocks: tuple[tuple[Incidence, slice], ...]  # the data again, in pieces with the rows they hold
     tied: bool = False  # whether a label is as frequent among hard items as among easy ones
     items: float = 1.0  # pseudo-items per class
+    beside: tuple[Floats, Floats] | None = None  # items and votes by class, (stack, classes[, cells]), that stay as is
 
 
 def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> Problem:
@@ -102,6 +120,7 @@ def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = 
         habit = 2.0 * strength * cast / cast.sum(axis=3, keepdims=True)
         habit = habit.reshape(data.stack, 1, -1)
         pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
+    pseudo = pseudo.astype(data.matrix.dtype, copy=False)
     return Problem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
 
 
@@ -119,20 +138,16 @@ def class_table(at: Parameters) -> Floats:
     """Log K_j[k][r] of every class: the rows themselves, and for hard items their mixtures with the habit."""
     if not at.has_strata:
         return at.table
-    look = at.table[:, :-1]
-    away = _away_cells(at)
-    hard = np.exp(look)
-    hard += away * (np.exp(at.table[:, -1:]) - hard)
-    return np.concatenate([look, np.log(hard)], axis=1)
-
-
-def _away_cells(at: Parameters) -> Floats:
-    """The chance h_j to look away, once for every cell of a row: (stack, 1, jurors*labels)."""
-    return np.repeat(1.0 / (1.0 + np.exp(-at.away)), at.labels, axis=1)[:, None, :]
+    easy = at.looks[:, :-1]
+    hard = easy + at.away_cells * (at.looks[:, -1:] - easy)
+    return np.concatenate([at.table[:, :-1], np.log(hard, out=hard)], axis=1)
 
 
 def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
-    """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T)."""
+    """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T).
+
+    Posteriors are as precise as the matrix of votes.
+    """
     prior = np.exp(at.prior)
     chance, top, total = chances(problem.data, class_table(at), prior, problem.known)
     return chance * (prior[:, :, None] / total[:, None]), np.asarray(top + np.log(total), dtype=np.float64)
@@ -166,24 +181,32 @@ def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
     table, prior = class_table(at), np.exp(at.prior)
     share, height = np.zeros(prior.shape), _log_prior(problem, at)
-    counts = np.zeros(table.shape)
+    parts = []
     for block, rows in problem.blocks:
         known = None if problem.known is None else problem.known[:, rows]
         mass, top, total = chances(block, table, prior, known)
-        mass = np.multiply(mass, (block.weights / total)[:, None], out=mass if mass.dtype == np.float64 else None)
-        share += np.matmul(mass, np.ones((mass.shape[2], 1)))[:, :, 0]
-        counts += block.counts(mass)  # sums of many: in double precision
+        mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
+        share += np.matmul(mass, np.ones((mass.shape[2], 1), dtype=mass.dtype))[:, :, 0]
+        parts.append(block.counts(mass))
         height += np.einsum("bt,bt->b", block.weights, top + np.log(total))
+    # A block's sums are as precise as its chances, those of many blocks are double.
+    counts = parts[0] if len(parts) == 1 else np.sum(parts, axis=0, dtype=np.float64)
     counts *= prior[:, :, None]
-    return _maximise(problem, share * prior + problem.items, counts, at), height
+    share = share * prior + problem.items
+    if problem.beside is not None:
+        share += problem.beside[0]
+        counts += problem.beside[1]
+        height += np.einsum("bk,bk->b", at.prior, problem.beside[0], dtype=np.float64)
+        height += np.einsum("bkc,bkc->b", table, problem.beside[1], dtype=np.float64)
+    return _maximise(problem, share, counts, at), height
 
 
 def _log_prior(problem: Problem, at: Parameters) -> Floats:
     """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
-    value = problem.items * at.prior.sum(axis=1)
-    value += np.einsum("bkc,bkc->b", at.table, problem.pseudo)
-    if at.has_strata:
-        value += (at.away - 2.0 * np.logaddexp(0.0, at.away)).sum(axis=1)  # log h + log(1 - h)
+    value = problem.items * at.prior.sum(axis=1, dtype=np.float64)
+    value += np.einsum("bkc,bkc->b", at.table, problem.pseudo, dtype=np.float64)
+    if at.has_strata:  # log h + log(1 - h)
+        value += (at.away - 2.0 * np.logaddexp(0.0, at.away)).sum(axis=1, dtype=np.float64)
     return np.asarray(value)
 
 
@@ -195,11 +218,12 @@ def _maximise(problem: Problem, share: Floats, counts: Floats, at: Parameters | 
     counts = (counts + problem.pseudo).reshape(data.stack, -1, data.jurors, data.labels)
     if problem.model == "one_coin":
         counts = _spread_evenly(counts, data.labels)
-    counts /= counts.sum(axis=3, keepdims=True)
+    counts /= np.matmul(counts, np.ones((data.labels, 1), dtype=counts.dtype))  # sums over few are quicker as products
     share = share / share.sum(axis=1, keepdims=True)
     if problem.tied:
         mix = share.reshape(data.stack, 2, data.labels)
         share = (mix.sum(axis=2, keepdims=True) * mix.sum(axis=1, keepdims=True)).reshape(data.stack, -1)
+    counts = counts.astype(data.matrix.dtype, copy=False)
     return Parameters.join(np.log(share), np.log(counts), away, data.jurors, data.labels)
 
 
@@ -209,29 +233,31 @@ def _split_by_habit(counts: Floats, at: Parameters | None, labels: int) -> tuple
     if at is None:
         lazy = 0.5 * hard
     else:
-        away = _away_cells(at)
-        habit = away * np.exp(at.table[:, -1:])
-        lazy = hard * (habit / (habit + (1.0 - away) * np.exp(at.table[:, :-1])))
+        habit = at.away_cells * at.looks[:, -1:]
+        lazy = hard * (habit / (habit + (1.0 - at.away_cells) * at.looks[:, :-1]))
     look = hard - lazy
     by_habit = lazy.sum(axis=1, keepdims=True)
-    by_juror = (len(counts), -1, labels)
-    odds = (by_habit.reshape(by_juror).sum(axis=2) + 1.0) / (look.sum(axis=1).reshape(by_juror).sum(axis=2) + 1.0)
-    return np.concatenate([easy + look, by_habit], axis=1), np.log(odds)
+    votes = np.concatenate([by_habit, look.sum(axis=1, keepdims=True)], axis=1).reshape(len(counts), 2, -1, labels)
+    odds = votes @ np.ones(labels, dtype=votes.dtype) + 1.0
+    return np.concatenate([easy + look, by_habit], axis=1), np.log(odds[:, 0] / odds[:, 1])
 
 
 def _spread_evenly(counts: Floats, labels: int) -> Floats:
     """Replace confusion counts by one accuracy per juror, with the errors shared out evenly."""
     right = np.einsum("bljl->bj", counts)
-    wrong = (counts.sum(axis=(1, 3)) - right) / max(labels - 1, 1)
-    same = np.eye(labels)[None, :, None, :]
-    return np.asarray(same * right[:, None, :, None] + (1.0 - same) * wrong[:, None, :, None])
+    votes = np.matmul(counts.sum(axis=1), np.ones(labels, dtype=counts.dtype))
+    wrong = (votes - right) / max(labels - 1, 1)
+    even = np.empty_like(counts)
+    even[:] = wrong[:, None, :, None]
+    np.einsum("bljl->blj", even)[:] = right[:, None]  # a view of the diagonals
+    return even
 
 
 def _normalise(at: Parameters) -> Parameters:
     """Bring extrapolated logarithms back to probabilities that add up to one."""
     out = Parameters(np.clip(at.flat, -60.0, 60.0), at.jurors, at.labels)
     table = out.table.reshape(len(at.flat), -1, at.jurors, at.labels)  # views: the subtractions change ``out``
-    table -= np.log(np.exp(table).sum(axis=3, keepdims=True))
+    table -= np.log(np.matmul(np.exp(table), np.ones((at.labels, 1), dtype=table.dtype)))
     prior = out.prior
     prior -= np.log(np.exp(prior).sum(axis=1, keepdims=True))
     return out
@@ -245,12 +271,21 @@ def ascend(
     On a plateau plain steps gain next to nothing for long; long ones show that it goes on. A `relative` tolerance is a
     share of the height at the start, of the panel that is lowest there.
     """
+    end, steps, converged, _ = _ascend(problem, at, tolerance, limit, relative=relative)
+    return end, steps, converged
+
+
+def _ascend(
+    problem: Problem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False, enough: float = np.inf
+) -> tuple[Parameters, int, bool, Floats]:
+    """The same, with what every panel has gained at least; a gain that is `enough` in all of them ends it, too."""
     twice, floor = at, np.full(problem.data.stack, -np.inf)
-    before, steps = floor, 0
+    before, first, steps = floor, np.zeros_like(floor), 0
     while steps < limit:
         once, start = _improve(problem, at)
-        if relative and not steps:
-            tolerance *= float(np.abs(start).max())
+        if not steps:
+            first = start
+            tolerance *= float(np.abs(start).max()) if relative else 1.0
         steps += 2
         fallen = start < floor
         if fallen.any():  # the long step overshot: go back to the plain one there
@@ -258,11 +293,12 @@ def ascend(
             once, start = _improve(problem, at)
             steps += 1
         twice, floor = _improve(problem, once)
-        if (floor - start <= tolerance).all() and (start - before <= _LONG_GAIN * tolerance).all():
-            return twice, steps, True
+        is_flat = bool((floor - start <= tolerance).all() and (start - before <= _LONG_GAIN * tolerance).all())
+        if is_flat or (floor - first > enough).all():
+            return twice, steps, is_flat, floor - first
         before = start
         at = _normalise(replace(at, flat=long_step(at.flat, once.flat, twice.flat, _LONGEST)))
-    return twice, steps, False
+    return twice, steps, False, floor - first
 
 
 def climb(
@@ -274,12 +310,10 @@ def climb(
     at, steps, _ = ascend(problem, at, rough * tolerance, limit)
     if steps >= limit:
         return at, steps, False
-    loose = replace(problem, tied=False)
-    _, floor = _improve(problem, at)
-    trial, more, _ = ascend(loose, at, 0.0, _TRIAL)
-    _, height = _improve(loose, trial)
-    steps += more + 2
-    insist = height - floor > 0.5 * _chi_square(problem.data.labels - 1)
+    loose, worth = replace(problem, tied=False), 0.5 * _chi_square(problem.data.labels - 1)
+    trial, more, _, gain = _ascend(loose, at, 0.0, _TRIAL, enough=worth)
+    steps += more
+    insist = gain > worth
     ends, converged = at.flat, True
     for which, start, kind in ((~insist, at, problem), (insist, trial, loose)):
         if which.any():
@@ -304,9 +338,9 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
     With strata, the items without a clear majority are the harder ones.
     """
     data = problem.data
-    shares = _vote_shares(data) if labels is None else labels
+    shares = data.vote_shares if labels is None else labels
     if problem.model == "strata":
-        top = (shares if labels is None else _vote_shares(data)).max(axis=1, keepdims=True)
+        top = data.vote_shares.max(axis=1, keepdims=True)
         middle = (top * data.weights[:, None]).sum(axis=2, keepdims=True) / data.weights.sum(axis=1)[:, None, None]
         easy = 1.0 / (1.0 + np.exp(-np.clip(8.0 * (top - middle), -3.0, 3.0)))
         shares = np.concatenate([shares * easy, shares * (1.0 - easy)], axis=1)
@@ -315,11 +349,3 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
         shares = shares / shares.sum(axis=1, keepdims=True)
     shares = shares * data.weights[:, None, :]
     return _maximise(problem, shares.sum(axis=2) + problem.items, data.counts(shares), None)
-
-
-def _vote_shares(data: Incidence) -> Floats:
-    """Of each tuple's votes the share of each label (stack, R, T), with one vote spread over all."""
-    cell = np.tile(np.eye(data.labels, dtype=data.matrix.dtype), data.jurors)[None]
-    votes = data.scores(np.broadcast_to(cell, (data.stack, *cell.shape[1:])))  # whole numbers, exact in any precision
-    shares = votes.astype(np.float64) + 1.0 / data.labels
-    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -42,7 +42,7 @@ class Hidden:
         rows, cells = by_row.shape[1], by_cell.shape[1]
         seen = by_row.reshape(-1, by_row.shape[2])[self.panel * rows + self.seen]
         seen *= by_cell.reshape(-1, by_cell.shape[2])[self.panel * cells + self.cell]
-        return np.asarray(np.log(seen.sum(axis=1)))
+        return np.asarray(np.log(seen @ np.ones(seen.shape[1], dtype=seen.dtype)), dtype=np.float64)
 
 
 def fold_equal(visible: Incidence, hidden: Hidden) -> tuple[Incidence, Hidden] | None:
@@ -72,10 +72,15 @@ def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
     return group, row, hands[group, row]
 
 
-def hide(data: Incidence, folds: int = FOLDS) -> tuple[Incidence, Hidden, Integers]:
-    """Stack the (first) folds: their visible votes, their hidden votes, and the tuple each row came from."""
+def hide(data: Incidence, folds: int = FOLDS, share: float = 1.0) -> tuple[Incidence, Hidden, Integers]:
+    """Stack the (first) folds: their visible votes, their hidden votes, and the tuple each row came from.
+
+    With a `share` below 1 only so many of the tuples are there, any of them.
+    """
     jurors, tuples = colour_ranks(data)
-    group, row, items = _deal(data.weights[0], tuples)
+    some = np.flatnonzero(tuples < share * data.rows)
+    group, row, items = _deal(data.weights[0, some], tuples[some])
+    row = some[row]
     build = _mask_dense if data.is_dense else _mask_sparse
     matrix, (panel, place, cell) = build(data, jurors, group, row, folds)
     visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (folds, len(items))))

@@ -14,6 +14,7 @@ from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch
 from jurors.sketch.links import linked
 from jurors.sketch.pairs import parts_of
+from jurors.votes.abstentions import chosen_repeats, chosen_rows
 
 FEWEST_VOICES = 3  #: two agree as often whoever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
@@ -105,6 +106,7 @@ def part_of(sketch: Sketch, group: Integers, number: int) -> tuple[Sketch, Integ
     rows = np.unique(row[group[col] == number])
     taken = sketch.tuples.take([sketch.jurors[k] for k in members])
     counts = sketch.counts[rows]
+    taken = replace(taken, abstained=chosen_rows(taken, rows), repeats=chosen_repeats(taken, rows))
     if taken.is_dense:
         return Sketch(replace(taken, rows=len(rows), counts=counts, _dense=taken.codes[rows])), rows
     place, who, code = taken.triples()

@@ -95,7 +95,14 @@ def fit_latent(
     problem = replace(problem, tied=at.is_tied)
     fit = ascend if settled else climb
     at, steps, converged = fit(problem, at, tolerance * at.flat.shape[1], max_iterations)
-    return _describe(problem, at, steps, converged)
+    return describe(problem, at, steps, converged, expect(problem, at))
+
+
+def classes_of(fit: LatentFit) -> tuple[Floats, Floats]:
+    """How common each class is (K), and what every juror says of it (K, jurors, labels)."""
+    at = fit.parameters
+    prior = np.exp(at.prior[0])
+    return prior, np.exp(class_table(at)[0]).reshape(len(prior), at.jurors, at.labels)
 
 
 def juror_scores(data: Incidence, posterior: Floats) -> Floats:
@@ -124,12 +131,15 @@ def observed(data: Incidence, fit: LatentFit) -> LatentFit:
     return replace(fit, prevalence=share / share.sum(), confusion=confusion)
 
 
-def _describe(problem: Problem, at: Parameters, steps: int, converged: bool) -> LatentFit:
+def describe(
+    problem: Problem, at: Parameters, steps: int, converged: bool, expected: tuple[Floats, Floats]
+) -> LatentFit:
+    """What the end of a fit, and what is expected there, say of prevalences, jurors and items."""
     data, labels = problem.data, problem.data.labels
-    classes, likelihood = expect(problem, at)
-    posterior = classes.reshape(-1, labels, data.rows).sum(axis=0).T
-    prior = np.exp(at.prior).reshape(-1, labels)
-    table = np.exp(class_table(at)).reshape(-1, labels, data.jurors, labels)
+    classes, likelihood = expected
+    posterior = classes.reshape(-1, labels, data.rows).sum(axis=0, dtype=np.float64).T
+    prior = np.exp(at.prior, dtype=np.float64).reshape(-1, labels)
+    table = np.exp(class_table(at), dtype=np.float64).reshape(-1, labels, data.jurors, labels)
     return LatentFit(
         model=problem.model,
         prevalence=prior.sum(axis=0),

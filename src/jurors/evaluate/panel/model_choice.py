@@ -14,6 +14,7 @@ failed, no model is the truth, and all are averaged.  The weights λ maximise Σ
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,26 +30,29 @@ from jurors.evaluate.panel.expectation import (
     pose,
 )
 from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, fold_equal, hide, hide_some, sample
-from jurors.evaluate.panel.latent import MODELS, LatentFit, fit_latent, juror_scores
+from jurors.evaluate.panel.latent import MODELS, LatentFit, describe, fit_latent, juror_scores
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
 from jurors.stages import doing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
 _BROAD = 3.0  # normal deviates by which strata must gain over jurors
 _ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
-_PLENTY = 20_000  # votes from which a quarter of them says enough
+_PLENTY = 20_000  # votes from which a quarter of them says enough,
+_SHOWN = 100_000  # and so many from which some are hidden: of more, the other tuples are left alone
 _FORGETTING = 12  # EM steps after which a fit to many votes knows next to nothing of the hidden ones,
 _FORGETTING_WORK = 4e6  # and votes x labels x steps that a small one may take
 _HASTE = 24  # EM steps that the comparison of models on a large panel may take
 _MANY_LABELS, _MOST_PARAMETERS = 100, 10  # beyond so many labels, a model has at most so many parameters per vote
 _SPARSE = 10.0  # times the tolerance: of many sparse votes, whose many parameters are known little each
 _LIGHT = 0.02  # models of a sparse panel that are given less weight are left out
-_LOOSE = 3.0  # times the tolerance, of a fit that is only compared with others
+_ROUGH_STRATA = 10.0  # times the tolerance, of strata that are compared with simpler models,
+_SOME = 5_000  # votes held from which time is worth that
+_LOOSE = 3.0  # times the tolerance, of a fit to a sample that is only compared with others
 _NAMES = {"one_coin": "accuracies", "confusion": "confusion matrices", "strata": "easy and hard items"}
 _WORTH = 1e-3  # log-chance per hidden vote for which a richer model is worth its time on a large panel
 
@@ -77,9 +81,9 @@ class _Contest:
     items: Floats  # (T,)
 
     @classmethod
-    def judge(cls, ends: dict[str, tuple[Problem, Parameters]], hidden: Hidden, visible: Incidence) -> _Contest:
+    def judge(cls, ends: dict[str, _End], hidden: Hidden, visible: Incidence) -> _Contest:
         """Let every model foretell the hidden votes."""
-        chances = np.array([hidden.chances(problem, at) for problem, at in ends.values()])
+        chances = np.array([hidden.chances(end.problem, end.at) for end in ends.values()])
         juror = hidden.cell // visible.labels
         voting = np.bincount(juror, minlength=visible.jurors) > 0
         by_tuple = [np.bincount(hidden.row, row, visible.rows) for row in chances]
@@ -135,6 +139,30 @@ class _Contest:
         )
 
 
+@dataclass(frozen=True)
+class _End:
+    """Where a fit ended."""
+
+    problem: Problem
+    at: Parameters
+    steps: int
+    converged: bool
+
+    @cached_property
+    def expected(self) -> tuple[Floats, Floats]:
+        """The posterior of each class and the log-likelihood of each tuple there."""
+        return expect(self.problem, self.at)
+
+    def beside(self, others: Incidence, rows: Integers) -> tuple[Floats, Floats]:
+        """How many items, and which votes, each class is expected to have on `others`, which are these rows."""
+        mass = self.expected[0][:, :, rows] * others.weights[:, None].astype(self.at.flat.dtype, copy=False)
+        return mass.sum(axis=2, dtype=np.float64), others.counts(mass)
+
+    def told(self) -> LatentFit:
+        """What it says of prevalences, jurors and items."""
+        return describe(self.problem, self.at, self.steps, self.converged, self.expected)
+
+
 @dataclass(frozen=True, slots=True)
 class _Fitter:
     """How to fit: the options that every fit of one choice shares."""
@@ -144,26 +172,23 @@ class _Fitter:
     tolerance: float
     limit: int
 
-    def rough(self, data: Incidence, models: Sequence[str], rows: Integers) -> dict[str, tuple[Problem, Parameters]]:
-        """Fit each model with a looser tolerance; strata begin from the labels of confusion matrices."""
-        key = None if self.gold is None else self.gold[rows]
-        ends: dict[str, tuple[Problem, Parameters]] = {}
+    def all(self, data: Incidence, models: Sequence[str], loose: Mapping[str, float]) -> dict[str, _End]:
+        """Fit each model, some with a looser tolerance; strata begin from the labels of confusion matrices."""
+        ends: dict[str, _End] = {}
         for model in models:
-            problem = pose(data, model, self.strength, key)
-            labels = expect(*ends["confusion"])[0] if model == "strata" and "confusion" in ends else None
-            at = first_parameters(problem, labels)
-            loose = _LOOSE * self.tolerance * at.flat.shape[1]
-            ends[model] = problem, climb(problem, at, loose, self.limit, rough=ROUGH / _LOOSE)[0]
+            doing(f"fitting {_NAMES[model]}")
+            problem = pose(data, model, self.strength, self.gold)
+            simpler = ends.get("confusion") if model == "strata" else None
+            at = first_parameters(problem, None if simpler is None else simpler.expected[0])
+            times = loose.get(model, 1.0)
+            tolerance = times * self.tolerance * at.flat.shape[1]
+            ends[model] = _End(problem, *climb(problem, at, tolerance, self.limit, rough=ROUGH / times))
         return ends
 
-    def finish(
-        self, data: Incidence, model: str, start: Parameters | None, simpler: LatentFit | None = None
-    ) -> LatentFit:
-        """Fit one model, from the end of a rougher fit on if there is one; or strata from a `simpler` fit's labels."""
+    def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
+        """Fit one model, from the end of a rougher fit on if there is one."""
         settled = start is not None
         doing(f"fitting {_NAMES[model]}")
-        if model == "strata" and simpler is not None:
-            start = first_parameters(pose(data, model, self.strength, self.gold), simpler.posterior.T[None])
         return fit_latent(
             data,
             model,
@@ -216,46 +241,61 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
     """Fit all votes first; then hide every vote once, and let a few steps from where the fits ended forget it.
 
     The first of these steps counts visible votes only, so what is left of a hidden vote is what it did to the labels
-    of its item, and that fades with every further step.
+    of its item, and that fades with every further step. Strata that independent jurors do not need lie on a plateau,
+    whose end takes most of the steps: of larger panels they are fitted to the end only where they are given weight.
     """
-    fits: dict[str, LatentFit] = {}
-    for model in models:
-        fits[model] = fitter.finish(data, model, None, fits.get("confusion"))
-    contest = _compare(data, {model: fit.parameters for model, fit in fits.items()}, fitter)
-    return contest.settle(data, lambda *_: fits)
+    is_rough = data.held > _SOME
+    ends = fitter.all(data, models, {"strata": _ROUGH_STRATA} if is_rough else {})
+    fits = {model: end.told() for model, end in ends.items()}
 
-
-def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
-    """The same with rough fits; then fit the models that matter.
-
-    Most of the time went into the last digits of jurors with few votes, and into strata without weight in the end.
-    """
-    if data.held > _PLENTY:
-        fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
-    ends = {model: at for model, (_, at) in fitter.rough(data, models, np.arange(data.rows)).items()}
-
-    def finish(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
-        heard = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
-        return {model: fitter.finish(data, model, ends[model]) for model in heard}
+    def finish(_: str, weights: dict[str, float]) -> dict[str, LatentFit]:
+        if is_rough and weights.get("strata"):
+            fits["strata"] = fitter.finish(data, "strata", ends["strata"].at)
+        return fits
 
     return _compare(data, ends, fitter).settle(data, finish)
 
 
-def _compare(data: Incidence, starts: dict[str, Parameters], fitter: _Fitter) -> _Contest:
+def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
+    """The same, without the models that are given no weight in the end.
+
+    The last digits of jurors with few votes would take most of the time.
+    """
+    if data.held > _PLENTY:
+        fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
+    ends = fitter.all(data, models, {})
+
+    def told(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
+        heard = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
+        return {model: ends[model].told() for model in heard}
+
+    return _compare(data, ends, fitter).settle(data, told)
+
+
+def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Contest:
     """Hide votes, forget them and foretell them."""
-    visible, hidden, rows = hide(data, FOLDS if data.held <= _PLENTY else 1)
+    doing("choosing the model")
+    folds, share = (FOLDS, 1.0) if data.held <= _PLENTY else (1, min(_SHOWN / data.held, 1.0))
+    visible, hidden, rows = hide(data, folds, share)
     key = None if fitter.gold is None else fitter.gold[rows]
     seen, noted = (visible, hidden) if key is not None else fold_equal(visible, hidden) or (visible, hidden)
-    ends = {model: _forget(pose(seen, model, fitter.strength, key), start, fitter) for model, start in starts.items()}
+    alone = np.setdiff1d(np.arange(data.rows), rows) if share < 1.0 else rows[:0]
+    others = data.take(alone) if len(alone) else None
+    ends = {}
+    for model, end in fitted.items():
+        problem = pose(seen, model, fitter.strength, key)
+        if others is not None:  # what a hidden vote did to the labels of other items is next to nothing
+            problem = replace(problem, beside=end.beside(others, alone))
+        ends[model] = _forget(problem, end.at, fitter)
     return _Contest.judge(ends, noted, visible)
 
 
-def _forget(problem: Problem, start: Parameters, fitter: _Fitter) -> tuple[Problem, Parameters]:
+def _forget(problem: Problem, start: Parameters, fitter: _Fitter) -> _End:
     """Fit the folds from a fit of all votes."""
     at = Parameters(np.repeat(start.flat, problem.data.stack, axis=0), start.jurors, start.labels)
     problem = replace(problem, tied=start.is_tied)
     limit = max(_FORGETTING, int(_FORGETTING_WORK / (problem.data.held * start.labels)))
-    return problem, ascend(problem, at, 10.0 * fitter.tolerance * at.flat.shape[1], limit)[0]
+    return _End(problem, *ascend(problem, at, 10.0 * fitter.tolerance * at.flat.shape[1], limit))
 
 
 def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:
@@ -265,12 +305,13 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     the simplest model always won.
     """
     some = sample(data.rows, _ENOUGH * data.jurors / data.matrix.nnz, seed)
-    part = replace(data, matrix=data.matrix[some], weights=data.weights[:, some])
+    part = data.take(some)
     visible, hidden = hide_some(part, seed)
-    ends = replace(fitter, limit=min(fitter.limit, _HASTE)).rough(visible, models, some)
+    hasty = replace(fitter, limit=min(fitter.limit, _HASTE), gold=None if fitter.gold is None else fitter.gold[some])
+    ends = hasty.all(visible, models, dict.fromkeys(models, _LOOSE))
     contest = _Contest.judge(ends, hidden, visible)
     worth = _WORTH * float(hidden.items.sum())
-    return contest.settle(data, lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen][1])}, worth)
+    return contest.settle(data, lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
 
 
 def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float = np.inf) -> list[str]:

@@ -8,7 +8,7 @@ graded apart, a copy is not heard twice, and one judge asked several times is he
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.fit import Fit, Later, convergence_alarm, float_solution
+from jurors.evaluate.ordered.ordered_choice import OrderedChoice, order_panel
+from jurors.evaluate.panel.abstaining import never_true, spoken_fit, spoken_only
 from jurors.evaluate.panel.coupled import Coupling, couple, fit_coupled
-from jurors.evaluate.panel.latent import LatentFit, fit_latent, observed
+from jurors.evaluate.panel.latent import LatentFit, classes_of, fit_latent, observed
 from jurors.evaluate.panel.model_choice import ModelChoice, choose_latent
 from jurors.evaluate.panel.same_voice import same_voices
 from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
@@ -26,6 +28,7 @@ from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import Pairs, incidence_of, parts_of
 from jurors.votes import Votes
+from jurors.votes.abstentions import as_answers
 
 STRENGTH = 2.0  #: pseudo-votes per juror on the right label, and as many spread over all
 _MOST_COMPARED = 2_000  # jurors up to which every pair is compared for copies
@@ -40,14 +43,25 @@ class PanelFit:
 
     fit: Fit
     choice: ModelChoice
-    data: Incidence  #: what was fitted: copies heard once, gold items apart
+    data: Incidence  #: what was fitted: copies heard once, gold items apart; abstaining is the last label, if any is
     gold: Floats | None  #: the key of `data`'s rows
     hearing: Integers  #: for each juror, whose column of `data` speaks for it
     test: ResidualTest | None  #: do errors go together (copies left out)
     coupling: Coupling | None  #: the groups heard as one, where they explain all that errors go together
-    heard: Sketch  #: the sketch with the copies silenced
+    pairs: Pairs  #: of jurors, with the copies silenced
     repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge asked several times, heard as one
     strength: float = STRENGTH
+    ordered: OrderedChoice | None = None  #: of ordered levels: the ordered models, and whether one was chosen
+
+    @property
+    def heard(self) -> Sketch:
+        """The sketch with the copies silenced."""
+        return self.pairs.sketch
+
+    @cached_property
+    def spoken(self) -> Incidence:
+        """`data` without abstentions, which is what grades are about."""
+        return self.data if self.data.labels == len(self.heard.labels) else spoken_only(self.data)
 
     @property
     def explaining(self) -> list[tuple[int, ...]]:
@@ -56,9 +70,17 @@ class PanelFit:
         return [group for group in groups if group not in self.repeats]
 
     @property
-    def main_fit(self) -> LatentFit:
-        """The fit of the model with most weight."""
-        return self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
+    def is_unordered(self) -> bool:
+        """Whether latent classes without order were fitted."""
+        return self.ordered is None or self.ordered.trait is None
+
+    @property
+    def classes(self) -> tuple[Floats, Floats]:
+        """How common each class is (K), and what jurors say of it (K, jurors, labels), by the weightiest model."""
+        if self.ordered is not None and self.ordered.trait is not None:
+            return self.ordered.trait.shares[0], self.ordered.trait.table[0]
+        main = self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
+        return classes_of(main)
 
 
 def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
@@ -73,40 +95,51 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     seed
         For the sample of items whose votes a very large panel hides.
     """
-    votes, key = (sketch.tuples, None) if gold is None else _gold_apart(sketch, gold)
-    copies = _copies(sketch, votes, key)
+    answers = sketch if sketch.tuples.abstained is None else Sketch(as_answers(sketch.tuples))
+    votes, key = (answers.tuples, None) if gold is None else _gold_apart(answers, gold)
+    known = key
+    if answers is not sketch:
+        key = never_true(key, votes.rows, len(votes.labels))
+    pairs = Pairs(sketch)
+    copies = _copies(pairs, votes, key)
     data = incidence_of(Sketch(_heard_once(votes, copies)))
+    spoken = data if answers is sketch else spoken_only(data)
     choice = choose_latent(data, gold=key, seed=seed, strength=STRENGTH)
+    choice, ordered = order_panel(sketch, spoken, choice, None if known is None else known[:, : spoken.labels], seed)
     hearing = np.arange(len(sketch.jurors))
     for copy, original in copies.items():
         hearing[copy] = original
     heard = _silenced(sketch, copies)
     repeats = _repeats(sketch, copies)
-    test = residual_test(heard, repeats)
-    coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, heard, test, key, repeats)
-    shown = observed(data, fitted)
+    pairs = Pairs(heard) if copies else pairs
+    test = residual_test(pairs, repeats)
+    coupling, fitted = None, choice.fit
+    if ordered is None or ordered.trait is None:  # whose voices are one is then left to the calibration
+        coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, pairs, test, key, repeats)
+    shown = observed(spoken, spoken_fit(spoken, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
     fit = Fit(
         solution=float_solution(sketch, shown.prevalence, shown.confusion[hearing], shown.score[hearing]),
         posterior=posterior,
         iterations=shown.iterations,
         converged=shown.converged,
-        details=_details(sketch, choice, hearing, coupling),
-        notes=(_model_note(sketch, choice, coupling),),
-        model=choice.chosen if coupling is None else "coupled",
+        details=_details(sketch, choice, spoken, hearing, coupling, ordered),
+        notes=(*([] if ordered is None else [ordered.note]), *_model_note(sketch, choice, coupling, ordered)),
+        model=fitted.model if coupling is None else "coupled",
         alarms=(
             *([] if shown.converged else [convergence_alarm("the panel model", shown.iterations)]),
             *_copy_alarms(sketch, copies),
         ),
     )
-    return PanelFit(fit, replace(choice, fit=shown), data, key, hearing, test, coupling, heard, repeats)
+    shown_choice = replace(choice, fit=shown)
+    return PanelFit(fit, shown_choice, data, key, hearing, test, coupling, pairs, repeats, ordered=ordered)
 
 
 def _hear_groups(
     votes: Votes,
     data: Incidence,
     choice: ModelChoice,
-    heard: Sketch,
+    pairs: Pairs,
     test: ResidualTest | None,
     key: Floats | None,
     repeats: tuple[tuple[int, ...], ...],
@@ -117,7 +150,7 @@ def _hear_groups(
     """
     if "confusion" not in choice.fits:
         return None, choice.fit
-    groups = explaining_groups(heard, test, repeats) if test is not None and test.is_significant else []
+    groups = explaining_groups(pairs, test, repeats) if test is not None and test.is_significant else []
     groups = groups or list(repeats)
     if not groups:
         return None, choice.fit
@@ -136,17 +169,26 @@ def _silenced(sketch: Sketch, copies: dict[int, int]) -> Sketch:
     return Sketch(_heard_once(sketch.tuples, copies)) if copies else sketch
 
 
-def _details(sketch: Sketch, choice: ModelChoice, hearing: Integers, coupling: Coupling | None) -> Later:
+def _details(
+    sketch: Sketch,
+    choice: ModelChoice,
+    spoken: Incidence,
+    hearing: Integers,
+    coupling: Coupling | None,
+    ordered: OrderedChoice | None,
+) -> Later:
     """By how much the model was chosen, every model's grades, and who was heard as one."""
-    together = {} if coupling is None else {"heard_as_one": partial(_heard_as_one, sketch, coupling)}
-    return Later(
-        {**together, "choice": partial(_by_hidden_votes, choice), "models": partial(_models, sketch, choice, hearing)}
-    )
+    together: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_heard_as_one, sketch, coupling)}
+    if ordered is not None:
+        together["ordered"] = ordered.to_dict
+    models = partial(_models, sketch, choice, spoken, hearing)
+    return Later({**together, "choice": partial(_by_hidden_votes, choice), "models": models})
 
 
-def _models(sketch: Sketch, choice: ModelChoice, hearing: Integers) -> dict[str, Any]:
+def _models(sketch: Sketch, choice: ModelChoice, spoken: Incidence, hearing: Integers) -> dict[str, Any]:
     models = {}
-    for name, fit in choice.fits.items():
+    for name, fitted in choice.fits.items():
+        fit = spoken_fit(spoken, fitted)
         solution = float_solution(sketch, fit.prevalence, fit.confusion[hearing], fit.score[hearing])
         models[name] = {
             "prevalence": solution.prevalence,
@@ -174,7 +216,15 @@ def _heard_as_one(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
     return [[sketch.jurors[k] for k in members] for members in coupling.groups]
 
 
-def _model_note(sketch: Sketch, choice: ModelChoice, coupling: Coupling | None) -> str:
+def _model_note(
+    sketch: Sketch, choice: ModelChoice, coupling: Coupling | None, ordered: OrderedChoice | None
+) -> tuple[str, ...]:
+    if ordered is not None and ordered.trait is not None:
+        return ()
+    return (_unordered_note(sketch, choice, coupling),)
+
+
+def _unordered_note(sketch: Sketch, choice: ModelChoice, coupling: Coupling | None) -> str:
     if coupling is not None:
         groups = ", ".join(" + ".join(members) for members in _heard_as_one(sketch, coupling))
         return f"Model: a confusion matrix per juror, jurors who err together heard as one: {groups}."
@@ -220,13 +270,15 @@ def _rows(votes: Votes, which: Integers, counts: NDArray[Any]) -> Votes:
 # -- copies ---------------------------------------------------------------------------------------------
 
 
-def _never_disagree(sketch: Sketch) -> dict[int, tuple[int, float]]:
+def _never_disagree(pairs: Pairs) -> dict[int, tuple[int, float]]:
     """Jurors who never disagree with an earlier one on many common items: later -> (earlier, items)."""
-    if not 3 <= len(sketch.jurors) <= _MOST_COMPARED:
+    if not 3 <= len(pairs.sketch.jurors) <= _MOST_COMPARED:
         return {}
-    pairs = Pairs(sketch)
-    most = 1 - 1 / max(len(sketch.labels), 2)  # of their items on which anybody is expected to disagree
-    same = (pairs.items - pairs.agreed < 0.5) & (pairs.items * most >= _SURPRISE)
+    most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of their items on which anybody is expected to disagree
+    enough = pairs.items * most >= _SURPRISE
+    if not enough.any():
+        return {}
+    same = enough & (pairs.items - pairs.agreed < 0.5)
     copies: dict[int, tuple[int, float]] = {}
     listed = (part[same].tolist() for part in (pairs.first, pairs.second, pairs.items))
     for original, copy, items in zip(*listed, strict=True):
@@ -235,12 +287,12 @@ def _never_disagree(sketch: Sketch) -> dict[int, tuple[int, float]]:
     return copies
 
 
-def _copies(sketch: Sketch, votes: Votes, key: Floats | None) -> dict[int, int]:
+def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     """Two who never disagree may both be right: copies are those who, graded as one, should have disagreed.
 
     Independent jurors with the original's grades would have disagreed on Σ_l P_l (1 - Σ_r K[l][r]²) of their items.
     """
-    alike = _never_disagree(sketch)
+    alike = _never_disagree(pairs)
     if not alike:
         return {}
     heard = incidence_of(Sketch(_heard_once(votes, {copy: original for copy, (original, _) in alike.items()})))

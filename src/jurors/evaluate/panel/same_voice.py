@@ -14,21 +14,21 @@ import numpy as np
 
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
+from jurors.votes.repeated.numbered_names import AGAIN, stem_and_number
 
-# Words that say "once more" before a number. Not among them: "version", "v", "prompt", "temperature", "fold" (another
-# judge may stand behind each), "round" and "part" (other items), "no", "number", "id" (names, not repeats).
-_WORDS = "run|epoch|sample|seed|try|trial|attempt|repeat|repetition|rep|replicate|replica|pass|iteration|iter|draw|redo"
 # The marks, at the end of a name: `#2`, `(2)`, `[2]`, `@2`, ` run 2`, `_run2`, `/epoch=2`, ` (run 2)`. Numbers
 # up to 999 for marks without a word: longer ones are versions and dates (`claude@20240229`, `gpt-4 (0613)`).
 _MARK = re.compile(
     rf"""^(?P<base>.*?[^\s_\-/.:,|])\s*
     (?: \#\s*(?P<hash>\d{{1,3}})
       | @\s*(?P<at>\d{{1,2}})
-      | [(\[]\s*(?:(?:{_WORDS})\s*[_\-=:\#]?\s*)?(?P<round>\d{{1,3}})\s*[)\]]
-      | (?:[\s_\-/.:,|]+)(?:{_WORDS})[\s_\-=:\#]*(?P<word>\d{{1,6}})
+      | [(\[]\s*(?P<round>\d{{1,3}})\s*[)\]]
+      | (?:[\s_\-/.:,|]+|\s*[(\[]\s*)(?:{AGAIN})[\s_\-=:\#]*(?P<word>\d{{1,6}})\s*[)\]]?
     )$""",
     re.IGNORECASE | re.VERBOSE,
 )
+_BEFORE_NUMBER = (*"#@_-=: ", *AGAIN.split("|"))  # what may stand before the number of a mark
+_LONGEST_BEFORE = max(map(len, _BEFORE_NUMBER))
 # Names of a role, not of somebody: what a number after them counts is people. `annotator #3` is a third annotator.
 _ROLES = frozenset(
     re.findall(
@@ -43,11 +43,30 @@ _ROLES = frozenset(
         """,
     )
 )
+# Roles of programs: a number after them may well count how often one was asked. After the name of a model (`phi-1`,
+# `phi-2`, `text-davinci-002`, `v0.2`) it is a version, unless it is set apart (`gpt4_1`, `gpt4 1`); after other words
+# (`prompt_1`, `site 2`, `expert1`) it counts those.
+_PROGRAMS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        agent ai answer assistant autorater bot checker classifier critic evaluator grader judge llm model output
+        prediction response scorer system verdict verifier vote
+        """,
+    )
+) | set(AGAIN.split("|"))
+# Those of whom even a whole panel is worth a word; `model 1`, `classifier 2` and the like are as a rule different ones.
+_JUDGES = _PROGRAMS - set(re.findall(r"\w+", "agent ai bot checker classifier model system verifier"))
+_MODELS = re.compile(
+    r"gpt|claude|sonnet|opus|haiku|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok|phi|command|nova|o\d", re.IGNORECASE
+)
 # How much less the repeats must disagree with each other than with the others: at most this share of it. A choice:
 # independent jurors sit at 1, exact repeats at 0; no set with named repeats was at hand to tune it.
 _LESS = 0.75
 # And by how many standard errors: 1% one-sided, for independent jurors who happen to have such names.
 _STANDARD_ERRORS = 2.33
+# The same where a name only leaves it open (`judge_1`, `judge_2`): it takes far more, and is only said.
+_FAR_LESS, _FAR_ERRORS = 0.5, 4.0
 
 
 def repeated_name(name: str) -> tuple[str, int] | None:
@@ -59,13 +78,15 @@ def repeated_name(name: str) -> tuple[str, int] | None:
     (('gpt-4o', 2), ('claude', 3), ('llama', 1))
     >>> repeated_name("judge_2"), repeated_name("annotator #3"), repeated_name("w12"), repeated_name("gpt-4")
     (None, None, None, None)
+    >>> repeated_name("judge (run 2)"), repeated_name("judge-sample-3")
+    (('judge', 2), ('judge', 3))
     """
-    mark = _MARK.match(name.strip())
+    mark = _MARK.match(name.strip()) if _may_be_marked(name) else None
     if mark is None:
         return None
     base = _plain(mark["base"])
     number = next(g for g in (mark["hash"], mark["at"], mark["round"], mark["word"]) if g is not None)
-    return None if _is_role(base) else (base, int(number))
+    return None if mark["word"] is None and _is_role(base) else (base, int(number))
 
 
 def named_alike(jurors: Sequence[str]) -> list[tuple[int, ...]]:
@@ -109,6 +130,42 @@ def same_voices(sketch: Sketch) -> list[tuple[int, ...]]:
     return [group for group in groups if _is_confirmed(group, pairs)]
 
 
+def possible_repeats(sketch: Sketch) -> dict[str, tuple[int, ...]]:
+    """Jurors numbered from 0 or 1 who may be one judge: they disagree far less with each other than with the others.
+
+    Where there are no others, the name alone must do: that of judges. Nothing is made of it but a warning: the name
+    (what to join them by), and who they are.
+
+    Examples
+    --------
+    >>> counts = {"AAA": 40, "BBB": 40, "AAB": 30, "BBA": 30, "ABA": 1, "ABB": 1}
+    >>> possible_repeats(Sketch.from_counts(counts, jurors=("judge_1", "judge_2", "ann")))
+    {'judge': (0, 1)}
+    >>> possible_repeats(Sketch.from_counts(counts, jurors=("expert1", "expert2", "ann")))
+    {}
+    """
+    groups: dict[str, list[tuple[int, int]]] = {}
+    for k, name in enumerate(sketch.jurors):
+        if (numbered := stem_and_number(name)) is not None:
+            groups.setdefault(numbered[0], []).append((numbered[1], k))
+    several = {stem: group for stem, group in groups.items() if len(group) > 1}  # hundreds of names are alone
+    again = {stem: [n for n in group if _may_be_again(sketch.jurors[n[1]], stem)] for stem, group in several.items()}
+    if all(len(group) < 2 for group in again.values()):
+        return {}
+    clear = {k for group in named_alike(sketch.jurors) for k in group}
+    open_ = {name: [each for each in group if each[1] not in clear] for name, group in again.items()}
+    able = {name: tuple(k for _, k in sorted(group)) for name, group in open_.items() if _counts_up(group)}
+    if not able:
+        return {}
+    pairs = Pairs(sketch)
+    everybody = len(sketch.jurors)
+    return {
+        name: group
+        for name, group in able.items()
+        if (_are_judges(name) if len(group) == everybody else _is_confirmed(group, pairs, _FAR_LESS, _FAR_ERRORS))
+    }
+
+
 def joined(voices: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
     """Each juror's voice, where every group has one voice between them.
 
@@ -124,7 +181,15 @@ def joined(voices: Sequence[int], groups: Iterable[tuple[int, ...]]) -> tuple[in
     return tuple(heard)
 
 
-def _is_confirmed(group: tuple[int, ...], pairs: Pairs) -> bool:
+def _counts_up(group: list[tuple[int, int]]) -> bool:
+    """Whether two or more are numbered 0, 1, 2 … or 1, 2, 3 …"""
+    numbers = sorted(number for number, _ in group)
+    return len(numbers) > 1 and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def _is_confirmed(
+    group: tuple[int, ...], pairs: Pairs, most: float = _LESS, standard_errors: float = _STANDARD_ERRORS
+) -> bool:
     """Whether the repeats disagree less with each other than with the others, beyond chance and by a good deal."""
     members = np.isin(pairs.first, group).astype(int) + np.isin(pairs.second, group)
     disagreed = pairs.items - pairs.agreed
@@ -137,11 +202,33 @@ def _is_confirmed(group: tuple[int, ...], pairs: Pairs) -> bool:
     # Pairs of one group meet on the same items, so only the items of one pair are counted.
     middle, met = (inner + outer) / 2, max(float(pairs.items[members == 2].mean()), 1.0)
     error = float(np.sqrt(2 * middle * (1 - middle) / met))
-    return bool(inner <= _LESS * outer and outer - inner > _STANDARD_ERRORS * error)
+    return bool(inner <= most * outer and outer - inner > standard_errors * error)
+
+
+def _may_be_marked(name: str) -> bool:
+    """Whether a closer look is worth its time: most names have no mark, which their ends show."""
+    text = name.rstrip()
+    if not text[-1:].isdigit():
+        return text[-1:] in (")", "]")
+    before = text.rstrip("0123456789")[-_LONGEST_BEFORE:]
+    return before.lower().endswith(_BEFORE_NUMBER) or not text.isascii()
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s_\-/.:,|]+$", "", re.sub(r"\s+", " ", name.strip())).casefold()
+
+
+def _may_be_again(name: str, stem: str) -> bool:
+    """Whether the number at the end of a name may count how often somebody was asked: not people, not versions."""
+    words = re.findall(r"[a-z]+", stem.casefold())
+    if words and all(word in _PROGRAMS for word in words):
+        return True
+    return name.strip()[len(stem)] in "_ " and _MODELS.search(stem) is not None
+
+
+def _are_judges(stem: str) -> bool:
+    words = re.findall(r"[a-z]+", stem.casefold())
+    return bool(words) and all(word in _JUDGES for word in words)
 
 
 def _is_role(base: str) -> bool:

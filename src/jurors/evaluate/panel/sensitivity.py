@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate.panel.expectation import Parameters, Problem, expect
+from jurors.numbers.arrays import Flags, Integers
 
 Singles: TypeAlias = NDArray[np.float32]
 _MOST_ROUNDS = 10  # of conjugate gradients: strata take as many, simpler models four
 _FLATTEST = 0.002  # share of the complete data's information below which nothing is known of a direction
+_IN_CACHE = 1 << 17  # of tuples x classes x directions, worked out at a time
 _SETTLED = 1e-3  # of the square of what there was to solve
 
 
@@ -39,53 +41,67 @@ class Linearised:
         return classes
 
     @cached_property
-    def _matrices(self) -> tuple[Any, Any]:
-        matrix = self.problem.data.matrix.astype(np.float32)
-        return matrix, matrix.T
-
-    @cached_property
     def _weights(self) -> Singles:
         return np.asarray(self.problem.data.weights[0], dtype=np.float32)
 
-    def moved(self, direction: _Step) -> Singles:
-        """(T, K, B): by how much posteriors move where the parameters move."""
-        table = self._class_step(direction)
-        score = (self._matrices[0] @ table.reshape(len(table), -1)).reshape(len(self.posterior), -1, table.shape[2])
-        score += direction.prior
-        score -= np.einsum("tk,tkb->tb", self.posterior, score)[:, None]
-        score *= self.posterior[:, :, None]
+    @cached_property
+    def _mass(self) -> Singles:
+        """(T, K) the posteriors of all the items that have a tuple."""
+        return self.posterior * self._weights[:, None]
+
+    def moved(self, direction: _Step, by: Singles | None = None) -> Singles:
+        """(T, K, B): by how much posteriors, or masses given as `by`, move where the parameters move."""
+        table, factor = self._class_step(direction), self.posterior if by is None else by
+        score = self.problem.data.over_votes(table.reshape(len(table), -1)).reshape(len(factor), -1, table.shape[2])
+        step = max(_IN_CACHE // max(score[0].size, 1), 1)
+        for start in range(0, len(score), step):
+            rows = slice(start, start + step)
+            part = score[rows]
+            part += direction.prior
+            part -= np.matmul(self.posterior[rows, None], part)
+            part *= factor[rows, :, None]
         return np.asarray(score)
 
     def counted(self, mass: Singles) -> _Step:
         """The M-step's answer to a change of the mass (T, K, B) of each class, parameters in its split held."""
-        counts = self._matrices[1] @ mass.reshape(len(mass), -1)
-        return self._share_out(counts.reshape(counts.shape[0], -1, mass.shape[2]), mass.sum(axis=0), None)
+        return self._share_out(self._into_cells(mass), mass.sum(axis=0), None)
 
     def step(self, direction: _Step) -> _Step:
         """M' applied to a direction."""
-        mass = self.moved(direction)
-        mass *= self._weights[:, None, None]
-        counts = self._matrices[1] @ mass.reshape(len(mass), -1)
-        return self._share_out(counts.reshape(counts.shape[0], -1, mass.shape[2]), mass.sum(axis=0), direction)
+        mass = self.moved(direction, self._mass)
+        return self._share_out(self._into_cells(mass), mass.sum(axis=0), direction)
+
+    def _into_cells(self, mass: Singles) -> Singles:
+        """(cells, K, B) of a mass (T, K, B)."""
+        counts = self.problem.data.into_cells(mass.reshape(len(mass), -1))
+        return counts.reshape(len(counts), *mass.shape[1:])
 
     def solve(self, drawn: Singles) -> _Step:
         """By how much the parameters move when the items' weights change by (T, B).
 
         A direction in which the fit stands on a plateau, or has not arrived, has no end to move to: it is left there.
+        Directions that are settled leave the others to go on alone.
         """
         rest = self.counted(self.posterior[:, :, None] * drawn[:, None])
         end, ahead = rest * 0.0, rest
-        first = square = self._inner(rest, rest)
+        going: Integers = np.arange(drawn.shape[1])
+        first = square = whole = self._inner(rest, rest)  # of those still going: squares of what was, and is, left
         for _ in range(_MOST_ROUNDS):
             bent = ahead - self.step(ahead)
-            curved, whole = self._inner(ahead, bent), self._inner(ahead, ahead)
+            curved = self._inner(ahead, bent)
             open_ = (square > _SETTLED * first) & (curved > _FLATTEST * whole)
-            if not open_.any():
+            if not open_.all():
+                going = going[open_]
+                first, square, whole, curved = (x[open_] for x in (first, square, whole, curved))
+                rest, ahead, bent = (x.take(open_) for x in (rest, ahead, bent))
+            if not len(going):
                 break
-            length = np.where(open_, square / np.where(open_, curved, 1.0), 0.0)
-            end, rest = end + ahead * length, rest - bent * length
-            before, square = square, np.where(open_, self._inner(rest, rest), 0.0)
-            ahead = rest + ahead * np.where(open_, square / np.where(open_, before, 1.0), 0.0)
+            length = square / curved
+            end.add(ahead * length, going)
+            rest = rest - bent * length
+            before, square = square, self._inner(rest, rest)
+            longer = square / before
+            ahead, whole = rest + ahead * longer, square + longer**2 * whole  # what is left is square to what was tried
         return end
 
     # -- the M-step, straightened --------------------------------------------------------------------------
@@ -97,7 +113,7 @@ class Linearised:
     @cached_property
     def _counts(self) -> Singles:
         """(cells, K) expected votes of each class."""
-        return np.asarray(self._matrices[1] @ (self.posterior * self._weights[:, None]))
+        return self.problem.data.into_cells(self._mass)
 
     @cached_property
     def _pseudo(self) -> Singles:
@@ -122,6 +138,16 @@ class Linearised:
         return np.concatenate([look, habit.sum(axis=1, keepdims=True)], axis=1) + self._pseudo
 
     @cached_property
+    def _shares(self) -> tuple[Singles, Singles]:
+        """What one vote more is worth in each row's cell (cells, rows), and in all of a juror's cells (N, rows)."""
+        return np.reciprocal(self._rows), np.reciprocal(self._by_juror(self._rows))
+
+    @cached_property
+    def _open(self) -> Singles:
+        """(cells, R) how far votes on hard items go over to habit where habit becomes likelier."""
+        return np.asarray(self._counts[:, self._labels :] * self._lazy * (1 - self._lazy))
+
+    @cached_property
     def _ways(self) -> tuple[Singles, Singles]:
         """(N,) votes on hard items by habit and by looking, one pseudo-vote each."""
         hard = self._counts[:, self._labels :]
@@ -130,7 +156,7 @@ class Linearised:
 
     @cached_property
     def _share(self) -> Singles:
-        return np.asarray((self.posterior * self._weights[:, None]).sum(axis=0) + np.float32(1.0))
+        return np.asarray(self._mass.sum(axis=0) + np.float32(1.0))
 
     def _by_juror(self, cells: Singles) -> Singles:
         return np.asarray(cells.reshape(self.at.jurors, self._labels, *cells.shape[1:]).sum(axis=1))
@@ -150,22 +176,33 @@ class Linearised:
     def _share_out(self, counts: Singles, share: Singles, direction: _Step | None) -> _Step:
         away = None
         if self.at.has_strata:
-            hard, lazy = counts[:, self._labels :], self._lazy[:, :, None]
-            habit = hard * lazy
-            if direction is not None and direction.away is not None:
-                turn = np.repeat(direction.away, self._labels, axis=0)[:, None] + direction.table[:, -1:]
-                open_ = self._counts[:, self._labels :, None] * lazy * (1 - lazy)
-                habit += open_ * (turn - direction.table[:, :-1])
-            look = hard - habit
-            by_habit, by_look = (self._by_juror(part.sum(axis=1)) for part in (habit, look))
-            away = by_habit / self._ways[0][:, None] - by_look / self._ways[1][:, None]
-            counts = np.concatenate([counts[:, : self._labels] + look, habit.sum(axis=1, keepdims=True)], axis=1)
+            counts, away = self._split(counts, direction)
         else:
             counts = self._even(counts)
-        rows = self._rows[:, :, None]
-        whole = np.repeat(self._by_juror(rows), self._labels, axis=0)
-        table = counts / rows - np.repeat(self._by_juror(counts), self._labels, axis=0) / whole
-        return _Step(self._prior_step(share), table, away)
+        per_row, per_juror = self._shares
+        by_juror = self._by_juror(counts)
+        by_juror *= per_juror[:, :, None]
+        counts *= per_row[:, :, None]
+        apart = counts.reshape(self.at.jurors, self._labels, *counts.shape[1:])
+        apart -= by_juror[:, None]
+        return _Step(self._prior_step(share), counts, away)
+
+    def _split(self, counts: Singles, direction: _Step | None) -> tuple[Singles, Singles]:
+        """Votes on hard items shared out between looking and habit: the table's rows, and the logits of the latter."""
+        size = self._labels
+        hard, rows = counts[:, size:], np.empty((len(counts), size + 1, counts.shape[2]), dtype=counts.dtype)
+        look, all_habit = rows[:, :size], rows[:, size]
+        habit = hard * self._lazy[:, :, None]
+        if direction is not None and direction.away is not None:
+            turn = np.repeat(direction.away, size, axis=0) + direction.table[:, -1]
+            np.subtract(turn[:, None], direction.table[:, :-1], out=look)
+            look *= self._open[:, :, None]
+            habit += look
+        np.subtract(hard, habit, out=look)
+        np.einsum("crb->cb", habit, out=all_habit)
+        by_habit, by_looking = self._by_juror(all_habit), self._by_juror(np.einsum("crb->cb", look))
+        look += counts[:, :size]
+        return rows, by_habit / self._ways[0][:, None] - by_looking / self._ways[1][:, None]
 
     def _prior_step(self, share: Singles) -> Singles:
         if not (self.at.has_strata and self.at.is_tied):
@@ -209,7 +246,20 @@ class _Step:
         return _Step(self.prior + other.prior, self.table + other.table, away)
 
     def __sub__(self, other: _Step) -> _Step:
-        return self + other * -1.0
+        away = None if self.away is None or other.away is None else self.away - other.away
+        return _Step(self.prior - other.prior, self.table - other.table, away)
+
+    def take(self, which: Flags) -> _Step:
+        """Some of the directions."""
+        return _Step(self.prior[:, which], self.table[:, :, which], None if self.away is None else self.away[:, which])
+
+    def add(self, other: _Step, at: Integers) -> None:
+        """Go on in place, in some of the directions."""
+        where = slice(None) if len(at) == self.prior.shape[1] else at
+        self.prior[:, where] += other.prior
+        self.table[:, :, where] += other.table
+        if self.away is not None and other.away is not None:
+            self.away[:, where] += other.away
 
     def __mul__(self, by: Any) -> _Step:
         by = np.asarray(by, dtype=np.float32)

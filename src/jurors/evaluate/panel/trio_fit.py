@@ -16,7 +16,7 @@ from jurors.evaluate.panel.model_choice import ModelChoice
 from jurors.evaluate.panel.panel import STRENGTH, PanelFit
 from jurors.evaluate.solution import Solution
 from jurors.sketch import Sketch
-from jurors.sketch.pairs import incidence_of
+from jurors.sketch.pairs import Pairs, incidence_of
 
 _NEAREST = 0.02  # how near to 0 or 1 the first step may start
 
@@ -45,7 +45,7 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
         chosen="confusion", fits={"confusion": best}, fit=best,
     )  # fmt: skip
     fit = Fit(float_solution(sketch, best.prevalence, best.confusion, best.score), best.posterior)
-    return PanelFit(fit, choice, data, None, np.arange(len(sketch.jurors)), None, None, sketch)
+    return PanelFit(fit, choice, data, None, np.arange(len(sketch.jurors)), None, None, Pairs(sketch))
 
 
 def _start(solution: Solution) -> Parameters:

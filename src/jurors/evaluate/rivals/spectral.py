@@ -134,7 +134,8 @@ def rank_one_alarms(sketch: Sketch, factor: RankOne, accuracy: Floats, name: str
 def _covariances(sketch: Sketch, pairs: Pairs, mean: Floats) -> Floats:
     """C_ij over the items both voted on, about the jurors' own means over all their votes."""
     left, right = mean[pairs.first], mean[pairs.second]
-    total = pairs.count(1, 1) - left * pairs.count(None, 1) - right * pairs.count(1, None) + left * right * pairs.items
+    of_left, of_right = pairs.said(1)
+    total = pairs.count(1, 1) - left * of_right - right * of_left + left * right * pairs.items
     values = total / pairs.items
     # With no vote missing a covariance is a multiple of 1/Q², so anything below half of that is zero in rounding noise.
     values[np.abs(values) < np.maximum(0.5 / pairs.items**2, 1e-15)] = 0.0

@@ -10,11 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jurors.evaluate.panel.expectation import class_table
-from jurors.evaluate.panel.latent import LatentFit
 from jurors.evaluate.together.thresholds import FEWEST_JURORS, naming_bar
 from jurors.numbers.arrays import Floats, Integers
-from jurors.sketch import Sketch
 from jurors.sketch.pairs import Pairs
 
 MOST_JURORS = 300
@@ -43,17 +40,22 @@ class AgreementTest:
         return sorted(pairs, key=lambda pair: -abs(pair[2]))
 
 
-def agreement_test(sketch: Sketch, fit: LatentFit) -> AgreementTest | None:
-    """Test a fitted panel; None where jurors are too few or too many to compare all pairs."""
-    width, size = len(sketch.jurors), len(sketch.labels)
+def agreement_test(pairs: Pairs, prior: Floats, table: Floats) -> AgreementTest | None:
+    """Test a fitted panel; None where jurors are too few or too many to compare all pairs.
+
+    `prior` (K) says how common the model's classes are, `table` (K, jurors, labels) what jurors say of them;
+    perhaps with abstaining as one more answer.
+    """
+    width, size = len(pairs.sketch.jurors), len(pairs.sketch.labels)
     if not FEWEST_JURORS <= width <= MOST_JURORS:
         return None
-    pairs = Pairs(sketch)
     if len(pairs.items) <= width:
         return None
-    prior = np.exp(fit.parameters.prior[0])
-    table = np.exp(class_table(fit.parameters)[0]).reshape(len(prior), width, size)
-    expected = np.einsum("k,kpr,kpr->p", prior, table[:, pairs.first], table[:, pairs.second])
+    spoken = table[:, :, :size]
+    expected = np.einsum("k,kpr,kpr->p", prior, spoken[:, pairs.first], spoken[:, pairs.second])
+    if table.shape[2] > size:  # the last answer is abstaining, and pairs are compared where both spoke
+        spoke = spoken.sum(axis=2)
+        expected /= np.einsum("k,kp,kp->p", prior, spoke[:, pairs.first], spoke[:, pairs.second])
     excess = pairs.agreed / pairs.items - expected
     z = excess / np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / pairs.items)
     from scipy.special import chdtrc

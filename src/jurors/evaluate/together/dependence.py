@@ -23,7 +23,8 @@ from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.links import linked_groups
 from jurors.sketch.moments import pair_sums
-from jurors.sketch.panel_moments import pair_moments
+from jurors.sketch.pairs import Pairs
+from jurors.sketch.panel_moments import PairMoments, pair_moments
 from jurors.tables import Columns, Drawable, Notes, Table, columns_of
 
 _SHOWN = 20
@@ -162,13 +163,13 @@ def _spread(prevalence: Floats, accuracy: Floats) -> Floats:
     return np.asarray(np.sqrt((inside * (1 - inside) * prevalence[..., None, :]).sum(axis=-1)))
 
 
-def dependence_of(sketch: Sketch, solution: Solution) -> Dependence:
-    """How errors go together, given the grades."""
+def dependence_of(sketch: Sketch, solution: Solution, pairs: PairMoments | None = None) -> Dependence:
+    """How errors go together, given the grades; `pairs` are the sketch's own, where somebody has them."""
     if len(sketch.labels) != 2:
         raise SketchError(
             f"error correlations without a key are not available for {len(sketch.labels)} labels, only for two"
         )
-    pairs = pair_moments(sketch)
+    pairs = pair_moments(Pairs(sketch)) if pairs is None else pairs
     floats = solution.to_float()
     prevalence = np.array(floats.prevalences, dtype=float)
     accuracy = np.array([[table[0][0], table[1][1]] for table in floats.confusions], dtype=float)

@@ -17,8 +17,8 @@ from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.evaluate.together.factor import FactorFit, fit_factor
 from jurors.evaluate.together.thresholds import FEWEST_JURORS, HEAVIEST, NORMAL, SIGNIFICANT, naming_bar
 from jurors.numbers.arrays import Flags, Floats
-from jurors.sketch import Sketch
 from jurors.sketch.links import linked_groups
+from jurors.sketch.pairs import Pairs
 from jurors.sketch.panel_moments import MOST_FOR_PAIRS
 
 _ROUNDS = 4
@@ -90,43 +90,42 @@ class ResidualTest:
         return linked_groups(pairs, len(self.factor.loading))
 
 
-def residual_test(sketch: Sketch, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:
+def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:
     """The test for a binary panel; None where jurors or shared items are too few to leave anything over.
 
     Pairs within one of the `groups` take no part, neither in the fit nor in the test.
     """
-    width = len(sketch.jurors)
-    if len(sketch.labels) != 2 or not FEWEST_JURORS <= width <= MOST_FOR_PAIRS:
+    width = len(pairs.sketch.jurors)
+    if len(pairs.sketch.labels) != 2 or not FEWEST_JURORS <= width <= MOST_FOR_PAIRS:
         return None
     within = np.zeros((width, width), dtype=bool)
     for members in groups:
         within[np.ix_(members, members)] = True
-    factor = fit_factor(sketch, within)
+    factor = fit_factor(pairs, within)
     enough = factor.pairs.excess_kurtosis() <= HEAVIEST
     return _test(factor, (factor.error > 0) & ~within, enough)
 
 
-def explaining_groups(
-    sketch: Sketch, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()
-) -> list[tuple[int, ...]]:
+def explaining_groups(pairs: Pairs, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()) -> list[tuple[int, ...]]:
     """Groups that explain all of it: leaving their inner pairs aside, nothing is left over that chance does not give.
 
     Empty where no few groups do. Nobody can tell a half of the panel that shares one idea from one that sees the truth
     (either explains the other as a group), so a group must be clearly a minority; and small enough to be heard whole.
     The `known` groups, whose inner pairs took no part in the test, are among them.
     """
-    largest = min(_LARGEST_GROUP, int(_MINORITY * len(sketch.jurors)))
+    width = len(pairs.sketch.jurors)
+    largest = min(_LARGEST_GROUP, int(_MINORITY * width))
     groups = list(known)
     remaining: ResidualTest | None = test
     for _ in range(_ROUNDS):
         more = remaining.groups() if remaining is not None else []
         chains = [pair for members in (*groups, *more) for pair in pairwise(members)]
-        groups = linked_groups(chains, len(sketch.jurors))
+        groups = linked_groups(chains, width)
         grouped = sum(len(members) for members in groups)
-        voices = len(sketch.jurors) - grouped + len(groups)
+        voices = width - grouped + len(groups)
         if not more or voices < FEWEST_VOICES or max(map(len, groups)) > largest:
             return []
-        remaining = residual_test(sketch, groups)
+        remaining = residual_test(pairs, groups)
         if remaining is not None and not remaining.is_significant:
             return groups
     return []

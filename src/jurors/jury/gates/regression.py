@@ -20,14 +20,14 @@ from jurors.doubt.shared.paired import Change, TwoRuns, paired_change, scenarios
 from jurors.errors import OptionError
 from jurors.evaluate import Calibrated, Evaluation
 from jurors.jury.accept import accept
-from jurors.jury.calibration import NO_SLANT, Calibration, basis_of, jury_of, reference_population
+from jurors.jury.calibration import NO_SLANT, Calibration, basis_of, jury_of
 from jurors.jury.counted import Counted, count_gradable
 from jurors.jury.gates.outcome import Ends, Gate, judge
 from jurors.jury.grade import grade
 from jurors.jury.methods.methods import default_method
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
-from jurors.tables import SCHEMA
+from jurors.versions import DOCUMENT
 from jurors.votes import Votes
 
 _ANEW = "make it with `jurors grade FILE --format json`"
@@ -65,9 +65,9 @@ class Earlier:
 
     @classmethod
     def _of_document(cls, document: Mapping[str, Any]) -> Earlier:
-        schema = document.get("schema", SCHEMA)
-        if isinstance(schema, int) and schema > SCHEMA:
-            raise OptionError(f"--baseline: schema {schema} is newer than this version reads ({SCHEMA})")
+        schema = document.get("schema", DOCUMENT)
+        if isinstance(schema, int) and schema > DOCUMENT:
+            raise OptionError(f"--baseline: schema {schema} is newer than this version reads ({DOCUMENT})")
         if "calibrated" not in document or "jurors" not in document:
             raise OptionError(f"--baseline: no calibrated grades; {_ANEW}")
         try:
@@ -184,7 +184,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Earlier) -> di
     joined = _joined(runs, rows, jurors, labels)
     by = evaluation.calibration if isinstance(evaluation.calibration, Calibration) else Calibration()
     independent = by.errors == "independent"
-    population = NO_SLANT if independent else reference_population(by.reference)
+    population = NO_SLANT if independent else by.population_of(evaluation)
     rho = 0.0 if independent else None if isinstance(by.errors, str) else float(by.errors)
     spread = float(np.mean([answer_spread(run.jury) for run in runs]))
     drawn = scenarios_of(population, len(labels), rho=rho, spread=spread, known=_from_gold(evaluation.calibrated))

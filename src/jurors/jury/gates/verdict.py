@@ -14,7 +14,7 @@ from jurors.jury.gates.gate import judged_gates, limit_alarms
 from jurors.jury.gates.outcome import Gate
 from jurors.options import LimitOptions, Limits
 from jurors.quoting import visible
-from jurors.tables import Columns, Notes, Result
+from jurors.tables import Block, Columns, Notes, Result
 
 _OF_GATES = ("gate_failed", "gate_unknown")  # their lines are the gates' own
 _OF_LIMITS = {
@@ -35,6 +35,7 @@ class Verdict(Result):
     loud: tuple[Alarm, ...] = ()  #: the alarms that fail the check
     evaluation: Evaluation | None = None  #: what was checked
     limits: tuple[str, ...] = ()  #: the kinds of alarms that other limits ring
+    shows_card: bool = False  #: whether text, Markdown and HTML show the evaluation, too
 
     @property
     def passed(self) -> bool:
@@ -47,15 +48,21 @@ class Verdict(Result):
         if self.evaluation is None:
             return document
         names = ("items", "jurors", "labels", "method", "calibrated", "level")
-        return document | {name: getattr(self.evaluation, name) for name in names}
+        about = {name: getattr(self.evaluation, name) for name in names}
+        sketch = self.evaluation.sketch
+        return document | about | ({} if sketch is None else sketch.tuples.scale_document())
 
     def _columns(self) -> Columns:
         names = ("level", "kind", "message", "value")
         return {name: [getattr(alarm, name) for alarm in self.alarms] for name in names}
 
-    def _blocks(self) -> tuple[Notes]:
-        alarms = tuple(alarm for alarm in self.alarms if alarm.kind not in _OF_GATES)
-        return (Notes([*(one.line for one in self.gates), *alarm_lines(alarms)], self.verdict),)
+    def _blocks(self) -> Iterable[Block]:
+        card = self.evaluation if self.shows_card else None
+        told = () if card is None else card.alarms
+        alarms = tuple(alarm for alarm in self.alarms if alarm.kind not in _OF_GATES and alarm not in told)
+        yield Notes([*(one.line for one in self.gates), *alarm_lines(alarms)], self.verdict)
+        if card is not None:
+            yield from card._blocks()
 
     def to_junit(self) -> str:
         """A JUnit report: a test case per gate and per kind of alarm, whose names are the same run after run."""

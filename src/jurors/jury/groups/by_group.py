@@ -22,16 +22,17 @@ from jurors.evaluate.solution import Named
 from jurors.jury.accept import without_silent
 from jurors.jury.grade import grade_rows
 from jurors.jury.groups.by_group_card import group_blocks, group_columns
-from jurors.jury.groups.by_group_votes import prepared, said_here, split_votes
+from jurors.jury.groups.by_group_votes import prepared, split_votes
 from jurors.jury.label import label
 from jurors.jury.labelling import Labelling, label_rows
-from jurors.jury.score import score
+from jurors.jury.score import score_labels
 from jurors.names import nearest
 from jurors.options import GradeOptions, GradingOptions, SourceOptions, apart, check_known, names_of
 from jurors.sketch import count_votes
 from jurors.tables import Block, Columns, Result
 from jurors.votes import Key, Label, Votes, as_key
-from jurors.votes.table import ordered_labels
+from jurors.votes.chosen import said_here
+from jurors.votes.label_codes import ordered_labels
 
 Graded = TypeVar("Graded", Evaluation, KeyedEvaluation)
 
@@ -144,7 +145,7 @@ def score_by(
         known = _key(votes.labels, truth[which])
         if known is None:
             raise SketchError("no item of it has a true label")
-        return score(rows, known)
+        return score_labels(rows, known)
 
     return _apart(votes, groups, column, score_group)
 

@@ -14,21 +14,11 @@ from jurors.jury.accept import as_votes, votes_and_column
 from jurors.options import SourceOptions
 from jurors.sketch import Sketch
 from jurors.votes import Key, Votes
+from jurors.votes.abstentions import chosen_repeats, chosen_rows
 from jurors.votes.cells import tidy
 from jurors.votes.key import series_key
+from jurors.votes.label_codes import NO_VOTE
 from jurors.votes.layout import COUNT_WORDS, guess_column
-from jurors.votes.read import relabelled
-from jurors.votes.table import NO_VOTE
-
-
-def said_here(votes: Votes, also: NDArray[np.int64] | None = None) -> Votes:
-    """The same votes with only the labels that somebody said in them (or that are known): a test of its own."""
-    codes = votes.codes if votes.is_dense else votes.triples()[2]
-    said = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
-    if len(said) == len(votes.labels):
-        return votes
-    values = [a if k in set(said) else None for k, a in enumerate(votes.labels)]
-    return relabelled(votes, tuple(votes.labels[k] for k in said), values)
 
 
 def split_votes(
@@ -59,6 +49,8 @@ def _by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
 def _kept(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
     return {
         "rows": len(rows),
+        "abstained": chosen_rows(votes, rows),
+        "repeats": chosen_repeats(votes, rows),
         "findings": (),  # which are about all the groups together
         "items": None if votes.items is None else votes.items[rows],
         "counts": None if votes.counts is None else votes.counts[rows],

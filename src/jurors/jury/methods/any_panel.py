@@ -50,7 +50,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     alarms += estimate_alarms(sketch)
     alarms += residual_alarms(sketch.jurors, panel.test, panel.explaining)
     if len(sketch.labels) > 2:
-        test = agreement_test(panel.heard, panel.main_fit)
+        test = agreement_test(panel.pairs, *panel.classes)
         alarms += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
     if few := voice_alarms(sketch):
         kept = [alarm for alarm in alarms if alarm.kind != "twin_jurors"]  # said already
@@ -79,7 +79,8 @@ def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:
     sketch = panel.heard
     if result.solution is None or len(sketch.labels) != 2 or not FEWEST_JURORS <= len(sketch.jurors) <= MOST_FOR_PAIRS:
         return None
-    return DependenceSpread(dependence_of(sketch, result.solution).with_copies(panel.hearing), panel)
+    pairs = None if panel.test is None else panel.test.factor.pairs
+    return DependenceSpread(dependence_of(sketch, result.solution, pairs).with_copies(panel.hearing), panel)
 
 
 def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[tuple[int, ...], ...]) -> Evaluation:

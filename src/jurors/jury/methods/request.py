@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,14 +63,14 @@ FIT_RULE = "the fit started from the jurors' votes"
 
 def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
     """Arrays `prevalence` (R), `accuracy` (N, R) and `score` (N), perhaps with (low, high) last, by name."""
-
-    def named(names: Sequence[Any], values: list[Any]) -> Named:
-        return Named(zip(names, map(tuple, values) if isinstance(values[0], list) else values, strict=True))
-
-    prevalence, accuracy, score = (np.asarray(arrays[name]).tolist() for name in ("prevalence", "accuracy", "score"))
+    tables = [np.asarray(arrays[name]) for name in ("prevalence", "accuracy", "score")]
+    prevalence, accuracy, score = (table.tolist() for table in tables)
     labels, jurors = sketch.labels, sketch.jurors
+    if tables[1].ndim == 3:
+        prevalence, score = [*map(tuple, prevalence)], [*map(tuple, score)]
+        accuracy = [map(tuple, row) for row in accuracy]
     return Named(
-        prevalence=named(labels, prevalence),
-        accuracy=Named((j, named(labels, row)) for j, row in zip(jurors, accuracy, strict=True)),
-        score=named(jurors, score),
+        prevalence=Named(zip(labels, prevalence, strict=True)),
+        accuracy=Named((j, Named(zip(labels, row, strict=True))) for j, row in zip(jurors, accuracy, strict=True)),
+        score=Named(zip(jurors, score, strict=True)),
     )

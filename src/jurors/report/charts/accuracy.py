@@ -49,13 +49,14 @@ def accuracy(
     wanted(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
     grades = leading_grades(evaluation)
     actual = None if truth is None else matched(grades_of(truth), grades)
-    about = [_about(evaluation)]
+    about = _about(evaluation)
     shorter, longer = sorted((len(grades.labels), len(grades.jurors)))
     is_heat = len(grades.labels) > 2 and not (shorter <= _MOST_PANELS and longer <= _MOST_ROWS)
     if grades.plain is not None and not is_heat:
-        about.append(
-            "Filled points, thick bars: as real juries go. Hollow points, thin lines: if errors were independent"
-        )
+        about += [
+            "Filled points, thick bars: as real juries go",
+            "Hollow points, thin lines: if errors were independent",
+        ]
     crosses = ["Crosses are the actual, by the answer key"] * (truth is not None)
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         chart = _dots(grades, actual, (width, height), scores_only=True)
@@ -74,12 +75,13 @@ def accuracy(
     return finish(_heat(grades, actual, width, height), "How accurate each juror is on each label", about)
 
 
-def _about(result: Evaluation | KeyedEvaluation) -> str:
+def _about(result: Evaluation | KeyedEvaluation) -> list[str]:
+    """Whom and what it shows; in short lines, since a browser may write them wider than they were measured."""
     start = f"{counted(len(result.jurors), 'juror')}, {counted(result.items, 'item')}"
     if isinstance(result, KeyedEvaluation):
-        return f"{start}; against the answer key"
-    sure = f", bars are {result.level * 100:g}% intervals" if result.leading.interval is not None else ", no intervals"
-    return f"{start}; method {result.method}{sure}" + (f", {REAL}" if result.as_real is not None else "")
+        return [f"{start}; against the answer key"]
+    sure = f"Bars are {result.level * 100:g}% intervals" if result.leading.interval is not None else "No intervals"
+    return [f"{start}; method {result.method}", sure + (f", {REAL}" if result.as_real is not None else "")]
 
 
 def _rows(grades: Grades, truth: Grades | None, *, scores_only: bool = False) -> list[Row]:

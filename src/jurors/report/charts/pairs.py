@@ -12,7 +12,7 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import Dependence, Evaluation, KeyedEvaluation, dependence_with_key
-from jurors.evaluate.together.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.evaluate.accord.agreement_statistics import AgreementStatistics, agreement_statistics
 from jurors.evaluate.together.dependence import dependence_of
 from jurors.numbers.arrays import Floats
 from jurors.report.charts.theme import (

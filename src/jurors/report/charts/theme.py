@@ -63,7 +63,7 @@ def config(theme: Theme = "both") -> dict[str, Any]:
         "padding": 8,
         "view": {"stroke": None},
         "axis": {**guide, **lines, "titleLimit": 420, "titlePadding": 8},
-        "legend": {**guide, "titleLimit": 220, "symbolOpacity": 1, **symbols},
+        "legend": {**guide, "titleLimit": 220, "symbolOpacity": 1, "columnPadding": 24, **symbols},
         "header": {**guide, "labelFontSize": 12},
         "title": {
             "color": ink, "subtitleColor": ink, "anchor": "start", "fontSize": 15, "subtitleFontSize": 12,

@@ -108,7 +108,10 @@
   };
   const root = document.documentElement;
   draw().then(
-    () => { root.dataset.charts = "drawn"; },
+    () => {
+      sideways(); // at once: the observer tells with the next frame
+      root.dataset.charts = "drawn";
+    },
     (error) => {
       const old = typeof DecompressionStream === "undefined";
       const say = byId("chart-trouble");

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 
 from jurors.pages import COLOURS
+from jurors.versions import VERSION
 
 #: Everything comes from the server itself; charts set styles of their own, and nothing is fetched from elsewhere.
 POLICY = (
@@ -30,7 +30,7 @@ class Asset:
 @lru_cache(maxsize=1)
 def page() -> bytes:
     """The document: it holds no name and no number, so that it needs no key."""
-    return Template(_template("dashboard.html")).substitute(version=version("jurors")).encode()
+    return Template(_template("dashboard.html")).substitute(version=VERSION).encode()
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,8 @@ from jurors.serve.grading.grades import Grades
 from jurors.serve.grading.over_time import OverTime
 from jurors.serve.kept.kept_gold import KeptGold
 from jurors.serve.stores import Store
-from jurors.tables import SCHEMA, csv_text, json_ready
+from jurors.tables import csv_text, json_ready
+from jurors.versions import DOCUMENT
 
 router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
 
@@ -63,7 +64,7 @@ def labels(
         text = csv_text(("item", "label", "probability"), [tuple(one.values()) for one in items])
         return Response(text, media_type="text/csv; charset=utf-8")
     document = {
-        "schema": SCHEMA, "method": labelling.method, "labels": labelling.labels, "items": items,
+        "schema": DOCUMENT, "method": labelling.method, "labels": labelling.labels, "items": items,
         "expected_errors": labelling.expected_errors, "next": page[-1].number if len(page) == limit else None,
     }  # fmt: skip
     return _document(document)
@@ -73,7 +74,7 @@ def labels(
 def alarms(name: str, request: Request) -> Response:
     """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
     watch: AlarmWatch = request.app.state.alarms
-    return _document({"schema": SCHEMA, **watch.document(name, request.app.state.grades)})
+    return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
 
 
 @router.get("/history", responses=answers(HISTORY, 404))
@@ -84,7 +85,7 @@ def history(
 ) -> Response:
     """The grades of window after window. Those that there was no time to grade say so; ask again."""
     over_time: OverTime = request.app.state.over_time
-    return _document({"schema": SCHEMA, **over_time.document(name, limit)})
+    return _document({"schema": DOCUMENT, **over_time.document(name, limit)})
 
 
 @router.get("/report", responses=answers(None, 404, 409), response_class=Response)

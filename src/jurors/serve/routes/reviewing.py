@@ -13,7 +13,8 @@ from jurors.serve.grading.grades import Grades
 from jurors.serve.kept.kept_gold import KeptGold
 from jurors.serve.refused import Refused
 from jurors.serve.stores import Store
-from jurors.tables import SCHEMA, json_ready, json_text
+from jurors.tables import json_ready, json_text
+from jurors.versions import DOCUMENT
 
 router = APIRouter(prefix="/v1/projects/{name}", tags=["review"])
 
@@ -49,7 +50,7 @@ def review(
     graded = grades.of(name)
     items = graded.labelled.for_review(limit, request.app.state.store)
     labels = graded.labelled.labelling.labels
-    document = {"schema": SCHEMA, "labels": labels, "gold": sum(graded.counted.gold.values()), "items": items}
+    document = {"schema": DOCUMENT, "labels": labels, "gold": sum(graded.counted.gold.values()), "items": items}
     return Response(json_text(json_ready(document), indent=None), media_type="application/json")
 
 

@@ -19,6 +19,8 @@ from jurors.serve.stores.migrations import MIGRATIONS
 from jurors.serve.stores.project import COLUMNS, ItemRow, Project, window_of
 from jurors.serve.stores.session import Session
 
+_MAKE = "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING id"
+
 
 class SqlStore:
     """Votes, items and counts of all projects. Every call is one transaction; any thread may call.
@@ -81,11 +83,10 @@ class SqlStore:
         window_of(settings)
         with self.writing() as session:
             row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
+            made = None if row else session.one(_MAKE, name, json.dumps(settings), time.time())
+            if row is None and made is None:  # somebody else made it meanwhile
+                row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
             if row is None:
-                made = session.one(
-                    "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) RETURNING id",
-                    name, json.dumps(settings), time.time(),
-                )  # fmt: skip
                 project_id = (made or (0,))[0]
             else:
                 before = _project(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from typing import Any
 
 from jurors.serve.refused import Refused, StoreDown, StoreFull
@@ -27,7 +28,8 @@ class SQLite:
     def connect(self) -> Any:
         """A connection that any thread may use, one at a time."""
         connection = sqlite3.connect(self.path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
-        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
+        _keep_a_log(connection)
+        for setting in ("synchronous = FULL", "foreign_keys = ON", "cache_size = -4000"):
             connection.execute(f"PRAGMA {setting}")
         return connection
 
@@ -42,3 +44,16 @@ class SQLite:
         """A foreign key that leads nowhere."""
         code = getattr(error, "sqlite_errorcode", None)
         return isinstance(error, sqlite3.IntegrityError) and code == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
+
+
+def _keep_a_log(connection: sqlite3.Connection) -> None:
+    """Write ahead. SQLite's `timeout` leaves this switch out, so try again while another connection holds it."""
+    deadline = time.monotonic() + _WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)

@@ -17,7 +17,7 @@ from jurors.votes.columns.facts import Facts
 from jurors.votes.columns.hints import Hints
 from jurors.votes.columns.juror_columns import wide_layout
 from jurors.votes.columns.one_vote_rows import long_layout
-from jurors.votes.columns.other_tables import refuse_no_header, refuse_turned
+from jurors.votes.columns.other_tables import refuse_no_header, refuse_pairs, refuse_turned
 from jurors.votes.layout import (
     ITEM_WORDS,
     JUROR_WORDS,
@@ -25,6 +25,7 @@ from jurors.votes.layout import (
     Layout,
     bare_word,
     check_names,
+    find_column,
     layout_by_words,
     named_long,
 )
@@ -50,6 +51,11 @@ def find_layout(
 
     """
     check_names(names)
+    if options.repeat is not None:
+        column = find_column(names, options.repeat)
+        plain = replace(options.without(names[column]), repeat=None)
+        return find_layout(names, plain, look, count).repeating(names, column)
+    refuse_pairs(names, options, look)
     if options.layout != "auto" or any(x is not None for x in (options.juror, options.label, options.count)):
         return layout_by_words(names, options, lambda k: look().has_number(k))
     if len(names) == 3 and _are_sure(names):  # nothing is left to tell, and asking costs a lazy engine a pass

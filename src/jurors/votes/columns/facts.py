@@ -12,15 +12,16 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.votes.columns.column_words import CLOCK, OTHER_WORDS, REMARKS
+from jurors.votes.label_codes import is_missing
 from jurors.votes.layout import bare_word
-from jurors.votes.table import is_missing
+from jurors.votes.scales.numerals import numerals
 
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
 _NO_WORDS = frozenset(
     {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", "?", ".", "skip", "abstain"}
 )
 _WHOLE = re.compile(r"[-+]?\d+\.0*")
-_NUMBER = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 Kind: TypeAlias = Literal["text", "number", "nested"]
 
 
@@ -36,8 +37,16 @@ class Column:
 
     @cached_property
     def word(self) -> str:
-        """The name as a bare word: "Answer.category" is "category"."""
-        return bare_word(re.sub(r"^(answer|input)\.", "", self.name, flags=re.IGNORECASE))
+        """The name as a bare word: "Answer.category" is "category", "ASSIGNMENT:worker_id" is "worker"."""
+        name = re.sub(r"^answer\..+(?=\.label$)", "", self.name, flags=re.IGNORECASE)  # of a form of MTurk
+        return bare_word(re.sub(r"^(answer|input|output|assignment)[.:]", "", name, flags=re.IGNORECASE))
+
+    @cached_property
+    def is_aside(self) -> bool:
+        """Whether its name says that it is about the item or the vote: "ann comment", "Time Spent (Secs)"."""
+        tokens = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name).lower())
+        ends = {tokens[0], tokens[-1]} if tokens else set()
+        return self.word in OTHER_WORDS or (tokens[-1:] != [] and (tokens[-1] in REMARKS or bool(ends & CLOCK)))
 
     @cached_property
     def filled(self) -> int:
@@ -113,7 +122,7 @@ class Facts:
 
     def has_number(self, k: int) -> bool:
         """Whether column k holds a number anywhere."""
-        return any(_NUMBER.fullmatch(value) for value in self.columns[k].values)
+        return any(text is not None for text in numerals(self.columns[k].values).texts)
 
 
 def head_rows(columns: int) -> int:
@@ -149,7 +158,7 @@ def _column(name: str, cells: list[Any]) -> Column:
 def _kind(values: Iterable[str]) -> Kind:
     some = list(values)
     some = some[:: max(1, len(some) // 500)]
-    numbers = sum(_NUMBER.fullmatch(value) is not None for value in some)
+    numbers = sum(text is not None for text in numerals(some).texts)
     return "number" if some and numbers >= 0.9 * len(some) else "text"
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NoReturn
 
 from jurors.errors import VotesError
-from jurors.options import Reading, texts
+from jurors.options import Reading, item_name, texts
 from jurors.votes.columns.facts import Facts
 from jurors.votes.layout import find_column, guess_column
 
@@ -22,7 +22,8 @@ class Hints:
         self.words = [column.word for column in facts.columns]
         self.ignored = {find_column(self.names, name) for name in texts(options.ignore)}
         self.free = [k for k in range(len(self.names)) if k not in self.ignored]
-        self.item = None if options.item is None else find_column(self.names, options.item)
+        item = item_name(options.item)
+        self.item = None if item is None else find_column(self.names, item)
 
     def named(self, words: Sequence[str], taken: Iterable[int] = (), *, repeats: bool = False) -> int | None:
         """The first column called by one of the words, the earliest word first."""
@@ -41,7 +42,8 @@ class Hints:
                 groups.append([k])
             else:
                 home.append(k)
-        largest = max(groups, key=len, default=list[int]())
+        varied = [group for group in groups if any(self.facts.columns[k].distinct > 1 for k in group)]
+        largest = max(varied, key=len, default=list[int]())
         return tuple(largest) if len(largest) > 1 else ()
 
     def may_vote(self, k: int) -> bool:
@@ -63,3 +65,12 @@ def refuse_two(what: str, one: str, two: str) -> NoReturn:
 def quoted(name: str) -> str:
     """A name as the shell takes it."""
     return shlex.quote(name)
+
+
+def both_items(one: str, two: str) -> str:
+    """How to say that two columns name the item together.
+
+    >>> both_items("question_id", "model")
+    '--item question_id,model'
+    """
+    return f"--item {quoted(f'{one},{two}')}"

@@ -8,9 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from jurors.errors import VotesError
-from jurors.votes.columns.column_words import KEY_WORDS, MADE_WORDS, MORE_ITEM_WORDS, OTHER_WORDS
-from jurors.votes.columns.hints import Hints, quoted, refuse_two
+from jurors.votes.columns.column_words import KEY_WORDS, MADE_WORDS, MORE_ITEM_WORDS, OTHER_WORDS, TOTAL_WORDS
+from jurors.votes.columns.hints import Hints, both_items, quoted, refuse_two
 from jurors.votes.layout import COUNT_WORDS, ITEM_WORDS, JUROR_WORDS, Layout, named_item, refuse_key, shown
+from jurors.votes.scales.numerals import numerals
+
+_PROSE = 3  # times as long as the items' names are the texts beside them
 
 
 def wide_layout(table: Hints) -> Layout | None:
@@ -21,6 +24,7 @@ def wide_layout(table: Hints) -> Layout | None:
     taken = {*table.ballots, *([] if count is None else [count])}
     item = _wide_item(table, taken)
     votes = tuple(k for k in table.free if k not in (item, count) and (k in table.ballots or _may_be_juror(table, k)))
+    _refuse_totals(table, item, votes)
     _refuse_item_in_two(table, item, votes)
     _refuse_in_vocabulary(table, votes)
     _refuse_key(table, votes)
@@ -61,6 +65,23 @@ def _wide_item(table: Hints, taken: set[int]) -> int | None:
     return place if place is not None else unique[0] if unique else None
 
 
+def _refuse_totals(table: Hints, item: int | None, votes: Sequence[int]) -> None:
+    """A last line that counts or averages what stands above."""
+    facts = table.facts
+    if item is None or facts.total != facts.rows or facts.columns[item].codes[-1] < 0:
+        return
+    name = facts.columns[item].values[facts.columns[item].codes[-1]]
+    if re.sub(r"[^a-z ]", "", name.lower()).strip() not in TOTAL_WORDS:
+        return
+    last = [(facts.columns[k], facts.columns[k].codes[-1]) for k in votes if facts.columns[k].codes[-1] >= 0]
+    numbers = all(re.fullmatch(r"[-+]?[\d.,]+ ?%?", column.values[code]) for column, code in last)
+    if last and numbers and any((column.codes == code).sum() == 1 for column, code in last):
+        raise VotesError(
+            f"the last line, {name!r}, looks like totals of the others: take it out (`sed '$d' FILE | jurors … -`)",
+            code="no_votes_table",
+        )
+
+
 def _refuse_item_in_two(table: Hints, item: int | None, votes: Sequence[int]) -> None:
     """Items that come again, told apart by another column: the answers of several models to one question."""
     facts, names = table.facts, table.names
@@ -71,18 +92,20 @@ def _refuse_item_in_two(table: Hints, item: int | None, votes: Sequence[int]) ->
         if facts.columns[k].distinct > 1 and facts.identify(item, k) > 0.98:
             out = " ".join(f"--ignore {quoted(names[n])}" for n in table.free if n not in table.ballots)
             raise VotesError(
-                f"items come again in column {names[item]!r} with another {names[k]!r}: join these two into one column "
-                f"and name it with --item, or say --layout wide {out} to make each row an item",
+                f"items come again in column {names[item]!r} with another {names[k]!r}: say "
+                f"{both_items(names[item], names[k])} if both together name the item, or --layout wide {out} to make "
+                "each row an item",
                 code="two_readings",
             )
 
 
 def _one_item(table: Hints, taken: set[int]) -> int:
-    """Of two columns called like the item, the one that has another value in every row; VotesError where both do."""
+    """Of columns called like the item, the one that has another name in every row; VotesError where two have."""
     named = [k for k in table.free if k not in taken and table.words[k] in ITEM_WORDS]
     unique = [k for k in named if table.facts.is_unique(k)]
-    if len(unique) == 1:
-        return unique[0]
+    unique.sort(key=lambda k: _length(table, k))
+    if len(unique) == 1 or (unique and _length(table, unique[1]) > _PROSE * _length(table, unique[0])):
+        return unique[0]  # beside a text, a name
     one, two = table.names[named[0]], table.names[named[1]]
     raise VotesError(
         f"columns {one!r} and {two!r} both look like the item; choose with item= (--item {quoted(one)}) and leave "
@@ -92,13 +115,19 @@ def _one_item(table: Hints, taken: set[int]) -> int:
     )
 
 
+def _length(table: Hints, k: int) -> int:
+    return sum(map(len, table.facts.columns[k].values))
+
+
 def _may_be_juror(table: Hints, k: int) -> bool:
     """Whether a column outside the vocabulary may be a juror with an alphabet of its own, who then is an alarm."""
     column = table.facts.columns[k]
     most = 2 * max(len(table.facts.columns[b].vocabulary) for b in table.ballots) + 4
+    if column.is_aside:
+        return False
     if column.kind == "nested" or not column.filled:
         return True  # refused or silent: said elsewhere
-    never = (*OTHER_WORDS, *JUROR_WORDS, *ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0")
+    never = (*JUROR_WORDS, *ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0")
     return column.word not in never and column.repeats and column.distinct <= most
 
 
@@ -146,7 +175,10 @@ def _refuse_tallies(table: Hints, votes: Sequence[int]) -> None:
     columns = [table.facts.columns[k] for k in votes]
     if len(votes) < 3 or not all(c.kind == "number" and c.filled == table.facts.rows for c in columns):
         return
-    sums = np.sum([np.array([float(v) for v in c.values])[c.codes] for c in columns], axis=0)
+    read = [numerals(c.values).sizes for c in columns]
+    if any(None in sizes for sizes in read):
+        return
+    sums = np.sum([np.array(sizes)[c.codes] for c, sizes in zip(columns, read, strict=True)], axis=0)
     if np.isfinite(sums).all() and np.ptp(sums) == 0 and max(c.distinct for c in columns) > 1:
         raise VotesError(
             f"the columns {shown([c.name for c in columns])} add up to {sums[0]:g} in every row: they count the votes "

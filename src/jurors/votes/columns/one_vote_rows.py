@@ -19,7 +19,7 @@ from jurors.votes.columns.column_words import (
     STRONG_LABELS,
 )
 from jurors.votes.columns.facts import Column
-from jurors.votes.columns.hints import Hints, quoted, refuse_two
+from jurors.votes.columns.hints import Hints, both_items, quoted, refuse_two
 from jurors.votes.layout import COUNT_WORDS, ITEM_WORDS, JUROR_WORDS, LABEL_WORDS, Layout, shown
 
 
@@ -73,6 +73,7 @@ def _checked_long(table: Hints, item: int, juror: int, label: int) -> Layout | N
     rivals = [k for k in rivals if not table.facts.follows(k, item) or table.facts.is_unique(item)]
     if len(rivals) > 2 or (len(rivals) == 2 and label not in rivals):
         _refuse_rivals(table, item, juror, label, rivals)
+    _refuse_true_label(table, item, juror, label)
     _refuse_pairs(table, item, juror, label)
     _refuse_joint_items(table, item, juror, label)
     _refuse_weights(table, (item, juror, label))
@@ -86,6 +87,20 @@ def _refuse_rivals(table: Hints, item: int, juror: int, label: int, rivals: Sequ
     long = f"--item {quoted(names[item])} --juror {quoted(names[juror])} --label {quoted(names[label])}"
     what = f"the votes may be in the columns {shown([names[k] for k in rivals])} or one per row in {names[label]!r}"
     refuse_two(what, wide, long)
+
+
+def _refuse_true_label(table: Hints, item: int, juror: int, label: int) -> None:
+    """A label that says the same wherever the item is the same may be the true one, where another column does not."""
+    facts = table.facts
+    if facts.columns[item].distinct > 0.5 * facts.rows or not facts.follows(label, item):
+        return
+    words = (*LABEL_WORDS, *MORE_LABEL_WORDS)
+    others = [k for k in table.free if k not in (item, juror, label) and table.words[k] in words and table.may_vote(k)]
+    others = [k for k in others if not facts.follows(k, item) and not facts.follows(k, juror)]
+    if others:
+        what = f"column {table.names[label]!r} says the same of an item whoever the juror is, and may be the true label"
+        one, two = (quoted(table.names[k]) for k in (others[0], label))
+        refuse_two(what, f"--label {one}", f"--label {two}")
 
 
 def _refuse_pairs(table: Hints, item: int, juror: int, label: int) -> None:
@@ -120,11 +135,15 @@ def _refuse_joint_items(table: Hints, item: int, juror: int, label: int) -> None
         joint = once < 0.95 and facts.identify(item, k, juror) > 0.99 and facts.columns[k].repeats
         if sets or (joint and table.words[k] not in OTHER_WORDS):
             one, two = quoted(names[item]), quoted(names[k])
+            same = f"--item {one} --ignore {two}"
+            if not sets:  # then a juror has several votes on one
+                same = f"--repeat {two} (a juror's votes on an item are then one voice)"
             raise VotesError(
-                f"items of one name come again with another {names[k]!r}: are they the same items? If so, say "
-                f"--item {one} --ignore {two}; if not, join {names[item]!r} and {names[k]!r} into one column and name "
-                "it with --item",
+                f"items of one name come again with another {names[k]!r}: are they the same items? If so, say {same}; "
+                f"if not, name them by both columns: {both_items(names[item], names[k])}",
                 code="two_readings",
+                name="repeat",
+                column=names[k],
             )
 
 
@@ -145,10 +164,7 @@ def _long_by_cells(table: Hints, item: int | None, juror: int | None, label: int
     pair = _identifying(table, item, juror, label)
     if pair is None:
         return None
-    rest = [
-        k for k in table.free if k not in pair and table.facts.columns[k].repeats and table.words[k] not in OTHER_WORDS
-    ]
-    rest = [k for k in rest if not table.facts.follows(k, pair[0])] if label is None else [label]
+    rest = [label] if label is not None else _labels(table, *pair)
     if len(rest) != 1:
         return None
     known = sum(k is not None for k in (item, juror, label))
@@ -164,6 +180,14 @@ def _long_by_cells(table: Hints, item: int | None, juror: int | None, label: int
         code="no_label_column",
         columns=tuple(table.names[k] for k in columns),
     )
+
+
+def _labels(table: Hints, item: int, juror: int) -> list[int]:
+    """The columns that may be the label of one vote per row: they come again, and are about neither item nor juror."""
+    columns, facts = table.facts.columns, table.facts
+    able = [k for k in table.free if k not in (item, juror) and columns[k].repeats and columns[k].distinct > 1]
+    able = [k for k in able if not columns[k].is_aside and not facts.follows(k, item)]
+    return able if len(able) == 1 else [k for k in able if not facts.follows(k, juror)]
 
 
 def _identifying(table: Hints, item: int | None, juror: int | None, label: int | None) -> tuple[int, int] | None:

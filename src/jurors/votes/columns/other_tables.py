@@ -1,15 +1,37 @@
-"""Tables that are something else: no line of names, people in rows and items in columns."""
+"""Tables that are something else: pairs of objects, no line of names, people in rows and items in columns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
+from jurors.options import Reading, texts
 from jurors.votes.columns.column_words import OTHER_WORDS, PERSON_WORDS
-from jurors.votes.columns.facts import Column
-from jurors.votes.columns.hints import Hints
+from jurors.votes.columns.facts import Facts
+from jurors.votes.columns.hints import Hints, quoted
+from jurors.votes.columns.pair_columns import pairs_for_sure
+from jurors.votes.columns.turned import are_people, juror_of
 from jurors.votes.layout import ITEM_WORDS, shown
+
+WITH_PAIRS = (
+    "`jurors rank` (jurors.rank) ranks the objects, `jurors grade` (grade_pairs) grades who compared them, "
+    "`jurors convert` (read_pairs(…).to_votes()) makes votes of it"
+)
+
+
+def refuse_pairs(names: Sequence[str], options: Reading, look: Callable[[], Facts]) -> None:
+    """Two objects and which is better, which is no vote; whoever names the column of votes knows what they are."""
+    if options.scale == "pairs":
+        raise OptionError(f"which of two is better (scale 'pairs') is no vote: {WITH_PAIRS}", code="does_not_apply")
+    if options.scale != "auto" or options.layout != "auto" or options.label is not None or options.count is not None:
+        return
+    if pairs_for_sure(names, look, texts(options.ignore)) is not None:
+        raise VotesError(
+            f"this table says which of two objects is better: {WITH_PAIRS}; --scale nominal (scale='nominal') reads it "
+            "as it is",
+            code="pairs",
+        )
 
 
 def refuse_no_header(table: Hints) -> None:
@@ -28,27 +50,22 @@ def refuse_turned(table: Hints) -> None:
     """People in rows and items in columns."""
     facts = table.facts
     heads = [k for k in table.free if not facts.is_unique(k)] if facts.rows >= 3 else []
-    if len(heads) < 3 or facts.total is None or "item" in table.words:
+    if len(heads) < 3 or facts.total is None or "item" in table.words or table.options.item is not None:
         return
     people = [
-        k
-        for k in table.free
-        if facts.is_unique(k) and (table.words[k] in PERSON_WORDS or _are_people(facts.columns[k]))
+        k for k in table.free if facts.is_unique(k) and (table.words[k] in PERSON_WORDS or are_people(facts.columns[k]))
     ]
     items = [k for k in table.free if table.words[k] in ITEM_WORDS and k not in heads]
     numbered = sum(_is_numbered(table.names[k]) for k in heads) >= 0.6 * len(heads)
     many = len(heads) >= 12 and len(heads) > facts.rows
     if (people and not items and (numbered or _share_words(table, heads))) or (many and numbered):
+        who = juror_of(table)
+        named = "COLUMN" if who is None else quoted(table.names[who])
         raise VotesError(
             f"this table has people in rows and items in columns ({shown([table.names[k] for k in heads[:3]])} …): "
-            "turn it, so that each row is an item and each column a juror; or say --layout wide if the columns are "
-            "jurors",
+            f"say --transpose --juror {named} to turn it; or say --layout wide if the columns are jurors",
             code="no_votes_table",
         )
-
-
-def _are_people(column: Column) -> bool:
-    return all("@" in value for value in column.values)
 
 
 def _is_numbered(name: str) -> bool:

@@ -1,6 +1,7 @@
 """One file of a source as a file DuckDB can read in parallel, of known format.
 
-Gzip, a byte order mark and mixed line ends go through a temporary copy; all else is read where it lies.
+Gzip, other encodings, a byte order mark, mixed line ends and what other programs hold (workbooks, databases) go through
+a temporary copy; all else is read where it lies.
 """
 
 from __future__ import annotations
@@ -11,35 +12,84 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.options import Format
 from jurors.scratch import scratch
-from jurors.votes.files.formats import CELLS, named_format
+from jurors.votes.files.foreign.held import HELD, copied, holder_of
+from jurors.votes.files.formats import CELLS, TITLES, named_format
 from jurors.votes.files.sizes import PIECES, unpacked
+from jurors.votes.files.text_encoding import is_windows_text, recoded, utf16_of
+from jurors.votes.findings.about_files import windows_text
+from jurors.votes.findings.finding import Finding
 
 _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
-# DuckDB fetches nothing from the network, whatever a file asks for.
-OFFLINE: dict[str, str | bool | int | float | list[str]] = {"autoinstall_known_extensions": "false"}
 HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
 
-def local_copy(path: Path, folder: Path, format: Format | None, allowed: int | None) -> tuple[Path, Format]:
-    """A file DuckDB can read in parallel, and its format; `folder` is for the copies of this file alone."""
+@dataclass(frozen=True)
+class Local:
+    """A file that DuckDB can read in parallel, and its format."""
+
+    path: Path
+    format: Format
+    holder: Format | None = None  #: of what program's file it is a copy
+    notes: tuple[Finding, ...] = ()  #: what whoever reads the votes should know
+
+
+def local_copy(
+    path: Path, folder: Path, format: Format | None, allowed: int | None, *, inside: str = "", name: str = ""
+) -> Local:
+    """A file DuckDB can read; `folder` is for the copies of this file alone, `inside` says what of it is meant."""
     try:
         hint = format or named_format(path.name)
         path = _unpacked(path, folder / "unpacked", allowed)
-        with path.open("rb") as file:
-            head = file.read(HEAD)
+        holder = holder_of(_head(path))
+        if holder is None and inside:
+            raise VotesError(f"this file is one table; leave '::{inside}' out")
+        if holder is not None:
+            copy, kind, notes = copied(path, holder, inside, folder, allowed, name)
+            return Local(copy, kind, holder, notes)
+        path, notes = _in_utf8(path, folder / "utf8")
+        head = _head(path)
         kind = _format_of(head, hint)
         if kind in ("json", "jsonl") and head.startswith(BOM):
             path = _copy(path, folder / "bare", skip=len(BOM))
         if kind in CELLS and _mixes_newlines(path):
             path = _with_one_line_end(path, folder / "even")
-        return _without_wildcards(path, folder / "file"), kind
+        return Local(_without_wildcards(path, folder / "file"), kind, None, notes)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD)
+
+
+def _in_utf8(path: Path, target: Path) -> tuple[Path, tuple[Finding, ...]]:
+    """The file, or a copy of it in UTF-8; a guess at its encoding is told."""
+    head = _head(path)
+    if head.startswith(_PARQUET):
+        return path, ()
+    if (encoding := utf16_of(head)) is not None:
+        return recoded(path, target, encoding), ()
+    is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
+    if not is_cells or _broken_at(head) is None or not is_windows_text(head):
+        return path, ()
+    return recoded(path, target, "cp1252"), (windows_text(),)
+
+
+def _broken_at(head: bytes) -> int | None:
+    """Where the text stops being UTF-8; None where it does not."""
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        if len(head) < HEAD or error.start < len(head) - 4:  # not just a character cut in two by our reading
+            return error.start
+    return None
 
 
 def _unpacked(path: Path, target: Path, allowed: int | None) -> Path:
@@ -120,6 +170,8 @@ def _format_of(head: bytes, format: Format | None) -> Format:
         raise VotesError("the file is empty", code="empty")
     if format == "parquet":
         raise VotesError("this is not a Parquet file (it does not begin with PAR1)")
+    if format in HELD:
+        raise VotesError(f"this is no file of this kind ({TITLES[format]}); say which it is, or save it again")
     _check_text(head)
     if format is not None and not (format == "jsonl" and text.startswith(b"[")):
         return format
@@ -127,19 +179,17 @@ def _format_of(head: bytes, format: Format | None) -> Format:
 
 
 def _check_text(head: bytes) -> None:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise VotesError("the text is UTF-16; save it as UTF-8")
     if b"\0" in head or len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head) // 50:
         raise VotesError(
-            "these are binary data, not text; supported are CSV, TSV, JSON lines and Parquet, text also .gz"
+            "these are binary data, not text; supported are CSV, TSV, JSON lines, Parquet, Excel, SQLite and DuckDB, "
+            "text also .gz"
         )
-    try:
-        head.decode()
-    except UnicodeDecodeError as error:
-        if len(head) < HEAD or error.start < len(head) - 4:  # not just a character cut in two by our reading
-            raise VotesError(not_utf8(head[: error.start].count(b"\n") + 1)) from None
+    if (broken := _broken_at(head)) is not None:
+        raise VotesError(not_utf8(head[:broken].count(b"\n") + 1))
 
 
 def not_utf8(line: int | str) -> str:
     """What to say of a line that is not UTF-8."""
-    return f"line {line} is not valid UTF-8; save the file as UTF-8"
+    return (
+        f"line {line} is not valid UTF-8; save the file as UTF-8, or name its encoding: iconv -f CP1252 -t UTF-8 FILE"
+    )

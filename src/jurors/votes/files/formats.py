@@ -15,12 +15,17 @@ ENDINGS: dict[str, Format] = {
     ".ndjson": "jsonl",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
 }
 TITLES: dict[Format, str] = {
     "csv": "CSV", "tsv": "TSV", "json": "JSON array", "jsonl": "JSON lines", "parquet": "Parquet",
+    "xlsx": "Excel workbook", "sqlite": "SQLite database", "duckdb": "DuckDB database",
+    "postgresql": "PostgreSQL database",
 }  # fmt: skip
 CELLS: tuple[Format, ...] = ("csv", "tsv")  #: the formats whose cells are text between delimiters
-SUPPORTED = "CSV, TSV, JSON lines or Parquet"
+WRITTEN: tuple[Format, ...] = ("csv", "tsv", "json", "jsonl", "parquet")  #: the formats that we write, too
+SUPPORTED = "CSV, TSV, JSON lines, Parquet or Excel"
 PACKED = ".gz"
 SKETCH_ENDING = ".sketch.json"
 
@@ -37,7 +42,7 @@ def unpacked_name(name: str) -> str:
 def named_format(name: str) -> Format | None:
     """The format that a file's name says; None where it says none.
 
-    >>> named_format("votes.tab.gz"), named_format("votes.xlsx")
+    >>> named_format("votes.tab.gz"), named_format("votes.docx")
     ('tsv', None)
     """
     return ENDINGS.get(PurePath(unpacked_name(name)).suffix)

@@ -7,14 +7,16 @@ import os
 import select
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.names import like
+from jurors.quoting import without_secrets
 from jurors.votes.files.formats import SUPPORTED, named_format
+from jurors.votes.files.inside import is_served, split_inside
 
 OneSource: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
 Source: TypeAlias = OneSource | Sequence[OneSource]
@@ -25,13 +27,32 @@ _BLOCK = 1 << 20
 _PATIENCE = 10  # seconds until a named pipe must say something
 
 
+def are_files(source: object) -> bool:
+    """Whether a source is several files by their names, and no matrix in lists.
+
+    >>> are_files(("a.csv", Path("b.csv"))), are_files([["yes", "no"]]), are_files("a.csv")
+    (True, False, False)
+    """
+    return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(one, (str, Path)) for one in source)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a table is, and what the user calls it."""
+
+    path: Path
+    name: str
+    inside: str = ""  #: which table or sheet of a file is meant; "" where nothing is said
+    address: str = ""  #: of a database that a server keeps, and then of no file
+
+
 @dataclass(frozen=True)
 class Found:
     """The files of a source, in the order they are read."""
 
     paths: tuple[Path, ...]  #: every file, for the readers of other tools' logs
     root: Path  #: the folder the user named, or that holds the files the user named
-    tables: tuple[tuple[Path, str], ...]  #: the files to read as tables, and what the user calls each
+    tables: tuple[Place, ...]  #: the files to read as tables
     named: frozenset[Path] = frozenset()  #: the files the user named one by one, which must not be passed over
 
 
@@ -45,7 +66,7 @@ def shown_source(source: Source) -> str:
         more = f" and {len(source) - 1} more" if len(source) > 1 else ""
         return f"{shown_source(source[0])}{more}" if source else "no file"
     if isinstance(source, (str, os.PathLike)):
-        name = os.fspath(source)
+        name = without_secrets(os.fspath(source))
         return "standard input" if name == "-" else name if name and name.isprintable() else ascii(name[:40])
     return str(getattr(source, "name", "the stream"))
 
@@ -65,6 +86,15 @@ def locate(source: Source, folder: Path) -> Found:
     return Found(paths, root, tables, frozenset().union(*(one.named for one in located)))
 
 
+def reached(name: str) -> tuple[Path, ...]:
+    """Every file that is read under a name: itself, what a pattern matches, what lies in a folder. None is opened."""
+    file, _ = split_inside(name)
+    path = Path(file).absolute()
+    if path.is_dir():
+        return tuple(_below(path))
+    return _matching(file).paths if not path.exists() and glob.has_magic(file) else (path,)
+
+
 def _named_located(source: Any, spool: Path) -> Found:
     try:
         return _located(source, spool)
@@ -79,9 +109,15 @@ def _located(source: Any, spool: Path) -> Found:
     name = shown_source(source)
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         path = _spooled(standard_input() if source == "-" else source, spool)
-        return Found((path,), path.parent, ((path, name),), frozenset((path,)))
+        return _one_file(path, name)
+    if is_served(source):
+        return Found((), Path(), (Place(spool, name, address=str(source)),))
     if not os.fspath(source):
         raise VotesError("the name of the file is empty; name a file, or . for this folder")
+    file, inside = split_inside(os.fspath(source))
+    if inside:
+        matches = _matching(file) if glob.has_magic(file) and not os.path.exists(file) else _located(file, spool)
+        return replace(matches, paths=(), tables=tuple(replace(one, inside=inside) for one in matches.tables))
     path = Path(source).absolute()
     if "\n" in str(path) or "\0" in str(path):
         raise VotesError("there is no such file; in Python, io.StringIO(text) reads votes from a text", code="no_file")
@@ -94,13 +130,18 @@ def _located(source: Any, spool: Path) -> Found:
         path = _from_pipe(path, spool)
     elif not path.is_file():
         raise VotesError("this is a device, not a file; name a file, or pipe the votes into -")
-    return Found((path,), path.parent, ((path, name),), frozenset((path,)))
+    return _one_file(path, name)
+
+
+def _one_file(path: Path, name: str) -> Found:
+    """A file that the user named."""
+    return Found((path,), path.parent, (Place(path, name),), frozenset((path,)))
 
 
 def _in_folder(folder: Path, shown: str) -> Found:
     paths = tuple(sorted(_below(folder)))
     tables = tuple(
-        (path, shown_source(os.path.join(shown, path.relative_to(folder))))
+        Place(path, shown_source(os.path.join(shown, path.relative_to(folder))))
         for path in paths
         if _is_table(path.relative_to(folder))
     )
@@ -140,7 +181,7 @@ def _match(match: str) -> Found:
     path = Path(match).absolute()
     if path.is_dir():
         return _in_folder(path, match)
-    return Found((path,), path.parent, ((path, shown_source(match)),), frozenset((path,)))
+    return _one_file(path, shown_source(match))
 
 
 def _check_exists(path: Path) -> None:
@@ -180,11 +221,12 @@ def _from_pipe(path: Path, target: Path) -> Path:
         return _spooled(pipe, target)
 
 
-def _refuse_repeats(tables: Sequence[tuple[Path, str]]) -> None:
+def _refuse_repeats(tables: Sequence[Place]) -> None:
     """The same file twice would count every vote twice."""
-    seen: dict[Path, str] = {}
-    for path, name in tables:
-        if (real := path.resolve()) in seen:
+    seen: dict[tuple[str, str], str] = {}
+    for place in tables:
+        real, name = (place.address or str(place.path.resolve()), place.inside), place.name
+        if real in seen:
             again = "" if seen[real] == name else f" (as {seen[real]} too)"
             raise VotesError(f"the file {name} is named twice{again}; name it once")
         seen[real] = name

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -12,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from jurors.errors import VotesError
 from jurors.options import Format
-from jurors.quoting import with_formula
+from jurors.votes.files.delimited import FILES, delimited
 from jurors.votes.files.faults import first_byte
-from jurors.votes.files.fetch import BOM, HEAD
 from jurors.votes.files.formats import CELLS
 from jurors.votes.files.sizes import REPEATED
+from jurors.votes.findings.finding import Finding
 from jurors.votes.layout import shown
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _MOST_COLUMNS = {"json": 2_000, "jsonl": 2_000}  # a record's keys take time by their square
 _MOST = 10_000  # from some 16,000 columns on, DuckDB ends the process (SIGFPE)
-_FILES = "\0"  # where the names of the files go in a call: no path and no column holds it
+BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  #: what str.strip cuts off
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,8 @@ class Part:
     names: tuple[str, ...] = ()
     types: tuple[str, ...] = ()  #: DuckDB's name of each type; "CSV" for a cell of text
     delimiter: str = ""  #: between the cells of a CSV line
+    holder: Format | None = None  #: of what program's file it is a copy
+    notes: tuple[Finding, ...] = ()  #: what whoever reads the votes should know
 
     @property
     def sql(self) -> str:
@@ -67,9 +67,10 @@ def open_part(con: duckdb.DuckDBPyConnection, part: Part, *, sample: int = 20480
 
 def _with_columns(con: duckdb.DuckDBPyConnection, part: Part, sample: int) -> Part:
     if part.format in CELLS:
-        call, names, delimiter = _csv_call(part.path, "\t" if part.format == "tsv" else None)
-        return replace(part, call=call, names=names, types=("CSV",) * len(names), delimiter=delimiter)
-    call = f"read_parquet([{_FILES}], hive_partitioning=false)"
+        read = delimited(con, part.path, "\t" if part.format == "tsv" else None)
+        types = ("CSV",) * len(read.names)
+        return replace(part, call=read.call, names=read.names, types=types, delimiter=read.delimiter)
+    call = f"read_parquet([{FILES}], hive_partitioning=false)"
     if part.format != "parquet":
         call = _json_call(part.path, part.format, sample)
     described = con.execute(f"DESCRIBE SELECT * FROM {_filled(call, [part])}").fetchall()
@@ -84,46 +85,17 @@ def check_cells(con: duckdb.DuckDBPyConnection, part: Part, allowed: int | None)
         REPEATED.check(rows * len(part.names), part.path.stat().st_size, allowed)
 
 
-def _csv_call(path: Path, delimiter: str | None) -> tuple[str, tuple[str, ...], str]:
-    with path.open("rb") as file:
-        head = file.read(HEAD).removeprefix(BOM).decode("utf-8", "replace")
-    choices = [delimiter] if delimiter else [",", "\t", ";", "|"]
-    headers = {d: _header(head.lstrip("\r\n"), d) for d in choices}
-    if not any(headers.values()):
-        raise VotesError(
-            f"the first line has a cell of more than {csv.field_size_limit():,} characters; it must hold the columns' "
-            "names"
-        )
-    chosen = max(choices, key=lambda d: len(headers[d]))
-    names = tuple(with_formula(name.strip()) for name in headers[chosen])
-    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
-    call = (
-        f"read_csv([{_FILES}], auto_detect=false, header=true, delim='{chosen}', quote='\"', escape='\"', "
-        f"columns={{{columns}}}, max_line_size=20000000, buffer_size=32000000, compression='uncompressed', "
-        "hive_partitioning=false)"
-    )
-    return call, names, chosen
-
-
-def _header(head: str, delimiter: str) -> list[str]:
-    """The cells of the first line; none where one of them is too long to be a name."""
-    try:
-        return next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), [])
-    except csv.Error:
-        return []
-
-
 def _json_call(path: Path, format: Format, sample: int) -> str:
     shape = "array" if format == "json" and first_byte(path) == b"[" else "newline_delimited"
     return (
-        f"read_json([{_FILES}], format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
+        f"read_json([{FILES}], format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
         f"field_appearance_threshold=0, sample_size={sample}, maximum_sample_files=1000000000, "
         f"maximum_object_size=100000000, compression='uncompressed', hive_partitioning=false)"
     )
 
 
 def _filled(call: str, parts: Sequence[Part]) -> str:
-    return call.replace(_FILES, ", ".join("'" + str(part.path).replace("'", "''") + "'" for part in parts))
+    return call.replace(FILES, ", ".join("'" + str(part.path).replace("'", "''") + "'" for part in parts))
 
 
 def _relation(parts: Sequence[Part]) -> str:

@@ -1,4 +1,4 @@
-"""Sizes: those that the user names, and how much a packed file may hold.
+"""Limits: sizes that the user names, how much a packed file may hold, what DuckDB may do.
 
 A few megabytes can unpack to more than the machine has. What becomes Python's objects all at once (a JSON document)
 takes up to twenty times its text; what is read piece by piece (a table, the members of an archive) takes its text.
@@ -18,6 +18,8 @@ from jurors.errors import OptionError, VotesError
 _UNITS = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12}
 _LARGEST = (1 << 63) - 1
 _MEGABYTE = 10**6
+# DuckDB fetches nothing from the network, whatever a file asks for.
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {"autoinstall_known_extensions": "false"}
 
 
 def in_bytes(size: str | int | None, option: str) -> int | None:

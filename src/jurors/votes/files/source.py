@@ -13,18 +13,32 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from jurors.errors import JurorsError, OptionError, VotesError
-from jurors.options import Format, Progress, Reading
+from jurors.options import Format, Progress, Reading, item_name, texts
 from jurors.quoting import with_formula
 from jurors.scratch import scratch
 from jurors.votes.columns.by_evidence import find_layout
 from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
+from jurors.votes.columns.field_names import item_parts
+from jurors.votes.columns.hints import Hints
+from jurors.votes.columns.turned import Turned, find_turned
 from jurors.votes.files.faults import file_fault, first_line, row_fault
-from jurors.votes.files.fetch import OFFLINE, local_copy
-from jurors.votes.files.locate import Found, Source, locate, no_tables, shown_source
-from jurors.votes.files.parts import INTEGERS, Part, check_cells, check_same_columns, family, open_part, relation
-from jurors.votes.files.sizes import in_bytes
+from jurors.votes.files.fetch import Local, local_copy
+from jurors.votes.files.foreign.postgres_table import copy_postgres
+from jurors.votes.files.locate import Found, Place, Source, locate, no_tables, shown_source
+from jurors.votes.files.parts import (
+    INTEGERS,
+    Part,
+    check_cells,
+    check_same_columns,
+    family,
+    open_part,
+    relation,
+    text_cell,
+)
+from jurors.votes.files.reach import Made, field, joined
+from jurors.votes.files.sizes import OFFLINE, in_bytes
 from jurors.votes.findings.repeats import same_files
-from jurors.votes.layout import Layout
+from jurors.votes.layout import Layout, find_column
 from jurors.votes.readers import Reader, Records, find_reader, read_records
 from jurors.votes.table import Votes
 
@@ -44,6 +58,8 @@ class Table:
     names: tuple[str, ...]
     types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
     kept: bool = False
+    made: tuple[Made, ...] = ()  #: the last columns, which are made of others
+    turned: Turned | None = None  #: of a table that was turned, its own columns
     progress: Progress | None = None
 
     def cell(self, k: int) -> str:
@@ -101,7 +117,54 @@ class Table:
 
     def layout(self, options: Reading) -> Layout:
         """What each column is."""
-        return find_layout(self.names, options, self.facts, self._count_distinct)
+        return find_layout(self.names, self.told(options), self.facts, self._count_distinct)
+
+    def told(self, options: Reading) -> Reading:
+        """The options, with the columns left out that others are made of: an item's parts are no jurors."""
+        if self.turned is not None:
+            item, juror, label = self.names
+            return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
+        for name in dict.fromkeys(home for made in self.made for home in made.homes):
+            options = options if name in texts(options.ignore) else options.without(name)
+        return options
+
+    def reaching(self, *names: str | None, item: str | Sequence[str] | None = None) -> Table:
+        """The table with a column for each of these fields (`sample.id`), and for an item of several columns."""
+        table = self
+        for name in names:
+            if name is not None and name not in table.names and "." in name:
+                table = table._with(field(table.con, table.sql, table.names, table.types, name))
+        parts = item_parts(table.names, item)
+        table = table if not parts else table.reaching(*parts)
+        if len(parts) < 2 or (name := item_name(item)) is None or name in table.names:
+            return table
+        return table._joining(name, parts)
+
+    def _joining(self, name: str, parts: Sequence[str]) -> Table:
+        places = [find_column(self.names, part) for part in parts]
+        return self._with(joined(name, [(self.names[k], f"c{k}", self.types[k]) for k in places]))
+
+    def turn(self, options: Reading) -> Table:
+        """One vote per row of a table with jurors in rows and items in columns."""
+        turned = find_turned(Hints(self.facts(), options))
+        kinds = {self.types[k] for k in turned.items}
+        kind = kinds.pop() if len(kinds) == 1 else "CSV"
+        cells = [f"c{k}" if self.types[k] == kind else text_cell(f"c{k}", self.types[k]) for k in turned.items]
+        asked = ["'" + self.names[k].replace("'", "''") + "'" for k in turned.items]
+        who = self.names[turned.juror or 0]
+        sql = (
+            f"(SELECT unnest([{', '.join(asked)}]) AS c0, c{turned.juror} AS c1, unnest([{', '.join(cells)}]) AS c2 "
+            f"FROM {self.sql})"
+        )
+        names = ("question" if who == "item" else "item", who, "vote" if who == "label" else "label")
+        types = ("VARCHAR", self.types[turned.juror or 0], kind)
+        return replace(self, sql=sql, names=names, types=types, made=(), turned=turned)
+
+    def _with(self, made: Made) -> Table:
+        """The table with one more column."""
+        sql = f"(SELECT *, {made.sql} AS c{len(self.names)} FROM {self.sql})"
+        names, types = (*self.names, made.name), (*self.types, made.kind)
+        return replace(self, sql=sql, names=names, types=types, made=(*self.made, made))
 
     def facts(self) -> Facts:
         """What the first rows show."""
@@ -121,10 +184,13 @@ class Table:
 
     def every_column(self) -> Table:
         """The same table; of JSON, with the columns of every record, not only of the first 20,000."""
-        if "JSON" not in self.types:
+        if not any("JSON" in part.types for part in self.parts):
             return self
         parts = [part if "JSON" not in part.types else open_part(self.con, part, sample=-1) for part in self.parts]
-        return _joined(self.con, parts, self.progress)
+        table = _joined(self.con, parts, self.progress)
+        for made in self.made:
+            table = table.reaching(made.name) if len(made.homes) == 1 else table._joining(made.name, made.homes)
+        return table
 
 
 def _unquoted(values: Sequence[Any]) -> Sequence[Any]:
@@ -157,6 +223,8 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
     with scratch() as folder:
         located = locate(source, folder)
         with _naming(name):
+            if tool and not located.paths and located.tables:
+                raise OptionError("this is a table, not the log of a tool; leave --from out", code="does_not_apply")
             log = (
                 find_reader(located.paths, located.root, tool, located.named, allowed)
                 if logs and (tool or not options.format)
@@ -173,7 +241,9 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             table = _opened(con, parts, progress, allowed)
             _refuse_same(con, table.parts)
             with _naming(name if len(parts) > 1 else parts[0].name, table):
-                yield table
+                named = (options.juror, options.label, options.count, options.repeat)
+                opened = table.reaching(*named, item=options.item)
+                yield opened.turn(options) if options.transpose else opened
 
 
 @contextmanager
@@ -197,12 +267,19 @@ def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
 
 def _local_parts(located: Found, folder: Path, format: Format | None, allowed: int | None) -> list[Part]:
     parts = []
-    for k, (path, name) in enumerate(located.tables):
+    for k, place in enumerate(located.tables):
         (folder / str(k)).mkdir()
-        with _naming(name):
-            local, kind = local_copy(path, folder / str(k), format, allowed)
-        parts.append(Part(local, name, kind))
+        with _naming(place.name):
+            local = _local(place, folder / str(k), format, allowed)
+        parts.append(Part(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
     return parts
+
+
+def _local(place: Place, folder: Path, format: Format | None, allowed: int | None) -> Local:
+    if not place.address:
+        return local_copy(place.path, folder, format, allowed, inside=place.inside, name=place.name)
+    copy_postgres(place.address, folder / "table.jsonl")
+    return Local(folder / "table.jsonl", "jsonl", "postgresql")
 
 
 @contextmanager

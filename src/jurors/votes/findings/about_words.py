@@ -24,12 +24,17 @@ def missing_words(words: Sequence[str], times: Sequence[int]) -> Iterator[Findin
         yield Finding("missing_words", message, tuple(words), value=float(sum(times)))
 
 
-def abstentions(jurors: Sequence[str], times: NDArray[np.int64]) -> Iterator[Finding]:
-    """A note of who abstained how often."""
+def abstentions(
+    jurors: Sequence[str], times: NDArray[np.int64], words: Sequence[str], assumed: Sequence[str]
+) -> Iterator[Finding]:
+    """A note of who abstained how often, by which words; the `assumed` ones nobody named."""
     order = [int(k) for k in np.argsort(-times, kind="stable") if times[k]]
     if order:
         shown = some((f"{jurors[k]!r} {times[k]:,}" for k in order), 8)
-        message = f"abstentions, counted as no vote: {shown}"
+        said = ", ".join(map(repr, words))
+        message = f"{said}: {times.sum():,} abstentions, which are never a true label ({shown})"
+        if assumed:
+            message += "; where this is an answer, name all labels (--labels A,B)"
         yield Finding("abstentions", message, tuple(jurors[k] for k in order), value=float(times.sum()))
 
 
@@ -55,6 +60,9 @@ def _flag(flag: str, label: Label) -> str:
 
 def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
     """Labels or jurors whose names differ only by case, blanks, width or how a letter is composed."""
+    plain = "\n".join(map(str, names))
+    if plain.isascii() and len(set(folded := plain.lower().split())) == len(folded) == len(names):
+        return  # no blanks but those between names, and no two names alike: nearly always
     alike: dict[str, list[Any]] = {}
     for name in names:
         alike.setdefault(" ".join(unicodedata.normalize("NFKC", str(name)).split()).casefold(), []).append(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,21 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.names import and_more
-from jurors.options import Label
 from jurors.votes.findings.finding import Finding, Level, listed
 from jurors.votes.findings.tuples import Said, components, sampled
+from jurors.votes.scales.numerals import numerals
 from jurors.votes.table import Votes
 
 _MOST_LABELS = 1_000
 _MANY_NUMBERS = 12
 _RARE = 0.001
 _LONG_TEXT = 60
-_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 
 
 def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
     """Groups of jurors who share no label: one says 1 and 0 where the others say yes and no."""
-    if len(votes.labels) > _MOST_LABELS:
+    if len(votes.labels) > _MOST_LABELS or votes.scale == "interval":  # whoever measures says what nobody else does
         return
     heard = said.sum(axis=1, keepdims=True)
     speaks = (said > 0) & (said >= min(0.1, 0.5 / max(len(votes.labels), 1)) * heard)
@@ -89,35 +87,35 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
 
     `counts` are votes by label.
     """
-    if not any(map(is_number, votes.labels)):
+    sizes = np.array(numerals(votes.labels).sizes, dtype=np.float64)  # NaN where a label is no number
+    numbers = ~np.isnan(sizes)
+    if not numbers.any():
         return
-    numbers = np.array([is_number(label) for label in votes.labels], dtype=bool)
     rare = numbers & (counts <= 2) & (counts > 0)
-    if rare.any() and counts[~rare].sum() > 20 * counts[rare].sum() and _are_totals(votes, rare, numbers):
+    if rare.any() and counts[~rare].sum() > 20 * counts[rare].sum() and _are_totals(sizes, rare, numbers):
         among = "far larger than the others" if numbers.all() else "among words"
         message = f"{_few(votes, rare)} {among}, said once or so: a line of totals? Take it out"
         about = tuple(votes.labels[k] for k in np.flatnonzero(rare).tolist())
         yield Finding("rare_numbers", message, about, "alarm", float(counts[rare].sum()))
-    elif numbers.all() and len(votes.labels) > _MANY_NUMBERS:
-        low, high = min(map(float, votes.labels)), max(map(float, votes.labels))
+    elif numbers.all() and len(votes.labels) > _MANY_NUMBERS and votes.scale != "interval":
         message = (
-            f"{len(votes.labels):,} different numbers from {low:g} to {high:g} are scores, not labels: group them first"
+            f"{len(votes.labels):,} different numbers from {sizes.min():g} to {sizes.max():g} are scores, not labels: "
+            "say --scale interval, or make labels of them (--threshold NUMBER, --bins ENDS)"
         )
         yield Finding("scores", message, level="warning", value=float(len(votes.labels)))
 
 
-def _are_totals(votes: Votes, rare: NDArray[np.bool_], numbers: NDArray[np.bool_]) -> bool:
+def _are_totals(sizes: NDArray[np.float64], rare: NDArray[np.bool_], numbers: NDArray[np.bool_]) -> bool:
     """Whether the rare numbers are the only ones, or far larger than all others."""
     if not numbers.all():
         return bool(rare.sum() == numbers.sum())
-    sizes = np.array([abs(float(label)) for label in votes.labels])
-    return bool(sizes[rare].min() > 2 + 3 * sizes[~rare].max())
+    return bool(abs(sizes[rare]).min() > 2 + 3 * abs(sizes[~rare]).max())
 
 
 def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
     """Very many or very long labels; otherwise those that hardly anybody says. `counts` are votes by label."""
     labels, total = votes.labels, int(counts.sum())
-    if not labels or all(map(is_number, labels)):
+    if None not in numerals(labels).sizes:
         return
     if len(labels) > max(20, total // 10) or any(len(str(label)) > _LONG_TEXT for label in labels):
         longest = max(map(str, labels), key=len)
@@ -129,11 +127,6 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
         shown = and_more((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
         message = f"fewer than one vote in a thousand says {shown}: a slip?"
         yield Finding("rare_labels", message, tuple(labels[k] for k in rare), value=float(len(rare)))
-
-
-def is_number(label: Label) -> bool:
-    """Whether a label is a number, or text that is one."""
-    return not isinstance(label, bool) and _NUMBER.fullmatch(str(label)) is not None
 
 
 def _few(votes: Votes, which: NDArray[np.bool_]) -> str:

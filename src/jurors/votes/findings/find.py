@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jurors.votes.findings.about_scale import scale_taken
 from jurors.votes.findings.about_words import ambiguous_words, similar_names
 from jurors.votes.findings.alphabets import alphabets, odd_labels, strange_numbers
 from jurors.votes.findings.finding import Finding
@@ -32,6 +33,7 @@ def find_all(votes: Votes, *, weighted: bool = False, twins: bool = True) -> tup
     by_label = said.sum(axis=0)
     findings = (
         *votes.findings,
+        *scale_taken(votes),
         *(() if votes.labels_told else ambiguous_words(votes.labels, by_label)),
         *similar_names("label", votes.labels),
         *similar_names("juror", votes.jurors),

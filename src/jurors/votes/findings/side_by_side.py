@@ -79,7 +79,7 @@ def _follow_most(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[
 
     The others' tally is that of all less one vote, so the three most said labels of all tell who leads it.
     """
-    order = np.argsort(-tally, axis=1, kind="stable")[:, :3]
+    order = _three_most_said(tally)
     first, second = order[:, 0].astype(codes.dtype), order[:, 1].astype(codes.dtype)
     most, next_, third, *_ = (*np.take_along_axis(tally, order, axis=1).T, np.zeros(len(tally), dtype=tally.dtype))
     lower = np.maximum(next_ - 1, third)
@@ -93,6 +93,16 @@ def _follow_most(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[
     return np.column_stack(
         [np.divide(with_most, contested, where=contested > 0, out=np.zeros_like(contested)), contested]
     )
+
+
+def _three_most_said(tally: NDArray[Any]) -> NDArray[np.int64]:
+    """Rows x 3 (or as many labels as there are): the labels that are said most, of equals the first of them first."""
+    left, rows = tally.copy(), np.arange(len(tally))
+    order = np.empty((len(tally), min(3, tally.shape[1])), dtype=np.int64)
+    for place in range(order.shape[1]):
+        order[:, place] = left.argmax(axis=1)
+        left[rows, order[:, place]] = -1
+    return order
 
 
 def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -109,7 +119,7 @@ def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> t
 def _same_votes(votes: Votes, said: Said) -> Iterator[Finding]:
     """Jurors who voted on the same items and said the same of each; who always says the same is told as that."""
     row, col, code = votes.triples()
-    order = np.lexsort((row, col))
+    order = np.argsort(col.astype(np.int16) if len(votes.jurors) < 1 << 15 else col, kind="stable")  # rows are in order
     ends = np.searchsorted(col[order], np.arange(len(votes.jurors) + 1))
     alike: dict[bytes, list[int]] = {}
     for k in np.flatnonzero((said.sum(axis=1) >= _ENOUGH) & ((said > 0).sum(axis=1) > 1)).tolist():

@@ -11,14 +11,23 @@ NO_VOTE_WORDS = frozenset(
     {
         *("na", "n/a", "n.a.", "#n/a", "<na>", "nan", "nat", "null", "nil", "-", "--", "---", "–", "—", "?", "??", "."),
         *("", "missing", "blank", "empty", "undefined", "no answer", "no vote", "no response", "not answered"),
-        *("unanswered", "skip", "skipped", "abstain", "abstained", "abstention", "#value!", "#ref!", "none given"),
+        *("unanswered", "skip", "skipped", "#value!", "#ref!", "none given"),
+    }
+)
+#: can only mean that a juror was asked and would not say: an abstention, never the truth about an item
+ABSTAIN_WORDS = frozenset(
+    {
+        *("unsure", "not sure", "i'm not sure", "i am not sure", "i'm unsure", "i am unsure", "idk", "dk"),
+        *("don't know", "dont know", "do not know", "i don't know", "i dont know", "i do not know", "no idea"),
+        *("can't tell", "cant tell", "cannot tell", "can not tell", "can't say", "cannot say", "no opinion"),
+        *("abstain", "abstained", "abstains", "abstention"),
     }
 )
 #: may be an answer, or none
 AMBIGUOUS_WORDS = frozenset(
     {
-        *("unsure", "not sure", "uncertain", "idk", "dk", "i don't know", "don't know", "dont know", "do not know"),
-        *("unknown", "undecided", "can't tell", "cannot tell", "unclear", "tie", "tied", "draw", "refused", "refuse"),
+        *ABSTAIN_WORDS,
+        *("uncertain", "unknown", "undecided", "unclear", "tie", "tied", "draw", "refused", "refuse"),
         *("refusal", "refuse to answer", "error", "failed", "failure", "invalid", "unparsed", "parse error", "timeout"),
         *("unparseable", "none", "other", "n/d", "prefer not to say", "inconclusive", "both", "neither"),
     }
@@ -46,6 +55,24 @@ def no_vote_words(cells: Sequence[Any]) -> set[str]:
     if any(str(cell)[:1].isupper() and str(cell)[1:].islower() for cell in others):
         words -= {"None"}  # beside "Favor" and "Against" a label like them
     return words if len({str(cell).casefold() for cell in others}) >= 2 else set()
+
+
+def abstain_words(cells: Sequence[Any]) -> set[str]:
+    """The words among tidy cells that say a juror abstained; at least two other labels must be left.
+
+    >>> abstain_words(["yes", "no", "Unsure", "unknown"]), abstain_words(["sure", "unsure"])
+    ({'Unsure'}, set())
+    """
+    words = {cell for cell in cells if isinstance(cell, str) and _folded(cell) in ABSTAIN_WORDS}
+    if not words:
+        return words
+    none = no_vote_words(cells)
+    others = {str(cell).casefold() for cell in cells if cell is not None and cell not in words | none}
+    return words if len({other for other in others if not is_ambiguous(other)}) >= 2 else set()
+
+
+def _folded(text: str) -> str:
+    return text.replace("\u2019", "'").casefold().rstrip(".!")
 
 
 def is_ambiguous(label: Any) -> bool:

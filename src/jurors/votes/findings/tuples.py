@@ -11,6 +11,7 @@ from jurors.votes.table import Votes
 
 Said: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each says which
 _MOST_ROWS = 50_000
+_FEW_COLUMNS = 64  # of many jurors most say nothing of an item
 
 
 def counts_said(votes: Votes) -> Said:
@@ -22,7 +23,7 @@ def counts_said(votes: Votes) -> Said:
         said = np.zeros((width, depth), dtype=np.int64)
         np.add.at(said, (col, code), votes.weights[row])
         return said
-    if votes.is_dense:
+    if votes.is_dense and width <= _FEW_COLUMNS:
         rows = [np.bincount(column.astype(np.int64) + 1, weights, depth + 1)[1:] for column in votes.codes.T]
         return np.array(rows).reshape(width, depth).round().astype(np.int64)
     row, col, code = votes.triples()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.options import Reading, texts
+from jurors.votes.abstentions import ABSTAINED
 from jurors.votes.findings.about_words import abstentions, columns_left, missing_words
 from jurors.votes.findings.finding import Finding
 from jurors.votes.layout import Layout
@@ -20,11 +21,19 @@ _MANY_JURORS = 20
 
 @dataclass(frozen=True)
 class Spelling:
-    """Cells as labels (None: no vote), which of them were taken for no vote, and which are abstentions."""
+    """Cells as labels (None: no label), which of them were taken for no vote, and which are abstentions."""
 
     labels: list[Any]
     absent: dict[int, str]  #: words for no vote, by their positions among the cells
-    abstained: frozenset[int] = frozenset()
+    abstained: dict[int, str] = field(default_factory=dict)  #: words for abstaining, likewise
+    assumed: frozenset[str] = frozenset()  #: those of them that nobody named
+
+    @property
+    def answers(self) -> list[Any]:
+        """The labels, with `ABSTAINED` where a cell is an abstention."""
+        if not self.abstained:
+            return self.labels
+        return [ABSTAINED if k in self.abstained else label for k, label in enumerate(self.labels)]
 
     @property
     def says_something(self) -> bool:
@@ -42,7 +51,8 @@ class Spelling:
         often = [sum(int(said[k]) for k, word in self.absent.items() if word == one) for one in words]
         who = np.isin(cell, list(self.abstained))
         by_juror = np.bincount(juror[who], None if times is None else times[who], len(jurors)).astype(np.int64)
-        return (*missing_words(words, often), *abstentions(jurors, by_juror))
+        abstained = abstentions(jurors, by_juror, sorted(set(self.abstained.values())), sorted(self.assumed))
+        return (*missing_words(words, often), *abstained)
 
 
 def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
@@ -54,8 +64,8 @@ def table_findings(
     names: Sequence[str], layout: Layout, options: Reading, *, files: int = 1, items: int = 0
 ) -> Iterator[Finding]:
     """What is to know of a table with these columns: those not read, what several files were taken for."""
-    if layout.kind != "long":
-        told = {*texts(options.ignore), *(names[k] for k in layout.used)}
+    if layout.kind != "long" and not texts(options.only):
+        told = {*texts(options.ignore), *texts(options.drop), *(names[k] for k in layout.used)}
         yield from columns_left([name for name in names if name not in told])
     if layout.kind == "wide" and len(layout.votes) >= _MANY_JURORS and 3 <= items <= len(layout.votes) // 2:
         message = (

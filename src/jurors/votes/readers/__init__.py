@@ -13,13 +13,15 @@ item has `ASKS = True` and `read(files, question)`; `--from argilla:verdict` nam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from jurors.errors import OptionError, VotesError
 from jurors.names import choice
+from jurors.votes.findings.finding import Finding
+from jurors.votes.readers.log_fields import Fields
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.node import Node
 from jurors.votes.table import Votes
@@ -32,9 +34,19 @@ READERS: dict[str, str] = {
     "openai-evals": "openai_evals",
     "promptfoo": "promptfoo",
     "mlflow": "mlflow",
+    "langfuse": "langfuse",
+    "langsmith": "langsmith",
+    "deepeval": "deepeval",
+    "opik": "opik",
+    "braintrust": "braintrust",
+    "weave": "weave",
     "openinference": "openinference",
     "label-studio": "label_studio",
     "argilla": "argilla",
+    "prodigy": "prodigy",
+    "doccano": "doccano",
+    "trec": "trec",
+    "judge-bench": "judge_bench",
     "devai": "devai",
     "matrix": "matrix",
     "by-true-label": "by_true_label",
@@ -54,6 +66,12 @@ class Records:
     texts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict, repr=False)
     #: when each vote was given, in seconds since 1970, where the tool wrote it down; else empty
     time: Sequence[float | None] = field(default=(), repr=False)
+    #: which time a juror was asked about the item, where that is so; else empty
+    repetition: Sequence[Any] = field(default=(), repr=False)
+    #: what else the tool tells of items, by name (`LogFields`): a key, or groups
+    fields: Fields = field(default_factory=dict, repr=False)
+    #: what the reader saw that whoever reads the votes should know
+    findings: tuple[Finding, ...] = field(default=(), repr=False)
 
 
 class Reader(Protocol):
@@ -96,8 +114,9 @@ def read_records(
     allowed: int | None = None,
 ) -> Records | Votes:
     """What a reader finds in these files; a log without any vote is an error."""
+    files = Files(tuple(paths), root, named, allowed)
     try:
-        read = reader.read(Files(tuple(paths), root, named, allowed))
+        read = reader.read(files)
     except RecursionError:
         raise VotesError(f"a record of this {reader.TITLE} is nested too deeply to hold votes") from None
     if isinstance(read, Votes):
@@ -105,7 +124,7 @@ def read_records(
             Node(name, path=str(name)[:30]).single()
     elif not any(vote is not None for vote in read.label):
         raise VotesError(f"this {reader.TITLE} holds no votes")
-    return read
+    return replace(read, findings=(*read.findings, *files.findings))
 
 
 @dataclass

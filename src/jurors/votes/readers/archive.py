@@ -45,13 +45,14 @@ class Archive:
         return Node(parsed(self._content(self._members[name]), where), where)
 
     def _content(self, member: zipfile.ZipInfo) -> bytes:
-        from zstandard import ZstdError
-
         self._check(WHOLE, member.file_size, member.compress_size)
         try:
             content = _unpacked(self._packed(member), member.compress_type, member.file_size + 1)
-        except (OSError, zlib.error, ZstdError) as error:
+        except (OSError, zlib.error) as error:
             raise self._damaged(member, str(error)[:80]) from None
+        except ImportError:
+            message = f"{self._where}the archive is packed with zstd; to read it: pip install 'jurors[zstd]'"
+            raise VotesError(message) from None
         if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
             raise self._damaged(member, "its checksum does not fit")
         return content
@@ -82,7 +83,10 @@ def _unpacked(packed: bytes, method: int, most: int) -> bytes:
         return zlib.decompressobj(wbits=-15).decompress(packed, most)
     if method != _ZSTD:
         raise OSError(f"packed by method {method}; known are 0, 8 and 93")
-    from zstandard import ZstdDecompressor
+    from zstandard import ZstdDecompressor, ZstdError
 
-    content: bytes = ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(most)
+    try:
+        content: bytes = ZstdDecompressor().stream_reader(packed, read_across_frames=True).read(most)
+    except ZstdError as error:
+        raise OSError(str(error)) from None
     return content

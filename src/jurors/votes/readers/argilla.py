@@ -18,6 +18,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
+from jurors.votes.readers.log_fields import LogFields
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node
@@ -55,7 +56,7 @@ def _is_export(files: Files, path: Path) -> bool:
 def read(files: Files, question: str | None = None) -> Records:
     """The answers to one question: the only one that takes labels, or the one named."""
     answers: list[_Answer] = []
-    texts = LogTexts()
+    texts, fields = LogTexts(), LogFields()
     for place, record in enumerate(_records(files), 1):
         record = replace(record, where=f"record {place}: ", path="")
         item = record["id"].single()
@@ -65,6 +66,7 @@ def read(files: Files, question: str | None = None) -> Records:
         answers += _nested(record, item) if nested else _flat(record, item)
         own = {} if nested else {key: value for key, value in record.value.items() if not _OWN.search(key)}
         texts.add(item, record["fields"].record_or_nothing() if nested else own)
+        fields.add(item, {"metadata": record["metadata"].value} if nested else own)
     values: dict[str, list[Any]] = {}
     for answer in answers:
         values.setdefault(answer.question, []).append(answer.value)
@@ -76,6 +78,7 @@ def read(files: Files, question: str | None = None) -> Records:
         juror=[answer.juror for answer in kept],
         label=[joined_label(answer.value) for answer in kept],
         texts=texts.by_item,
+        fields=fields.by_name,
     )
 
 

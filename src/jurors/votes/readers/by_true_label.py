@@ -17,9 +17,10 @@ import numpy as np
 
 from jurors.errors import VotesError
 from jurors.options import Label
+from jurors.votes.label_codes import ordered_labels
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.node import Node, shown
-from jurors.votes.table import Votes, ordered_labels
+from jurors.votes.table import Votes
 
 TITLE = "file of decision counts (by true label, where it is known)"
 _NAMED = re.compile(rb'"(?:by_true_label|observed)"\s*:\s*[{\[]')

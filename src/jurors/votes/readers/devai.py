@@ -26,7 +26,7 @@ _LABELS = {True: "satisfied", False: "unsatisfied"}
 def recognises(files: Files) -> bool:
     """Whether a task with requirements stands among the first files."""
     keys = (b'"requirements"', b'"criteria"', b'"satisfied"')
-    heads = (files.head(path) for path in files.paths[:20])
+    heads = (files.head(path) for path in files.first)
     return any(head.lstrip().startswith(b"{") and all(key in head for key in keys) for head in heads)
 
 

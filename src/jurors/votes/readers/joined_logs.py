@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
+from jurors.votes.findings.finding import Finding, listed
 from jurors.votes.readers import Records
+from jurors.votes.readers.log_fields import LogFields
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node
+
+Item: TypeAlias = tuple[Any, int]  # its name, and which time the juror was asked; 0 where that is all the same
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,12 @@ class Log:
     samples: list[tuple[Any, int]] = field(default_factory=list)  #: id and epoch
     inputs: list[int] = field(default_factory=list)  #: what was asked, hashed
     votes: list[dict[Column, Any]] = field(default_factory=list)
+    unclear: int = 0  #: how many samples have votes of a panel that nobody can tell apart
     texts: list[Mapping[str, Any]] = field(default_factory=list)  #: the question, the answer, the target
+    told: list[Mapping[str, Any]] = field(default_factory=list)  #: the target, the sample's metadata
+    run: str = ""  #: which run it is of: the same where a log was scored again into another file
+    reasons: list[Mapping[str, int]] = field(default_factory=list)  #: what each score says beside its value, hashed
+    scored: str = ""  #: when its last score was given
 
     @property
     def columns(self) -> list[Column]:
@@ -48,6 +57,7 @@ class Log:
 
 def joined(logs: Sequence[Log]) -> Records:
     """Item, juror and vote, one position each; a juror of a log votes on all its samples, or None."""
+    logs, findings = _each_score_once(logs)
     _refuse_other_questions(logs)
     items = _item_names(logs)
     jurors = _juror_names(logs, items)
@@ -55,14 +65,83 @@ def joined(logs: Sequence[Log]) -> Records:
     item: list[Any] = []
     juror: list[str] = []
     label: list[Any] = []
-    texts = LogTexts()
+    repetition: list[int] = []
+    texts, fields = LogTexts(), LogFields()
     for log, names, own in zip(logs, items, jurors, strict=True):
-        for name, votes, shown in zip(names, log.votes, log.texts, strict=True):
+        for (name, again), votes, shown, told in zip(names, log.votes, log.texts, log.told, strict=True):
             texts.add(name, shown)
+            fields.add(name, {**told, "model": log.model, "task": log.task})
             item += [name] * len(own)
             juror += own.values()
             label += [votes.get(column) for column in own]
-    return Records(item, juror, label, texts.by_item)
+            repetition += [again] * len(own)
+    times = repetition if any(repetition) else ()
+    return Records(item, juror, label, texts.by_item, repetition=times, fields=fields.by_name, findings=findings)
+
+
+def _each_score_once(logs: Sequence[Log]) -> tuple[list[Log], tuple[Finding, ...]]:
+    """The logs without the scores that another one of the same run took over.
+
+    `inspect score` writes a second log beside the first, unless it is told to overwrite it, and with `--action append`
+    that holds all scores that were there before. A score of one name that is not the same in both was given anew, by
+    the same grader or by another: the log does not tell, and both stay.
+    """
+    kept, runs = list(logs), dict[str, _Rescored]()
+    for k, old in enumerate(logs):
+        for new in (log for log in logs if log.run and log.run == old.run and _came_after(log, old)):
+            both = {column for column in old.columns if column in set(new.columns)}
+            copies = {column for column in both if _votes_of(old, column) == _votes_of(new, column)}
+            kept[k] = _without(kept[k], copies)
+            told = runs.setdefault(old.run, _Rescored(sorted((one for one in logs if one.run == old.run), key=_age)))
+            told.copies |= {(k, column) for column in copies}
+            told.again |= {column.name for column in both - copies}
+    findings = tuple(finding for told in runs.values() for finding in told.findings())
+    return [log for log, before in zip(kept, logs, strict=True) if log.columns or not before.columns], findings
+
+
+@dataclass
+class _Rescored:
+    """The logs of one run, and what stands in more than one of them."""
+
+    logs: Sequence[Log]  #: the oldest first
+    copies: set[tuple[int, Column]] = field(default_factory=set)  #: the same votes
+    again: set[str] = field(default_factory=set)  #: jurors with other votes
+
+    def findings(self) -> Iterator[Finding]:
+        """A note on copies, a warning on what differs."""
+        about = f"{listed([log.file for log in self.logs])} are one run, scored again"
+        if self.copies:
+            number = len({column for _, column in self.copies})
+            message = f"{about}: the same votes of {number:,} jurors stand in more than one, and count once"
+            yield Finding("scored_again", message, value=float(number))
+        if self.again:
+            newest = self.logs[-1].file
+            message = (
+                f"{about}, with other votes of {listed(sorted(self.again))}: those of each log count as a juror of its "
+                f"own; where the same grader judged anew, keep the newest log alone, {newest!r}"
+            )
+            yield Finding("scored_again", message, tuple(sorted(self.again)), "warning", float(len(self.again)))
+
+
+def _age(log: Log) -> tuple[str, int, str]:
+    """By what logs of one run are told to be older or newer."""
+    return log.scored, len(log.columns), log.file
+
+
+def _came_after(log: Log, other: Log) -> bool:
+    """Whether a log of the same run has all samples of the other, and was written later as far as can be told."""
+    return _age(other) < _age(log) and set(other.samples) <= set(log.samples)
+
+
+def _votes_of(log: Log, column: Column) -> dict[Any, Any]:
+    """What a juror said of each sample, and how it was reasoned."""
+    rows = zip(log.samples, log.votes, log.reasons, strict=True)
+    return {sample: (votes.get(column), reasons.get(column.key)) for sample, votes, reasons in rows}
+
+
+def _without(log: Log, columns: Container[Column]) -> Log:
+    votes = [{column: vote for column, vote in one.items() if column not in columns} for one in log.votes]
+    return replace(log, votes=votes)
 
 
 def _refuse_other_questions(logs: Sequence[Log]) -> None:
@@ -78,22 +157,26 @@ def _refuse_other_questions(logs: Sequence[Log]) -> None:
                 )
 
 
-def _item_names(logs: Sequence[Log]) -> list[list[Any]]:
+def _item_names(logs: Sequence[Log]) -> list[list[Item]]:
     """Samples' ids, with the epoch where there are several and the model that answered where several were judged.
 
-    Where one and the same juror scored every log, the models are what differs, and they become the jurors instead.
+    In every epoch a model answers anew, and its answer is what scorers judge: another item. Where one and the same
+    juror scored every log, the models are what differs, and they become the jurors instead; an epoch then is one more
+    vote of the model on the sample, a repetition.
     """
     epochs = any(epoch != 1 for log in logs for _, epoch in log.samples)
     judges = {(column.name, column.grader, column.key) for log in logs for column in log.columns}
-    judged = len({log.model for log in logs}) > 1 and len(judges) > 1
+    models = len({log.model for log in logs}) > 1
+    if models and len(judges) == 1:
+        return [[(name, epoch if epochs else 0) for name, epoch in log.samples] for log in logs]
     names = []
     for log in logs:
         own = [f"{name}_epoch_{epoch}" if epochs else name for name, epoch in log.samples]
-        names.append([f"{log.model}:{name}" for name in own] if judged else own)
+        names.append([(f"{log.model}:{name}" if models else name, 0) for name in own])
     return names
 
 
-def _juror_names(logs: Sequence[Log], items: Sequence[Sequence[Any]]) -> list[dict[Column, str]]:
+def _juror_names(logs: Sequence[Log], items: Sequence[Sequence[Item]]) -> list[dict[Column, str]]:
     """For each log, each column's name."""
     names: list[dict[Column, str]] = [{} for _ in logs]
     places: dict[str, list[tuple[int, Column]]] = {}
@@ -107,7 +190,7 @@ def _juror_names(logs: Sequence[Log], items: Sequence[Sequence[Any]]) -> list[di
 
 
 def _told_apart(
-    name: str, same: Sequence[tuple[int, Column]], logs: Sequence[Log], items: Sequence[Sequence[Any]]
+    name: str, same: Sequence[tuple[int, Column]], logs: Sequence[Log], items: Sequence[Sequence[Item]]
 ) -> list[str]:
     """One name for each of the columns that have this one, different where they judged the same item."""
     details = (
@@ -127,14 +210,14 @@ def _told_apart(
     return names
 
 
-def _clash(names: Sequence[str], same: Sequence[tuple[int, Column]], items: Sequence[Sequence[Any]]) -> bool:
+def _clash(names: Sequence[str], same: Sequence[tuple[int, Column]], items: Sequence[Sequence[Item]]) -> bool:
     """Whether one name would vote twice on some item."""
     voted = [(name, item) for name, (k, _) in zip(names, same, strict=True) for item in items[k]]
     return len(set(voted)) < len(voted)
 
 
 def _refuse_strangers(
-    logs: Sequence[Log], items: Sequence[Sequence[Any]], jurors: Sequence[Mapping[Column, str]]
+    logs: Sequence[Log], items: Sequence[Sequence[Item]], jurors: Sequence[Mapping[Column, str]]
 ) -> None:
     """A log that shares neither a sample nor a juror with the others has nothing to say about them."""
     times = Counter(item for names in items for item in set(names))
@@ -143,6 +226,6 @@ def _refuse_strangers(
         alone = all(times[name] == 1 for name in names) and all(voices[name] == 1 for name in own.values())
         if alone and len(logs) > 1:
             raise VotesError(
-                f"{log.file} shares no sample with the other logs (its first is {names[0]!r}): it is of another data "
-                "set, or scores another model; read it by itself"
+                f"{log.file} shares no sample with the other logs (its first is {names[0][0]!r}): it is of another "
+                "data set, or scores another model; read it by itself"
             )

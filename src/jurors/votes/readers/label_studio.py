@@ -16,6 +16,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
+from jurors.votes.readers.log_fields import LogFields
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node
@@ -53,8 +54,8 @@ def _is_export(files: Files, path: Path) -> bool:
 def read(files: Files, question: str | None = None) -> Records:
     """The answers to one question: the only tag that takes labels (or the only Choices), or the one named."""
     paths = files.own(lambda path: _is_export(files, path), TITLE) or files.paths
-    texts = LogTexts()
-    answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path), texts)]
+    texts, fields = LogTexts(), LogFields()
+    answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path), texts, fields)]
     kinds: dict[str, set[str]] = {}
     for answer in answers:
         kinds.setdefault(answer.tag, set()).add(answer.kind)
@@ -67,10 +68,11 @@ def read(files: Files, question: str | None = None) -> Records:
         juror=[answer.juror for answer in kept],
         label=[joined_label(answer.value) for answer in kept],
         texts=texts.by_item,
+        fields=fields.by_name,
     )
 
 
-def _answers(document: Node, name: str, texts: LogTexts) -> Iterator[_Answer]:
+def _answers(document: Node, name: str, texts: LogTexts, fields: LogFields) -> Iterator[_Answer]:
     if not document.is_list:
         raise VotesError(f"{name}this is no {TITLE}: expected a list of tasks, as the JSON or JSON-MIN export has")
     for place, task in document.numbered():
@@ -79,6 +81,7 @@ def _answers(document: Node, name: str, texts: LogTexts) -> Iterator[_Answer]:
         task = replace(task, where=f"{name}task {item}: ", path="")
         if "annotations" in task or "predictions" in task:
             texts.add(item, task["data"].record_or_nothing())
+            fields.add(item, {"data": task["data"].record_or_nothing(), "meta": task["meta"].value})
             yield from _of_task(task, item)
         elif "annotator" in task:
             keys = list(task.value)

@@ -1,14 +1,15 @@
 """lm-evaluation-harness samples: a model is a juror, a document of a task is an item, the model's answer is the vote.
 
 `--log_samples` writes <model>/samples_<task>_<time>.jsonl. Of several runs of a model on a task in one folder the
-newest counts, and of several filters the first that the file holds. `--from lm-eval:TASK` reads one task of several.
+newest counts, and of several filters the first that the file holds. Where a filter leaves several texts a document (a
+task with `repeats`), they are repeats of one juror. `--from lm-eval:TASK` reads one task of several.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.names import nearest
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.log_fields import LogFields
+from jurors.votes.readers.log_files import ASKED, Files
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node, shown
 from jurors.votes.readers.short_names import told_apart
@@ -24,6 +26,7 @@ from jurors.votes.readers.short_names import told_apart
 TITLE = "folder of lm-evaluation-harness samples"
 ASKS = True
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl(\.gz)?")
+_NUMBER = re.compile(r"[0-9]{1,9}$")
 _NO_ANSWER = "[invalid]"  # what the harness's regex filters say when nothing matches
 
 
@@ -36,12 +39,15 @@ class _Answer:
     choices: tuple[str, ...]
     answer: Any
     question: str
+    time: int = 0  #: which of several answers
+    told: Any = None  #: the document itself
+    target: Any = None  #: the true answer, by its place among the choices or as text
 
 
 def recognises(files: Files) -> bool:
     """Whether a file among them has the name and the first keys of a sample file."""
     named = [path for path in files.paths if _NAME.fullmatch(path.name)]
-    return any(b'"doc_id"' in files.head(path)[:100] for path in named[:20])
+    return any(b'"doc_id"' in files.head(path)[:100] for path in named[:ASKED])
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -66,15 +72,28 @@ def read(files: Files, question: str | None = None) -> Records:
     by_hash = _tasks_that_differ(answers)
     lists = {answer.choices for own in answers.values() for answer in own}
     texts = len(lists) == 1 and lists != {()}  # all documents have the same choices
-    item, juror, label = [], [], []
-    questions = LogTexts()
+    item, juror, label, time = [], [], [], []
+    questions, fields = LogTexts(), LogFields()
     for (folder, task), own in answers.items():
         for answer in own:
             item.append(f"{task}/{answer.fingerprint if task in by_hash else answer.document}")
             juror.append(names[folder])
             questions.add(item[-1], question=answer.question)
             label.append(answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer)
-    return Records(item, juror, label, questions.by_item)
+            time.append(answer.time)
+            fields.add(item[-1], {"task": task, "doc": answer.told, "target": _target(answer, texts=texts)})
+    times = time if any(time) else ()
+    return Records(item, juror, label, questions.by_item, repetition=times, fields=fields.by_name)
+
+
+def _target(answer: _Answer, *, texts: bool) -> Any:
+    """The true answer as the votes say it: the choice itself, or its place."""
+    place = answer.target
+    if isinstance(place, str) and place.strip().isdecimal() and answer.choices:
+        place = int(place)
+    if type(place) is int and answer.choices and texts:
+        return answer.choices[place] if place < len(answer.choices) else None
+    return place.strip() if isinstance(place, str) else place
 
 
 def _shown(files: Files, folder: Path) -> str:
@@ -107,32 +126,46 @@ def _answers(files: Files, path: Path) -> Iterator[_Answer]:
         first_filter = first_filter or used
         if used == first_filter:
             asked = _arguments(sample["arguments"])
-            choices, answer = _answer(sample, asked)
+            choices, answers = _answer(sample, asked)
             question = str(asked[0][0]) if asked else ""
-            yield _Answer(document, sample["doc_hash"].text(), choices, answer, question)
+            told, target = sample["doc"].value, sample["target"].value
+            for time, answer in enumerate(answers):
+                yield _Answer(document, sample["doc_hash"].text(), choices, answer, question, time, told, target)
 
 
-def _answer(sample: Node, asked: Sequence[tuple[Any, Any]]) -> tuple[tuple[str, ...], Any]:
-    """The choices and the place of the likeliest one; or no choices and the text."""
+def _answer(sample: Node, asked: Sequence[tuple[Any, Any]]) -> tuple[tuple[str, ...], list[Any]]:
+    """The choices and the place of the likeliest one; or no choices and the text, or several of one model."""
     if len(asked) > 1 and all(isinstance(continuation, str) for _, continuation in asked):
-        return _likeliest(asked, sample["filtered_resps"])
+        choices, place = _likeliest(asked, sample["filtered_resps"])
+        return choices, [place]
     answer = next(iter(sample["filtered_resps"].parts()), Node(None))
     while answer.is_list and len(answer.value) == 1:
         (answer,) = answer.parts()
     scored = any(not isinstance(settings, dict) for _, settings in asked)  # a likelihood, not a text
-    if scored or answer.is_list or answer.is_record:
+    texts = answer.parts() if answer.is_list else [answer]
+    if scored or not texts or any(text.is_list or text.is_record for text in texts):
         raise VotesError(
-            f"{sample.where}the answer is {shown(answer.value)}, neither one of several choices nor one text; for "
-            "several texts a document add take_first or majority_vote to the task's filters"
+            f"{sample.where}the answer is {shown(answer.value)}, neither one of several choices nor text; add "
+            "take_first or majority_vote to the task's filters"
         )
-    return (), None if answer.value == _NO_ANSWER else answer.single()
+    return (), [None if text.value == _NO_ANSWER else text.single() for text in texts]
 
 
 def _arguments(arguments: Node) -> list[tuple[Any, Any]]:
     """Context and continuation of each request; new files name them, old ones list them."""
-    several = [part for _, part in arguments.entries()] if arguments.is_record else arguments.parts()
-    pairs = [list(one.value.values()) if one.is_record else one.value for one in several]
+    several = _by_number(arguments.entries()) if arguments.is_record else arguments.parts()
+    pairs = [[part.value for part in _by_number(one.entries())] if one.is_record else one.value for one in several]
     return [(pair[0], pair[1] if len(pair) > 1 else None) for pair in pairs if isinstance(pair, list) and pair]
+
+
+def _by_number(named: Iterable[tuple[str, Node]]) -> list[Node]:
+    """`gen_args_0`, `gen_args_1` …: where somebody sorted the file's keys, the tenth stands behind the first."""
+
+    def place(entry: tuple[str, Node]) -> int:
+        number = _NUMBER.search(entry[0])
+        return int(number[0]) if number else 0
+
+    return [part for _, part in sorted(named, key=place)]
 
 
 def _likeliest(asked: Sequence[tuple[Any, Any]], responses: Node) -> tuple[tuple[str, ...], Any]:

@@ -8,19 +8,23 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.files.faults import damaged_parquet
-from jurors.votes.files.fetch import OFFLINE, damaged_gzip, plainly_named
+from jurors.votes.files.fetch import damaged_gzip, plainly_named
 from jurors.votes.files.formats import named_format
-from jurors.votes.files.sizes import PIECES, WHOLE, Room, unpacked
-from jurors.votes.readers.node import Node
+from jurors.votes.files.sizes import OFFLINE, PIECES, WHOLE, Room, unpacked
+from jurors.votes.findings.finding import Finding
+from jurors.votes.readers.node import Node, shown
 
 _ROWS = 1000  # of Parquet, fetched together
 HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
+ASKED = 20  #: so many files are asked which tool wrote them,
+_LOOKED_AT = 100  # of so many that lie there
 _LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
 
 
@@ -32,13 +36,14 @@ class Files:
     root: Path
     named: frozenset[Path] = frozenset()  #: those the user named one by one: read or refused, never passed over
     allowed: int | None = None  #: how much a packed file may hold, where the user says
+    findings: list[Finding] = field(default_factory=list, repr=False, compare=False)  #: what their reader has to say
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
     _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def may_be_a_log(self) -> bool:
         """Whether it is worth asking the readers: a table of text is none of theirs."""
-        return any(self.head(path).lstrip().startswith(_LOG_STARTS) for path in self.paths[:100])
+        return bool(self.first)
 
     def head(self, path: Path | None = None) -> bytes:
         """The first bytes of a file (default: of the first), unpacked and without a byte order mark."""
@@ -49,10 +54,18 @@ class Files:
         return self._heads[path]
 
     @property
+    def first(self) -> tuple[Path, ...]:
+        """The first files that may be logs, by which a tool is recognised: of a folder of thousands, not all."""
+        return tuple(islice(filter(self._may_be_one, self.paths[:_LOOKED_AT]), ASKED))
+
+    def _may_be_one(self, path: Path) -> bool:
+        return "qrel" in path.name.lower() or self.head(path).lstrip().startswith(_LOG_STARTS)
+
+    @property
     def telling(self) -> list[Path]:
         """The files that tell which tool wrote them: the first, and the first of those that were named one by one."""
         named = [path for path in self.paths if path in self.named]
-        return list(dict.fromkeys((*self.paths[:1], *named[:20])))
+        return list(dict.fromkeys((*self.paths[:1], *named[:ASKED])))
 
     def own(
         self, is_ours: Callable[[Path], bool], title: str, *, tables: bool = True, otherwise: str = "read it apart"
@@ -72,6 +85,11 @@ class Files:
             if path in self.named or not (tables or named_format(path.name) is None):
                 raise VotesError(f"{self.name(path)}this is no {title}, but others are; {otherwise}")
         return ours
+
+    def newer(self, path: Path, title: str, version: Any, known: int) -> None:
+        """Say that a file is of a newer version than is known: it is read as if it were not, and may be refused."""
+        message = f"{self.name(path)}this {title} is of version {shown(version)}, read as the newest known, {known}"
+        self.findings.append(Finding("newer_format", message, level="warning"))
 
     def document(self, path: Path | None = None) -> Node:
         """A whole file as JSON, parsed once; bare NaN and Infinity, which logs hold, are floats."""

@@ -48,7 +48,7 @@ def read(files: Files) -> Votes:
         raise VotesError(f"{len(paths)} files ({names} …); a matrix is read from one: name it")
     arrays = _load(files, paths[0])
     cells = _matrix(arrays)
-    named = {key: _named(arrays, names) for key, names in _NAMES.items()} if len(arrays) > 1 else {}
+    named: dict[str, Any] = {key: _named(arrays, names) for key, names in _NAMES.items()} if len(arrays) > 1 else {}
     votes = Votes.from_matrix(_checked(cells), **named)
     if not votes.n_votes:
         raise VotesError(f"this {TITLE} holds no votes: every cell is -1 or NaN")

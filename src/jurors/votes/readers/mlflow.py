@@ -1,21 +1,23 @@
 """MLflow assessments: what `mlflow.search_traces()` returned, as a frame or saved as JSON, JSON lines or Parquet.
 
 A trace is an item, and whoever gave feedback on it a juror: the assessment's name, with its source where one name has
-several. Then the names are questions, and `--from mlflow:NAME` chooses one. Expectations are answers, not votes;
-feedback that failed, or was overridden, is none.
+several. Then the names are questions, and `--from mlflow:NAME` chooses one. Expectations are answers, not votes: of an
+item, `expectations.NAME` tells them, beside its tags, metadata, state, request and response. Feedback that failed, or
+was overridden, is none.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
+from jurors.votes.readers.log_fields import LogFields
 from jurors.votes.readers.log_files import HEAD, Files, parsed
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node
@@ -25,12 +27,13 @@ TITLE = "table of MLflow traces"
 ASKS = True
 COLUMNS = ("trace_id", "assessments")
 _SHOWN = {"request": "question", "response": "answer"}
+_TOLD = (*_SHOWN, "state", "tags", "trace_metadata")
 _LINE = re.compile(rb'\{\s*"[^"]+":(?!\s*\{)')  # a record; a frame saved column by column goes on with another {
 
 
 def recognises(files: Files) -> bool:
     """Whether one of the first files names a trace and its assessments."""
-    return any(_is_traces(files, path) for path in files.paths[:20])
+    return any(_is_traces(files, path) for path in files.first)
 
 
 def _is_traces(files: Files, path: Path) -> bool:
@@ -76,7 +79,7 @@ def _traces(files: Files, path: Path) -> Iterable[Node]:
     """The traces of a file, each with its id and its assessments."""
     head = files.head(path).lstrip()
     if head.startswith(b"PAR1"):
-        return files.parquet(path, (*COLUMNS, *_SHOWN))
+        return files.parquet(path, (*COLUMNS, *_TOLD))
     if _LINE.match(head):
         return files.lines(path)
     document = files.document(path)
@@ -90,19 +93,27 @@ def _by_column(document: Node, where: str) -> Iterator[Node]:
     for name in COLUMNS:
         if not document[name].is_record:
             raise VotesError(f"{where}this is no {TITLE}: expected the columns trace_id and assessments")
-    columns = {name: document[name].value.values() for name in (*COLUMNS, *_SHOWN) if document[name].is_record}
+    columns = {name: document[name].value.values() for name in (*COLUMNS, *_TOLD) if document[name].is_record}
     for k, cells in enumerate(zip(*columns.values(), strict=False), 1):
         yield Node(dict(zip(columns, cells, strict=True)), f"{where}record {k}: ")
 
 
 def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
-    texts, feedback = LogTexts(), list[Feedback]()
+    texts, fields, feedback = LogTexts(), LogFields(), list[Feedback]()
     for trace in traces:
-        name = _trace_id(trace)
+        name, assessments = _trace_id(trace), _listed(trace)
         texts.add(name, {shown: trace[column].value for column, shown in _SHOWN.items()})
-        votes = (_vote(assessment) for assessment in _listed(trace))
+        fields.add(name, {"expectations": _expectations(assessments), **{part: trace[part].value for part in _TOLD}})
+        votes = (_vote(assessment) for assessment in assessments)
         feedback += [Feedback(name, *vote) for vote in votes if vote is not None]
-    return Asked(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
+    records = Asked(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
+    return replace(records, fields=fields.by_name)
+
+
+def _expectations(assessments: Sequence[Node]) -> dict[str, Any]:
+    """What was expected of a trace, by the expectation's name."""
+    expected = [one for one in assessments if one["expectation"].is_record and one["valid"].truth() is not False]
+    return {one["assessment_name"].text(one["name"].text()): one["expectation"]["value"].value for one in expected}
 
 
 def _trace_id(trace: Node) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.options import Label
-from jurors.votes.table import plain
+from jurors.votes.label_codes import plain
 
 _BRIEF = reprlib.Repr()
 _BRIEF.maxlevel = 2
@@ -105,6 +105,13 @@ class Node:
             return None
         if not isinstance(value, (int, float)):
             raise self.wrong("a single value")
+        return value
+
+    def needed(self, expected: str) -> Label:
+        """A single value without which there is no vote, such as the item's name; VotesError where nothing is said."""
+        value = self.single()
+        if value is None:
+            raise self.wrong(expected)
         return value
 
     def text(self, default: str = "") -> str:

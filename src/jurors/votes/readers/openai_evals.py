@@ -1,7 +1,9 @@
 """OpenAI evals: a run (one JSONL file) is a juror, a sample is an item.
 
 The first line holds {"spec": …}, the others events. A model-graded eval records the grader's `choice`; a match records
-which of several options was `picked`, or, where only the right answer was on offer, whether it was `correct`.
+which of several options was `picked`, or, where only the right answer was on offer, whether it was `correct`. Several
+runs of one model on one eval are repeats of one juror; of a grader they are not, for what it graded was made anew. Of
+an item, `expected` tells the right answer where an event has it, `eval` the eval, and `model` what a grader graded.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
+from jurors.votes.readers.log_fields import LogFields
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node
@@ -33,11 +36,17 @@ class _Run:
     items: list[str]
     votes: list[Any]
     asked: Mapping[str, Any]  #: sample -> the prompt before its verdict: to a grader, the question and the answer
+    expected: Mapping[str, Any]  #: sample -> the right answer, where it was on record
+
+    def told(self, sample: str) -> dict[str, Any]:
+        """What the run tells of a sample."""
+        graded = {"model": "/".join(self.completion_fns[:-1])} if len(self.completion_fns) > 1 else {}
+        return {"expected": self.expected.get(sample), "eval": self.eval_name, **graded}
 
 
 def recognises(files: Files) -> bool:
     """Whether one of the first files begins with the specification of a run."""
-    return any(_is_run(files, path) for path in files.paths[:20])
+    return any(_is_run(files, path) for path in files.first)
 
 
 def _is_run(files: Files, path: Path) -> bool:
@@ -53,16 +62,21 @@ def read(files: Files) -> Records:
     runs = [_run(files, path) for path in paths]
     _refuse_other_questions(runs)
     items = _joined_items(runs)
-    names = _juror_names(runs)
-    texts = LogTexts()
+    voices = [_voice(run) for run in runs]
+    names = _juror_names(runs, voices)
+    times = [voices[:k].count(voice) for k, voice in enumerate(voices)]
+    texts, fields = LogTexts(), LogFields()
     for run, own in zip(runs, items, strict=True):
         for item, sample in zip(own, run.items, strict=True):
             texts.add(item, question=run.asked.get(sample))
+            fields.add(item, run.told(sample))
     return Records(
         [item for own in items for item in own],
         [name for name, run in zip(names, runs, strict=True) for _ in run.votes],
         [vote for run in runs for vote in run.votes],
         texts.by_item,
+        repetition=[time for time, run in zip(times, runs, strict=True) for _ in run.votes] if any(times) else (),
+        fields=fields.by_name,
     )
 
 
@@ -70,6 +84,7 @@ def _run(files: Files, path: Path) -> _Run:
     where, spec = files.name(path), Node(None)
     votes: dict[str, list[tuple[str, Any]]] = {}  # by the rule that gave the vote
     asked: dict[str, Any] = {}
+    expected: dict[str, Any] = {}
     for line in files.lines(path):
         if "spec" in line:
             spec = line["spec"]
@@ -81,6 +96,7 @@ def _run(files: Files, path: Path) -> _Run:
                 raise sample.wrong("the sample's id (text)")
             if data.is_null:
                 raise data.wrong("a record")
+            expected.setdefault(sample.text(), data["expected"].value)
             rule, vote = _vote(line["type"].text(), data)
             votes.setdefault(rule, []).append((sample.text(), vote))
     if not spec.is_record:
@@ -96,6 +112,7 @@ def _run(files: Files, path: Path) -> _Run:
         items=[sample for sample, _ in chosen],
         votes=[None if vote == _INVALID else vote for _, vote in chosen],
         asked=asked,
+        expected=expected,
     )
 
 
@@ -129,12 +146,21 @@ def _shown(run: _Run, votes: set[Any]) -> str:
     return f"those of {run.eval_name} say {', '.join(sorted(map(str, votes))[:4])} ({run.rule!r})"
 
 
-def _juror_names(runs: Sequence[_Run]) -> list[str]:
+def _voice(run: _Run) -> tuple[tuple[str, ...], str, str]:
+    """Who speaks in a run: the same model on the same eval, unless it is a grader, who has other answers before it."""
+    graded = len(run.completion_fns) > 1 or run.rule == "choice"
+    return run.completion_fns, run.eval_name, run.run_id if graded else ""
+
+
+def _juror_names(runs: Sequence[_Run], voices: Sequence[tuple[tuple[str, ...], str, str]]) -> list[str]:
     """By the completion function (a grader comes last, after what it graded), the eval, or the run's id."""
-    asked = [run.completion_fns for run in runs]
+    known = list(dict.fromkeys(voices))
+    first = [runs[voices.index(voice)] for voice in known]
+    asked = [run.completion_fns for run in first]
     while all(len(fns) > 1 for fns in asked) and len({fns[0] for fns in asked}) == 1:
         asked = [fns[1:] for fns in asked]  # the model that all of them graded
-    return told_apart(["/".join(fns) for fns in asked], [run.eval_name for run in runs], [run.run_id for run in runs])
+    told = told_apart(["/".join(fns) for fns in asked], [run.eval_name for run in first], [run.run_id for run in first])
+    return [told[known.index(voice)] for voice in voices]
 
 
 def _joined_items(runs: Sequence[_Run]) -> list[list[str]]:

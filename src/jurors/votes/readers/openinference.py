@@ -58,7 +58,7 @@ class _Span:
 
 def recognises(files: Files) -> bool:
     """Whether one of the first files begins as spans or their annotations do."""
-    return any(_is_spans(files, path) for path in files.paths[:20])
+    return any(_is_spans(files, path) for path in files.first)
 
 
 def _is_spans(files: Files, path: Path) -> bool:

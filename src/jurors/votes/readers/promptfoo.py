@@ -16,6 +16,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
+from jurors.votes.readers.log_fields import LogFields
 from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.log_texts import LogTexts
 from jurors.votes.readers.node import Node, shown
@@ -37,7 +38,7 @@ class _Verdict:
 
 def recognises(files: Files) -> bool:
     """Whether one of the first files begins as promptfoo's do."""
-    return any(_is_results(files, path) for path in files.paths[:20])
+    return any(_is_results(files, path) for path in files.first)
 
 
 def _is_results(files: Files, path: Path) -> bool:
@@ -60,13 +61,14 @@ def read(files: Files) -> Records:
     if not paths:
         raise VotesError(f"this is no {TITLE}: expected the keys 'evalId' and 'results'")
     verdicts: list[_Verdict] = []
-    texts = LogTexts()
+    texts, fields = LogTexts(), LogFields()
     for path in paths:
         prefix = f"{path.stem}:" if len(paths) > 1 else ""
         for result in _results(files, path):
             own = list(_verdicts(result, prefix, files.name(path)))
             for verdict in own[:1]:
                 texts.add(verdict.item, _texts(result))
+                fields.add(verdict.item, _told(result))
             verdicts += own
     names = _juror_names(verdicts)
     if len(set(names)) < 2:
@@ -75,7 +77,7 @@ def read(files: Files) -> Records:
             "put two graders or more under `assert`, such as one llm-rubric for each grading provider"
         )
     votes = [verdict.vote for verdict in verdicts]
-    return Records([verdict.item for verdict in verdicts], names, votes, texts.by_item)
+    return Records([verdict.item for verdict in verdicts], names, votes, texts.by_item, fields=fields.by_name)
 
 
 def _results(files: Files, path: Path) -> Iterable[Node]:
@@ -84,10 +86,12 @@ def _results(files: Files, path: Path) -> Iterable[Node]:
     document = files.document(path)
     outer = document["results"] if document.is_record else document
     version = outer["version"].value if outer.is_record else None
-    if version is not None and version != _VERSION:
+    if type(version) is int and version > _VERSION:
+        files.newer(path, TITLE, version, _VERSION)
+    elif version is not None and version != _VERSION:
         raise VotesError(
-            f"{files.name(path)}these results are of version {shown(version)}, known is {_VERSION}: write older ones "
-            "again with `promptfoo export eval` of today's promptfoo; for newer ones update jurors"
+            f"{files.name(path)}these results are of version {shown(version)}, known is {_VERSION}: write them again "
+            "with `promptfoo export eval` of today's promptfoo"
         )
     if outer.value != [] and not (outer.is_record and outer["results"].is_list):
         raise VotesError(f"{files.name(path)}this is no {TITLE}: it has no list 'results' in 'results'")
@@ -121,6 +125,16 @@ def _texts(result: Node) -> dict[str, Any]:
         "question": (prompt["raw"] if prompt.is_record else prompt).value,
         "answer": (response["output"] if response.is_record else response).value,
     }
+
+
+def _told(result: Node) -> dict[str, Any]:
+    """What was asked about, and who answered."""
+    test = result["testCase"]
+    own = test if test.is_record else Node({})
+    given = result["vars"] if result["vars"].is_record else own["vars"]
+    provider = _provider(result["provider"])
+    about = {"description": own["description"].value, "metadata": own["metadata"].value}
+    return {"vars": given.value, **about, "provider": provider, "model": provider}
 
 
 def _present(place: Node) -> str:

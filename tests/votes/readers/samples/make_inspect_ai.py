@@ -8,10 +8,21 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import make_inspect_jury  # type: ignore[import-not-found]
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import Score, exact, includes, match, mean, model_graded_fact, model_graded_qa, scorer
+from inspect_ai.scorer import (
+    Score,
+    exact,
+    includes,
+    match,
+    mean,
+    model_graded_fact,
+    model_graded_qa,
+    multi_scorer,
+    scorer,
+)
 from inspect_ai.solver import generate, solver
 
 
@@ -96,6 +107,10 @@ def main(folder: Path) -> None:
         log("one-each", quiz(own, data="quiz"))
     log("stumbling", quiz([match(), includes()], solver=[stumble(), generate()], fail_on_error=False), format="json")
     log("listed", quiz(listed()))
+    log("collected", quiz(model_graded_qa(model=[A, B, LOST], reducer="collect")))
+    several = [model_graded_fact(model=[A, B]), model_graded_qa(model=A), model_graded_qa(model=B), match()]
+    log("several", quiz(multi_scorer(several, "collect")))
+    log("several-mode", quiz(multi_scorer(several, "mode")))
     for model in (MODEL, mock("other", lambda _: "yes")):
         log("models", quiz([match(), includes()]), model=model)
         log("single", quiz(match()), model=model)
@@ -103,6 +118,7 @@ def main(folder: Path) -> None:
     log("strangers", quiz(includes(), data="riddles", ask="solve"))
     log("twice", quiz(match()))
     log("twice", quiz(match()))
+    make_inspect_jury.main(folder / "jury")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from pathlib import Path
 
 os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
 
-import mlflow  # type: ignore[import-not-found]
-from mlflow.entities import AssessmentSource  # type: ignore[import-not-found]
+import mlflow
+from mlflow.entities import AssessmentSource
 
 HERE = Path(__file__).parent / "mlflow"
 PRIVATE = ["trace", "spans", "tags", "trace_metadata"]  # hold the user's name and the machine's paths

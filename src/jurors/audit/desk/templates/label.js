@@ -8,7 +8,7 @@
   const labels = rows.map(() => null); // what the person said, as the text of a label
   let at = 0; // the item in sight; rows.length: the end
   let unsaved = false;
-  let keeps = true; // whether this browser keeps what was done
+  let keeps = true; // whether this browser keeps what was done when it is closed
 
   // Names and texts come from strangers: they are only ever text.
   const element = (tag, text, name) => {
@@ -26,23 +26,34 @@
   };
 
   // -- what survives a reload -------------------------------------------------------------------------------------
-  const keep = () => {
+  // Twice: the tab's own store survives a reload, the other a browser that is closed, too. Chromium refuses the latter to
+  // a page that asks before the browser has taken note of it: it reads as empty, and what is put there goes nowhere, without
+  // an error, as long as the page lives. So nothing is asked for before the browser has answered the page something else.
+  const noted = () => Promise.race([navigator.locks?.query(), new Promise((go) => setTimeout(go, 10_000))]).catch(() => {});
+  const STORES = [() => sessionStorage, () => localStorage];
+  const tried = (does) => {
     try {
-      localStorage.setItem(sheet.key, JSON.stringify({ at, labels, unsaved }));
+      return does();
     } catch {
       keeps = false;
+      return null;
     }
   };
+  const keep = () => {
+    const state = JSON.stringify({ at, labels, unsaved, when: Date.now() });
+    STORES.forEach((store) => tried(() => store().setItem(sheet.key, state)));
+  };
   const recall = () => {
-    try {
-      const kept = JSON.parse(localStorage.getItem(sheet.key) ?? "null");
-      if (kept === null || !Array.isArray(kept.labels)) return;
-      rows.forEach((_, k) => { if (sheet.labels.includes(kept.labels[k])) labels[k] = kept.labels[k]; });
-      if (Number.isInteger(kept.at) && kept.at >= 0 && kept.at <= rows.length) at = kept.at;
-      unsaved = kept.unsaved === true;
-    } catch {
-      keeps = false;
-    }
+    const [here, ever] = STORES.map((store) => tried(() => JSON.parse(store().getItem(sheet.key))));
+    const lost = here !== null && !(ever?.when >= here.when); // what was put into the other went nowhere
+    const kept = lost ? here : ever;
+    if (!Array.isArray(kept?.labels)) return;
+    rows.forEach((_, k) => { if (sheet.labels.includes(kept.labels[k])) labels[k] = kept.labels[k]; });
+    if (Number.isInteger(kept.at) && kept.at >= 0 && kept.at <= rows.length) at = kept.at;
+    unsaved = kept.unsaved === true;
+    if (!lost) return;
+    keep();
+    keeps = false; // nobody should rely on it
   };
 
   // -- what is in sight -------------------------------------------------------------------------------------------
@@ -112,7 +123,7 @@
     const state = !count ? "Nothing is labelled yet."
       : unsaved ? "There are labels that are not in a saved file yet." : "All labels are in the saved file.";
     byId("kept").textContent = keeps ? `${state} A reload of this page loses nothing.`
-      : `${state} This browser does not let the page keep anything: save before you close it.`;
+      : `${state} This browser may forget what is done here: save before you close it.`;
     listed.forEach(({ button, said }, k) => {
       said.textContent = labels[k] ?? "";
       if (k === at) button.setAttribute("aria-current", "true");
@@ -166,6 +177,7 @@
     ArrowLeft: () => go(at - 1), Backspace: () => go(at - 1), ArrowRight: () => go(at + 1), Delete: clear,
   };
   addEventListener("keydown", (event) => {
+    if (document.querySelector("main").hidden) return; // what was done before is not in sight yet
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("input")) return;
     const k = KEYS.indexOf(event.key.toLowerCase());
     const does = KNOWN[event.key] ?? (k >= 0 && k < sheet.labels.length ? () => choose(k) : null);
@@ -265,7 +277,9 @@
   });
   addEventListener("beforeunload", (event) => { if (!keeps && unsaved) event.preventDefault(); });
 
-  recall();
-  show();
-  document.querySelector("main").hidden = false;
+  noted().then(() => {
+    recall();
+    show();
+    document.querySelector("main").hidden = false;
+  });
 })();

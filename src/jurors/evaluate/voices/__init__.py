@@ -1,0 +1,1 @@
+"""How jurors answer beside what they say: who abstains on what."""

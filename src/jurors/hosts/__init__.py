@@ -1,0 +1,1 @@
+"""`jurors` inside other programs: Inspect AI, promptfoo, MLflow, pytest, GitHub, assistants."""

@@ -1,0 +1,214 @@
+"""`jurors.metrics`: scikit-learn's metrics of several classifiers at once, estimated where there is no y_true.
+
+The votes are what the classifiers predicted: a row per item, a column per classifier (or anything that `grade` reads).
+Each function returns an array with one entry per classifier, in the order of the columns. With `y_true` the true labels
+are counted, and the metric is scikit-learn's own; without, it is estimated as `grade` does, as real juries go.
+
+The accuracy is the score of the report card, the middle of what is possible. All others come from the expected number
+of items by true label and predicted label (`estimated_confusion_matrix`), whose columns add up to what was predicted:
+a mean, which lies a little nearer to one half. An alarm, which says that estimates should not be trusted, is a warning
+of Python's.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, Unpack
+
+import numpy as np
+
+from jurors.errors import OptionError
+from jurors.evaluate import Evaluation, KeyedEvaluation
+from jurors.evaluate.majority import joint_counts
+from jurors.jury import grade
+from jurors.jury.accept import accept
+from jurors.jury.score import score_labels
+from jurors.names import choice, nearest
+from jurors.numbers.arrays import Floats
+from jurors.options import GradeOptions, apart
+from jurors.votes import Label
+
+Average: TypeAlias = Literal["binary", "macro", "weighted"] | None
+Scorer: TypeAlias = Callable[..., float]
+
+__all__ = [
+    "estimated_accuracy_score",
+    "estimated_balanced_accuracy_score",
+    "estimated_confusion_matrix",
+    "estimated_f1_score",
+    "estimated_precision_score",
+    "estimated_recall_score",
+    "jury_scorer",
+]
+
+
+def estimated_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpack[GradeOptions]) -> Floats:
+    """How often each classifier is right; NaN where nothing is known. The scores of `jurors.grade`.
+
+    Examples
+    --------
+    >>> votes = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]])
+    >>> estimated_accuracy_score(votes, y_true=[1, 0, 1, 1, 0])
+    array([1. , 0.6, 0.8])
+    """
+    graded = _graded(votes, y_true, options)
+    best = graded.result.leading if isinstance(graded.result, Evaluation) else graded.result
+    return _numbers(best.score, graded.jurors)
+
+
+def estimated_balanced_accuracy_score(votes: Any, *, y_true: Any = None, **options: Unpack[GradeOptions]) -> Floats:
+    """The mean over the labels that are true of some item of how often each classifier is right about them."""
+    by_label = estimated_confusion_matrix(votes, y_true=y_true, normalize="true", **options)
+    right = np.diagonal(by_label, axis1=1, axis2=2)
+    return np.asarray(right.sum(axis=1) / (by_label.sum(axis=2) > 0).sum(axis=1))
+
+
+def estimated_confusion_matrix(
+    votes: Any,
+    *,
+    y_true: Any = None,
+    normalize: Literal["true", "pred", "all"] | None = None,
+    **options: Unpack[GradeOptions],
+) -> Floats:
+    """Each classifier's items by true label (second axis) and predicted label (third), in the order of the labels.
+
+    Examples
+    --------
+    >>> votes = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]])
+    >>> estimated_confusion_matrix(votes, y_true=[1, 0, 1, 1, 0])[1]
+    array([[1., 1.],
+           [1., 2.]])
+    """
+    choice(normalize or "none", ("true", "pred", "all", "none"), "normalization")
+    joint = _graded(votes, y_true, options).joint()
+    if normalize is None:
+        return joint
+    axes = {"true": (2,), "pred": (1,), "all": (1, 2)}[normalize]
+    return _divided(joint, joint.sum(axis=axes, keepdims=True))
+
+
+def estimated_precision_score(
+    votes: Any,
+    *,
+    y_true: Any = None,
+    average: Average = "binary",
+    pos_label: Label = 1,
+    **options: Unpack[GradeOptions],
+) -> Floats:
+    """How often each classifier is right where it predicts a label; 0 where it never does."""
+    return _averaged(_graded(votes, y_true, options), "precision", average, pos_label)
+
+
+def estimated_recall_score(
+    votes: Any,
+    *,
+    y_true: Any = None,
+    average: Average = "binary",
+    pos_label: Label = 1,
+    **options: Unpack[GradeOptions],
+) -> Floats:
+    """How often each classifier is right about items whose true label it is."""
+    return _averaged(_graded(votes, y_true, options), "recall", average, pos_label)
+
+
+def estimated_f1_score(
+    votes: Any,
+    *,
+    y_true: Any = None,
+    average: Average = "binary",
+    pos_label: Label = 1,
+    **options: Unpack[GradeOptions],
+) -> Floats:
+    """The harmonic mean of precision and recall; `average` as in scikit-learn, None gives one for each label.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random((2_000, 1)) < 0.3
+    >>> votes = np.where(rng.random((2_000, 4)) < (0.95, 0.9, 0.85, 0.8), truth, ~truth).astype(int)
+    >>> estimated_f1_score(votes, errors="independent").round(2)
+    array([0.91, 0.85, 0.77, 0.72])
+    """
+    return _averaged(_graded(votes, y_true, options), "f1", average, pos_label)
+
+
+def jury_scorer(
+    others: Sequence[Any], metric: Callable[..., Floats] = estimated_accuracy_score, **options: Any
+) -> Scorer:
+    """A scorer of scikit-learn that needs no y: the estimator's estimated metric, beside the others' predictions.
+
+    `others` are two or more fitted classifiers, made in other ways: the less they share with what is scored, the better
+    the estimate. For `cross_validate(…, scoring=jury_scorer([one, two]))`, `GridSearchCV` and the like.
+    """
+    if len(others) < 2:
+        raise OptionError(f"a jury needs two or more classifiers beside the one that is scored, got {len(others)}")
+
+    def scored(estimator: Any, X: Any, y: Any = None) -> float:
+        said = [np.asarray(one.predict(X), dtype=object) for one in (estimator, *others)]
+        return float(metric(np.column_stack(said), **options)[0])
+
+    return scored
+
+
+# -- what all of them are made of --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Graded:
+    """What is believed of every classifier; whoever never voted is kept, and nothing is known of them."""
+
+    jurors: tuple[str, ...]  #: as the columns are
+    result: Evaluation | KeyedEvaluation
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return self.result.labels
+
+    def joint(self) -> Floats:
+        """(jurors, true label, label said): how many items; NaN where nothing is known."""
+        result = self.result
+        counted = result if isinstance(result, KeyedEvaluation) else result.labelling_partition
+        joint = np.full((len(self.jurors), len(self.labels), len(self.labels)), np.nan)
+        if counted is not None:
+            places = [self.jurors.index(juror) for juror in counted.sketch.jurors]
+            joint[places] = joint_counts(counted.sketch, counted.by_true_label)
+        return joint
+
+
+def _graded(votes: Any, y_true: Any, options: Any) -> _Graded:
+    grading, reading = apart(options)
+    source = accept(votes, by_item=y_true is not None or "gold" in grading, **reading)
+    if y_true is not None:
+        return _Graded(source.jurors, score_labels(source, y_true))
+    result = grade(source, **grading)
+    for alarm in result.alarms:
+        if alarm.level == "alarm" or not result.score:
+            warnings.warn(f"{alarm.kind}: {alarm.message}", stacklevel=3)
+    return _Graded(source.jurors, result)
+
+
+def _averaged(graded: _Graded, metric: str, average: Average, pos_label: Label) -> Floats:
+    choice(average or "none", ("binary", "macro", "weighted", "none"), "average")
+    joint = graded.joint()
+    said, true = joint.sum(axis=1), joint.sum(axis=2)
+    below = {"precision": said, "recall": true, "f1": (said + true) / 2}[metric]
+    by_label = _divided(np.diagonal(joint, axis1=1, axis2=2), below)
+    if average == "binary":
+        if len(graded.labels) > 2:
+            raise OptionError(f"there are {len(graded.labels)} labels; choose average='macro', 'weighted' or None")
+        return by_label[:, graded.labels.index(nearest(pos_label, graded.labels, "label"))]
+    if average == "weighted":
+        return np.asarray(_divided((by_label * true).sum(axis=1), true.sum(axis=1)))
+    return np.asarray(by_label.mean(axis=1)) if average == "macro" else by_label
+
+
+def _divided(above: Floats, below: Floats) -> Floats:
+    """A share, 0 of nothing, as in scikit-learn."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(below == 0, 0.0, above / below)
+
+
+def _numbers(named: Mapping[Any, Any], names: Sequence[Any]) -> Floats:
+    return np.array([np.nan if (value := named.get(name)) is None else float(value) for name in names])

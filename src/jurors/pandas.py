@@ -1,0 +1,71 @@
+"""`import jurors.pandas`, and every dataframe of pandas has `df.jurors`: grade, label, check … on its votes.
+
+>>> import pandas as pd
+>>> import jurors.pandas
+>>> df = pd.DataFrame({"ann": list("xxyyxyxxyyxy"), "bob": list("xxyyyyxyyyxy"), "cy": list("xyyyxyxxyxxy")})
+>>> df.jurors.label().to_frame()["label"].to_list() == df["ann"].to_list()
+True
+
+Importing `jurors` does not do it: that loads no pandas. Options and results are those of the functions of the same
+names.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Unpack
+
+import pandas as pd
+
+import jurors
+from jurors.options import GradeOptions, LimitOptions, SourceOptions, TableOptions, check_known, names_of
+
+__all__ = ["JurorsAccessor"]
+
+
+@pd.api.extensions.register_dataframe_accessor("jurors")
+class JurorsAccessor:
+    """The votes of a dataframe, in any layout: a vote a row, a juror a column, or counts."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+
+    def votes(self, **reading: Unpack[TableOptions]) -> jurors.Votes:
+        """Who said what, as `Votes.from_frame` reads it."""
+        return jurors.Votes.from_frame(self._frame, **reading)
+
+    def inspect(self, **reading: Unpack[TableOptions]) -> jurors.Inspection:
+        """What each column was taken for, who voted and what looks odd; grades nothing."""
+        return jurors.inspect(self._frame, **reading)
+
+    def grade(self, **options: Unpack[GradeOptions]) -> jurors.Evaluation:
+        """The report card of every juror, without an answer key."""
+        return jurors.grade(self._frame, **options)
+
+    def label(self, **options: Unpack[GradeOptions]) -> jurors.Labelling:
+        """One label per item, and how sure it is; `.to_frame()` for a dataframe."""
+        return jurors.label(self._frame, **options)
+
+    def check(self, **options: Any) -> jurors.Verdict:
+        """Whether the grades can be trusted and keep your limits (`min_score=0.7`); options also as in `grade`."""
+        limits = ("fail_on", *names_of(LimitOptions))
+        check_known(options, (*limits, *names_of(GradeOptions)))
+        asked = {name: options.pop(name) for name in limits if name in options}
+        return jurors.check(self.grade(**options), **asked)
+
+    def score(self, key: Any, **reading: Unpack[SourceOptions]) -> jurors.KeyedEvaluation | jurors.NumberScores:
+        """With the true labels (a mapping, a frame, one per row): the true statistics and error correlations."""
+        scored: jurors.KeyedEvaluation | jurors.NumberScores = jurors.score(self._frame, key, **reading)
+        return scored
+
+    def compare(self, key: Any = None, **options: Any) -> jurors.Comparison:
+        """All methods side by side; with a key, beside the truth."""
+        return jurors.compare(self._frame, key, **options)
+
+    def agreement(self, **options: Any) -> Any:
+        """How much the jurors agree, which is not how good they are."""
+        return jurors.agreement(self._frame, **options)
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """The report as one HTML file; options as in `report_html`."""
+        return jurors.write_report(self._frame, path, **options)

@@ -1,0 +1,117 @@
+"""Errors that go together: covariances that one factor leaves over, and the grades with those pairs left open.
+
+What two jurors have in common beyond the truth looks like reliability. Where a pair clearly stands out, its covariance
+is no longer fitted. Three jurors have nothing left over, and four leave open which of two pairs it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from jurors.numbers.arrays import Floats
+from jurors.values.factor.covariances import Covariances
+from jurors.values.factor.influence import Influence, standard_error
+from jurors.values.factor.one_factor import Factor, Pair, fit_factor
+
+FALSE_ALARMS = 0.01  #: so many tables may ring although all is well, by each of the alarms
+_SAME, _FEWEST_SAME = 0.999, 10  # correlation and items of a copy
+_FEWEST_TO_TELL = 5  # jurors
+_MOST_OPEN = 25  # pairs; with more of them than jurors, one factor is no picture of the panel
+_MOST_TRIED = 30  # pairs, of those that stand out most
+
+
+@dataclass(frozen=True)
+class Together:
+    """A fit that leaves pairs open, and the one that does not."""
+
+    factor: Factor
+    closed: Factor  #: with every pair fitted
+    copies: tuple[Pair, ...]  #: pairs that give the same numbers, up to unit and origin
+    standing: dict[Pair, float]  #: pairs whose errors go together: by how many standard errors
+
+    def error_correlation(self, pair: Pair) -> float:
+        """The correlation of two jurors' errors; NaN where the errors' variance is not positive."""
+        one, two = pair
+        fit = self.factor
+        left = fit.moments.covariance[one, two] - fit.loading[one] * fit.loading[two]
+        noise = fit.noise[one] * fit.noise[two]
+        return float(left / np.sqrt(noise)) if fit.noise[one] > 0 and fit.noise[two] > 0 else float("nan")
+
+
+def fit_together(moments: Covariances) -> Together:
+    """The factor; pairs that stand out are left open one after the other, the clearest first."""
+    closed = fit_factor(moments)
+    copies = _copies(moments, closed)
+    factor, free, standing = closed, set[Pair](), dict[Pair, float]()
+    for pair in copies:
+        if (opened := _opened(moments, {*free, pair}, closed)) is not None:
+            factor, free = opened, {*free, pair}
+    while not np.isnan(factor.loading).all() and (clear := _clear(factor)):
+        best = None if len(free) >= min(len(factor.graded), _MOST_OPEN) else _best_opened(moments, free, factor, clear)
+        if best is None:
+            standing |= clear
+            break
+        opened, pair = best
+        standing[pair] = clear.get(pair, max(clear.values(), key=abs))
+        factor, free = opened, {*free, pair}
+    return Together(factor, closed, copies, standing)
+
+
+def _best_opened(
+    moments: Covariances, free: set[Pair], factor: Factor, clear: dict[Pair, float]
+) -> tuple[Factor, Pair] | None:
+    """The one more pair that, left open, explains the others best: a strong one has bent the fit towards itself."""
+    some = factor.graded.tolist()
+    if len(some) < _FEWEST_TO_TELL:
+        return None
+    tried = [(i, j) for i in some for j in some if i < j and factor.weight[i, j] > 0]
+    if len(tried) > _MOST_TRIED:
+        tried = sorted(clear, key=lambda pair: -abs(clear[pair]))[:_MOST_TRIED]
+    fits = [(fit, pair) for pair in tried if (fit := _opened(moments, {*free, pair}, factor)) is not None]
+    return min(fits, key=lambda each: each[0].misfit, default=None)
+
+
+def _opened(moments: Covariances, free: set[Pair], closed: Factor) -> Factor | None:
+    """The fit with these pairs left open; None where too little would be left to grade everybody."""
+    linked = closed.weight > 0
+    for one, two in free:
+        linked[one, two] = linked[two, one] = False
+    some, whole = closed.graded, linked.astype(np.float64)
+    in_threes = np.diag(whole @ whole @ whole)[some] > 0
+    pairs_left = linked[np.ix_(some, some)].sum() / 2
+    if len(some) < 4 or not in_threes.all() or pairs_left < len(some):
+        return None
+    return fit_factor(moments, free)
+
+
+def _copies(moments: Covariances, factor: Factor) -> tuple[Pair, ...]:
+    deviation = np.sqrt(moments.variance)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        same = np.abs(moments.covariance) >= _SAME * np.outer(deviation, deviation)
+    same &= (moments.shared >= _FEWEST_SAME) & np.outer(deviation > 0, deviation > 0)
+    return tuple((int(i), int(j)) for i, j in np.argwhere(np.triu(same, 1)) if {i, j} <= set(factor.graded.tolist()))
+
+
+def _clear(factor: Factor) -> dict[Pair, float]:
+    """The pairs that stand out: by how many standard errors their covariance is off."""
+    some = factor.graded
+    if len(some) < 4:  # three jurors have nothing left over
+        return {}
+    influence = Influence.of(factor)
+    pairs = len(some) * (len(some) - 1) // 2
+    limit = float(ndtri(1 - FALSE_ALARMS / (2 * max(pairs, 1))))
+    left = factor.moments.covariance - np.outer(factor.loading, factor.loading)
+    clear: dict[Pair, float] = {}
+    for place, juror in enumerate(some[:-1].tolist()):
+        later = some[place + 1 :]
+        away = _over(left[juror, later], standard_error(influence.residual(place))[place + 1 :])
+        for k in np.flatnonzero((np.abs(away) > limit) & (factor.weight[juror, later] > 0)):
+            clear[(juror, int(later[k]))] = float(away[k])
+    return clear
+
+
+def _over(left: Floats, error: Floats) -> Floats:
+    return np.divide(left, error, where=error > 0, out=np.zeros_like(left))

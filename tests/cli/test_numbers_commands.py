@@ -1,0 +1,91 @@
+"""`jurors grade` and `jurors label` where votes are numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from jurors.cli.main import main
+
+ROWS = "item,ann,bob,cy\nq1,1,2,10\nq2,4,5,14\nq3,3,4,22\nq4,2,9,18\nq5,6,7,27\nq6,5,12,25\n"
+
+
+@pytest.fixture(autouse=True)
+def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("scores.csv").write_text(ROWS)
+
+
+def _run(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(main, [*arguments, "--scale", "interval"], input=text)
+
+
+def test_grade_prints_jurors_in_every_format() -> None:
+    assert _run("grade", "scores.csv").output == _run("grade", "-", text=ROWS).output
+    card = _run("grade", "scores.csv").output
+    assert card.splitlines()[3].split()[:7] == ["ann", "6", "0.30", "0.01", "–", "1.00", "0.65"]
+    assert "as real juries go" in card
+    document = json.loads(_run("grade", "scores.csv", "--format", "json").output)
+    assert document["scale"] == "interval"
+    assert document["exact"]["reliability"] == {"ann": "49/75", "bob": "375/917", "cy": "315/323"}
+    head = _run("grade", "scores.csv", "--format", "csv").output.splitlines()[0]
+    assert head.startswith(
+        "juror,numbers,calibrated_reliability,calibrated_reliability_low,calibrated_reliability_high,rel"
+    )
+    assert _run("grade", "scores.csv", "--format", "md").output.count("|") > 20
+
+
+def test_label_values_the_items_in_every_format() -> None:
+    assert _run("label", "scores.csv").output.splitlines()[1].split() == ["q1", "5.91", "0.48", "11.34", "3"]
+    document = json.loads(_run("label", "scores.csv", "--format", "json").output)
+    assert [row["item"] for row in document["items"]] == ["q1", "q2", "q3", "q4", "q5", "q6"]
+    assert _run("label", "scores.csv", "--format", "csv").output.startswith("item,value,low,high,independent_low,")
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        pytest.param(("grade", "--method", "latent"), "--method does not apply to numbers", id="method"),
+        pytest.param(("grade", "--by", "ann"), "--by does not apply to numbers", id="by"),
+        pytest.param(("label", "--review", "2"), "--review does not apply to numbers", id="review"),
+    ],
+)
+def test_what_is_not_for_numbers_is_refused_in_one_line(arguments: tuple[str, ...], message: str) -> None:
+    result = _run(arguments[0], "scores.csv", *arguments[1:])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_word_among_numbers_is_named_with_its_place() -> None:
+    result = _run("grade", "-", text=ROWS.replace("q4,2,9", "q4,2,high"))
+    assert result.exit_code == 2
+    assert "juror bob, item q4: 'high' is no number" in result.stderr
+
+
+def test_score_prints_jurors_by_the_key_in_every_format() -> None:
+    Path("truth.csv").write_text("item,label\nq1,1\nq2,3\nq3,4\nq4,3\nq5,6\nq6,5\n")
+    card = _run("score", "scores.csv", "--key", "truth.csv").stdout
+    assert card == _run("score", "-", "--key", "truth.csv", text=ROWS).stdout
+    assert card.splitlines()[4].split()[:3] == ["ann", "6", "0.92"]
+    document = json.loads(_run("score", "scores.csv", "--key", "truth.csv", "--format", "json").output)
+    assert [one["by"] for one in document["values"]] == ["grades", "mean", "median"]
+    assert document["jurors"][0]["rmse"] == pytest.approx((1 / 2) ** 0.5)
+    head = _run("score", "scores.csv", "--key", "truth.csv", "--format", "csv").output.splitlines()[0]
+    assert head.startswith("juror,numbers,correlation,correlation_low,correlation_high,reliability")
+    assert _run("score", "scores.csv", "--key", "truth.csv", "--format", "md").output.count("|") > 20
+
+
+def test_a_column_can_be_the_key_of_numbers() -> None:
+    document = json.loads(_run("score", "scores.csv", "--key", "cy", "--format", "json").output)
+    assert [row["juror"] for row in document["jurors"]] == ["ann", "bob"]
+
+
+def test_a_key_of_words_is_refused_in_one_line() -> None:
+    Path("truth.csv").write_text("item,label\nq1,good\nq2,bad\n")
+    result = _run("score", "scores.csv", "--key", "truth.csv")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "says 'good' of item q1, which is no number" in result.stderr

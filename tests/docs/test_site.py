@@ -1,0 +1,95 @@
+"""The site: its navigation names pages that are there, notebooks become pages, and a broken link is found."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import check_links
+import make_site
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_navigation_names_every_page_of_the_docs() -> None:
+    settings = tomllib.loads((ROOT / "website" / "zensical.toml").read_text(encoding="utf-8"))
+    named = {page for part in settings["project"]["nav"] for pages in part.values() for page in pages}
+    folders = {page.removesuffix("*.md") for page in named if page.endswith("*.md")}
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
+    made = {f"notebooks/{path.stem}.md" for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")}
+    assert {page for page in named if not page.endswith("*.md")} <= pages | made
+    assert {page for page in pages | made if page not in named and not page.startswith(tuple(folders))} == set()
+
+
+def test_a_cell_becomes_text_code_and_what_it_printed_and_drew(tmp_path: Path) -> None:
+    def blocks(**cell: Any) -> list[str]:
+        return list(make_site._blocks(cell, tmp_path, "page-1"))
+
+    assert blocks(cell_type="markdown", source=["# Words\n", "more"]) == ["# Words\nmore"]
+    svg = """<svg><g aria-label="Title text 'cat'"/><g aria-label="Title text 'Who [is] good'"/></svg>"""
+    drawn = {"data": {"image/svg+xml": [svg], "text/plain": ["chart"]}}
+    printed = {"text": ["one\n", "two\n"]}
+    table = {"data": {"text/html": ["<b>\n\n</b>"], "text/plain": ["b"]}}
+    assert blocks(cell_type="code", source=["x"], outputs=[drawn, printed, table]) == [
+        "```python\nx\n```",
+        "![Who (is) good](page-1.svg)",
+        "```text\none\ntwo\n```",
+        '<div class="printed">\n<b>\n</b>\n</div>',
+    ]
+    assert (tmp_path / "page-1.svg").read_text() == svg
+
+
+def test_no_page_links_to_what_the_site_does_not_have() -> None:
+    docs = ROOT / "docs"
+    for page in docs.rglob("*.md"):
+        for link in re.findall(r"\]\(([^)#:]+)", page.read_text(encoding="utf-8")):
+            target = (page.parent / link).resolve()
+            assert target.is_relative_to(docs) or target.name in make_site.PROJECT, f"{page.name}: {link}"
+
+
+def test_the_gallery_has_a_heading_and_votes_for_every_report() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for title, (name, votes, options) in make_site.GALLERY.items():
+        assert f"## {title}\n" in page
+        assert f"`{' '.join(['jurors report', votes, *options])} -o {name}.html`" in page
+        assert votes == "photos.csv" or (ROOT / "src" / "jurors" / "data" / votes).exists()
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ("other.html", None),
+        ("other.html#there", None),
+        ("folder/", None),
+        ("https://elsewhere.example/", None),
+        ("other.html#gone", "no such anchor"),
+        ("#gone", "no such anchor"),
+        ("gone.html", "no such file"),
+        ("picture.png", "no such file"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_named(link: str, why: str | None, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(f'<a href="{link}">x</a>')
+    (tmp_path / "other.html").write_text('<h2 id="there">x</h2>')
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "index.html").write_text("")
+    assert list(check_links.broken_links(tmp_path)) == ([] if why is None else [f"page.html: {link}: {why}"])
+
+
+@pytest.mark.parametrize(("scheme", "page"), [(":root", "#ffffff"), ('[data-md-color-scheme="slate"]', "#0c0d10")])
+def test_the_words_of_the_interactive_chart_can_be_read_on_either_page(scheme: str, page: str) -> None:
+    style = (ROOT / "website" / "assets" / "site.css").read_text(encoding="utf-8")
+    colours = re.search(re.escape(scheme) + r" \{ --claimed: (#\w{6}); --true: (#\w{6}); \}", style)
+    assert colours is not None
+    for colour in colours.groups():
+        dark, light = sorted((_luminance(colour), _luminance(page)))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, colour  # as WCAG asks of text
+
+
+def _luminance(colour: str) -> float:
+    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,204 @@
+"""Coefficients of levels and numbers: published examples, other packages, and the laws that tie them together.
+
+irrCAC 0.4.4 and pingouin 0.6.1 gave the figures named after them; krippendorff, scikit-learn, statsmodels and scipy are
+asked here and now.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import jurors
+from jurors.errors import SketchError
+from jurors.evaluate.accord.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.evaluate.accord.coefficient import Coefficient
+from jurors.sketch import Sketch
+from jurors.votes import Votes
+
+#: Krippendorff's (2011) example of four observers and twelve units, . for no vote
+KRIPPENDORFF = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+#: Shrout and Fleiss' (1979) six targets and four judges
+SHROUT_FLEISS = ((9, 2, 5, 8), (6, 1, 3, 2), (8, 4, 6, 8), (7, 1, 2, 6), (10, 5, 6, 9), (6, 2, 4, 7))
+
+
+def statistics_of(rows: Any, scale: Any, **options: Any) -> AgreementStatistics:
+    return agreement_statistics(Sketch.from_votes(Votes.from_matrix(rows, scale=scale, **options)))
+
+
+def krippendorffs(units: int = 12) -> list[tuple[int | None, ...]]:
+    columns = [[None if v == "." else int(v) for v in row] for row in KRIPPENDORFF]
+    return list(zip(*columns, strict=True))[:units]
+
+
+def levels(seed: int, items: int, width: int, missing: float = 0.0) -> Any:
+    """Codes of five levels, as jurors of different severity see them; -1 for no vote."""
+    rng = np.random.default_rng(seed)
+    seen = rng.integers(0, 5, items)[:, None] + rng.normal(0, 0.9, (items, width)) + rng.normal(0, 0.4, width)
+    codes = np.clip(np.rint(seen), 0, 4).astype(int)
+    codes[rng.random(codes.shape) < missing] = -1
+    return codes
+
+
+def value(coefficient: Coefficient) -> float:
+    assert coefficient.value is not None
+    return float(coefficient.value)
+
+
+def test_krippendorffs_four_alphas_are_those_he_prints() -> None:
+    levels, numbers = statistics_of(krippendorffs(), "ordinal"), statistics_of(krippendorffs(), "interval")
+    assert value(levels["krippendorff_alpha nominal"]) == pytest.approx(0.743, abs=5e-4)
+    assert value(levels["krippendorff_alpha ordinal"]) == pytest.approx(0.815, abs=5e-4)
+    assert value(numbers["krippendorff_alpha interval"]) == pytest.approx(0.849, abs=5e-4)
+    assert value(numbers["krippendorff_alpha ratio"]) == pytest.approx(0.797, abs=5e-4)
+
+
+def test_gwets_ac2_and_its_standard_error_are_those_of_irrcac() -> None:
+    whole, pairable = (statistics_of(krippendorffs(units), "ordinal") for units in (12, 11))
+    irrcac = {"ordinal": (0.8989398, 0.0732425), "linear": (0.8587391, 0.0904762),
+              "quadratic": (0.9140007, 0.0672071)}  # fmt: skip
+    for weights, (coefficient, error) in irrcac.items():
+        assert value(whole[f"gwet_ac2 {weights}"]) == pytest.approx(coefficient, abs=1e-6)
+        assert pairable[f"gwet_ac2 {weights}"].error == pytest.approx(error, abs=1e-6)
+    assert pairable["gwet_ac1"].error == pytest.approx(0.1252719, abs=1e-6)
+    assert pairable["fleiss_kappa"].error == pytest.approx(0.1354386, abs=1e-6)
+
+
+def test_shrout_and_fleiss_six_forms_and_their_intervals() -> None:
+    numbers = statistics_of(SHROUT_FLEISS, "interval")
+    printed = {"icc_1": 0.17, "icc_a1": 0.29, "icc_c1": 0.71, "icc_1k": 0.44, "icc_ak": 0.62, "icc_ck": 0.91}
+    pingouin = {"icc_1": (-0.13, 0.72), "icc_a1": (0.02, 0.76), "icc_c1": (0.34, 0.95), "icc_1k": (-0.88, 0.91),
+                "icc_ak": (0.07, 0.93), "icc_ck": (0.68, 0.99)}  # fmt: skip
+    for name, expected in printed.items():
+        assert value(numbers[name]) == pytest.approx(expected, abs=5e-3)
+        assert (numbers[name].low, numbers[name].high) == pytest.approx(pingouin[name], abs=5e-3)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_other_packages_give_the_same(missing: float) -> None:
+    krippendorff, metrics = pytest.importorskip("krippendorff"), pytest.importorskip("sklearn.metrics")
+    codes = levels(1, 80, 4, missing)
+    graded = statistics_of(codes, "ordinal", labels=(1, 2, 3, 4, 5))
+    numbers = statistics_of(np.where(codes < 0, np.nan, codes + 1.0), "interval")
+    data = np.where(codes < 0, np.nan, codes + 1.0).T
+    for result, weights in ((graded, "ordinal"), (numbers, "ordinal"), (numbers, "interval"), (numbers, "ratio")):
+        expected = krippendorff.alpha(reliability_data=data, level_of_measurement=weights)
+        assert value(result[f"krippendorff_alpha {weights}"]) == pytest.approx(expected)
+    for one in graded.kappas:
+        for i, j, kappa in zip(graded.first, graded.second, one.kappa, strict=True):
+            both = (codes[:, i] >= 0) & (codes[:, j] >= 0)
+            kind = None if one.weights == "nominal" else one.weights
+            expected = metrics.cohen_kappa_score(codes[both, i], codes[both, j], weights=kind, labels=range(5))
+            assert kappa == pytest.approx(expected)
+        assert value(one.mean) == pytest.approx(one.kappa.mean())
+    full = codes[(codes >= 0).all(axis=1)]
+    friedman = stats.friedmanchisquare(*full).statistic
+    assert value(graded["kendall_w"]) == pytest.approx(friedman / (4 * (len(full) - 1)))
+
+
+def test_a_pairs_standard_error_is_that_of_statsmodels() -> None:
+    inter_rater = pytest.importorskip("statsmodels.stats.inter_rater")
+    codes = levels(2, 150, 2)
+    table = np.zeros((5, 5))
+    np.add.at(table, tuple(codes.T), 1)
+    graded = statistics_of(codes, "ordinal", labels=tuple("abcde"))
+    for one, weights in zip(graded.kappas, (None, np.arange(5.0), np.arange(5.0)), strict=True):
+        kind = {"linear": "linear", "quadratic": "quadratic"}.get(one.weights)
+        expected = inter_rater.cohens_kappa(table, weights=weights, wt=kind, return_results=True)
+        assert one.error[0] * np.sqrt(149 / 150) == pytest.approx(expected.std_kappa, rel=1e-6)
+
+
+def test_numbers_that_are_levels_give_what_the_levels_give() -> None:
+    codes = levels(3, 60, 4, 0.2)
+    graded = statistics_of(codes, "ordinal", labels=(0, 1, 2, 3, 4))
+    numbers = statistics_of(np.where(codes < 0, np.nan, codes.astype(float)), "interval")
+    assert numbers.kappas[0].kappa == pytest.approx(graded.kappas[2].kappa)
+    assert numbers.kappas[0].error == pytest.approx(graded.kappas[2].error)
+    names = ("krippendorff_alpha ordinal", "mean_kappa quadratic", "icc_1", "icc_ak", "kendall_w")
+    for one, other in ((graded[name], numbers[name]) for name in names):
+        assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    both = (codes[:, 0] >= 0) & (codes[:, 1] >= 0)
+    assert numbers.correlation is not None
+    assert numbers.correlation[0] == pytest.approx(np.corrcoef(codes[both, :2].T)[0, 1])
+
+
+@pytest.mark.parametrize("scale", ["ordinal", "interval"])
+def test_standard_errors_are_those_of_leaving_each_item_out(scale: str) -> None:
+    codes = levels(4, 20, 3, 0.15)
+    rows, copies = np.where(codes < 0, np.nan, codes.astype(float)), np.full(20, 50)
+    whole = statistics_of(rows, scale, counts=copies)
+    parts = [statistics_of(rows, scale, counts=copies - (np.arange(20) == k)) for k in range(20)]
+    for k, one in enumerate(whole.coefficients):
+        if one.interval != "items":
+            continue
+        without = np.array([value(part.coefficients[k]) for part in parts])
+        error = np.sqrt(999 / 1000 * 50 * ((without - without.mean()) ** 2).sum())
+        assert one.error == pytest.approx(error, rel=0.01), (one.name, one.weights)
+
+
+def test_counts_and_the_order_of_numbers_do_not_matter() -> None:
+    codes = levels(5, 40, 3, 0.2)
+    rows = np.where(codes < 0, np.nan, codes * 2.5)
+    tuples = Sketch.from_votes(Votes.from_matrix(rows, scale="interval"))
+    backwards = Votes.from_matrix(
+        np.where(codes < 0, -1, 4 - codes), labels=(10.0, 7.5, 5.0, 2.5, 0.0), scale="interval"
+    )
+    bare = Sketch(replace(Votes.from_matrix(rows, scale="interval"), counts=np.ones(40, dtype=np.int64)))
+    for sketch in (bare, Sketch.from_votes(backwards)):
+        for one, other in zip(
+            agreement_statistics(tuples).coefficients, agreement_statistics(sketch).coefficients, strict=True
+        ):
+            assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+
+
+def test_what_does_not_exist_is_none_and_nothing_passes_one() -> None:
+    alike = statistics_of([[3, 3], [3, 3], [3, 3]], "interval")
+    assert {one.value for one in alike.coefficients} == {None}
+    same = statistics_of([[1, 1], [2, 2], [3, 3]], "ordinal")
+    assert {float(one.value) for one in same.coefficients if one.value is not None} == {1.0}
+    assert {one.low for one in same.coefficients} == {None}
+    negative = statistics_of([[-1.5, 2], [3, 4], [1, 1]], "interval")
+    assert negative["krippendorff_alpha ratio"].value is None
+    alone = statistics_of([[1.5, None], [None, 2], [3, None]], "interval")
+    assert {one.value for one in alone.coefficients} == {None}
+    for seed in range(20):
+        near = statistics_of(np.minimum(levels(seed, 9, 3), 2), "ordinal")
+        assert all(one.high is None or one.high <= 1 for one in near.coefficients)
+
+
+def test_the_library_takes_scale_and_level(tmp_path: Any) -> None:
+    path = tmp_path / "votes.csv"
+    rows = [",".join(map(str, row)) for row in levels(6, 30, 3)]
+    path.write_text("\n".join(["ann,bob,cy", *rows]))
+    wide, narrow = (jurors.agreement(path, scale="ordinal", level=level) for level in (0.99, 0.5))
+    for one, other in itertools.islice(zip(wide.coefficients, narrow.coefficients, strict=True), 17):
+        assert one.low is not None
+        assert other.low is not None
+        assert one.low < other.low
+    document = wide.to_dict()
+    assert (document["scale"], document["level"]) == ("ordinal", 0.99)
+    assert {"name", "weights", "value", "low", "high", "standard_error", "interval", "items"} == set(
+        document["coefficients"][0]
+    )
+    assert "quadratic_kappa_low" in document["pairs"][0]
+    with pytest.raises(jurors.OptionError, match="level must lie between 0 and 1"):
+        jurors.agreement(path, level=95)
+    with pytest.raises(KeyError, match="there are: agreement nominal"):
+        wide["pearson"]
+
+
+def test_decimal_commas_and_per_cent_are_the_numbers_that_grading_takes_them_for() -> None:
+    rows = np.random.default_rng(3).integers(2, 40, (30, 3)) / 4
+    points = statistics_of(rows, "interval")
+    for written in ("{}".format, "{}%".format, lambda x: str(x).replace(".", ",")):
+        told = statistics_of([[written(x) for x in row] for row in rows], "interval")
+        for one, other in zip(points.coefficients, told.coefficients, strict=True):
+            assert one.name == other.name
+            assert one.value == pytest.approx(other.value, rel=1e-12)
+    with pytest.raises(SketchError, match="'1,234' may be a thousand or a decimal"):
+        statistics_of([["1,234", "5"], ["5", "7"]], "interval")

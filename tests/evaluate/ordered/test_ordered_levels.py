@@ -1,0 +1,197 @@
+"""Ordered levels: what the line recovers, and what must not matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ordered_panels import LEVELS, as_votes, ordered_panel
+from strategies import examples
+
+import jurors
+from jurors.doubt.shared.reference import ON_A_LINE, shipped_juries
+from jurors.evaluate.ordered.item_levels import item_levels
+from jurors.evaluate.ordered.juror_levels import ORDERED, juror_levels
+from jurors.evaluate.ordered.trait import ease, fit_trait
+from jurors.evaluate.panel.panel import evaluate_panel
+from jurors.evaluate.partition import Partition
+from jurors.numbers.arrays import Floats, Integers
+from jurors.sketch import Sketch
+from jurors.sketch.incidence import Incidence
+
+SLOPES, SHIFTS = (3.0, 3.0, 2.0, 2.0, 4.0, 1.0), (0.4, -0.4, 0.3, -0.3, 0.0, 0.0)
+
+
+def _kappa(said: Integers, truth: Integers) -> float:
+    """Cohen's, errors squared, by its definition."""
+    apart = ((said[:, None] - np.arange(LEVELS)) ** 2).mean(axis=0)
+    return float(1 - ((said - truth) ** 2).mean() / apart[truth].mean())
+
+
+@pytest.mark.slow
+def test_a_large_panel_is_recovered() -> None:
+    truth, votes = ordered_panel(20_000, SLOPES, SHIFTS)
+    graded = jurors.grade(as_votes(votes), errors="independent")
+    assert graded.model in ORDERED
+    assert graded.ordered is not None
+    for k, name in enumerate(graded.jurors):
+        off = votes[:, k] - truth
+        actual = np.abs(off).mean(), off.mean(), _kappa(votes[:, k], truth)
+        assert graded.ordered.row(name) == pytest.approx(actual, abs=0.01)
+        assert graded.score[name] == pytest.approx((off == 0).mean(), abs=0.01)
+
+
+def _levels(votes: Integers, *, eased: bool) -> Floats:
+    data = Incidence.from_codes(votes, labels=LEVELS)
+    fit = fit_trait(data)
+    return np.asarray((ease(data, fit) if eased else fit).level_posterior()[0])
+
+
+@examples(6)
+@given(seed=st.integers(0, 2**32 - 1), eased=st.booleans())
+def test_the_order_may_be_read_from_either_end(seed: int, eased: bool) -> None:
+    _, votes = ordered_panel(150, SLOPES[:4], SHIFTS[:4], seed=seed)
+    upside_down = _levels(LEVELS - 1 - votes, eased=eased)
+    np.testing.assert_allclose(_levels(votes, eased=eased), upside_down[::-1], atol=1e-6)
+
+
+@examples(6)
+@given(seed=st.integers(0, 2**32 - 1), order=st.permutations(range(4)), eased=st.booleans())
+def test_jurors_may_stand_in_any_order(seed: int, order: list[int], eased: bool) -> None:
+    _, votes = ordered_panel(150, SLOPES[:4], SHIFTS[:4], seed=seed)
+    np.testing.assert_allclose(_levels(votes, eased=eased), _levels(votes[:, order], eased=eased), atol=1e-6)
+
+
+@examples(20)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_upside_down_biases_change_sides_and_nothing_else(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sketch = Sketch.from_votes(as_votes(rng.integers(0, LEVELS, (30, 3))))
+    shares = rng.dirichlet(np.ones(LEVELS), sketch.tuples.rows) * sketch.counts[:, None]
+    turned = Sketch(replace(sketch.tuples, _dense=LEVELS - 1 - sketch.tuples.codes))
+    chosen = shares.argmax(axis=1)
+    there = juror_levels(Partition(sketch, shares, chosen))
+    back = juror_levels(Partition(turned, shares[:, ::-1], LEVELS - 1 - chosen))
+    assert back.mean_error == pytest.approx(there.mean_error)
+    assert back.weighted_agreement == pytest.approx(there.weighted_agreement)
+    assert [-x for x in back.bias.values()] == pytest.approx(list(there.bias.values()))
+
+
+def test_a_copy_is_noticed_and_heard_once() -> None:
+    _, votes = ordered_panel(400, SLOPES[:4], SHIFTS[:4])
+    graded = jurors.grade(as_votes(np.column_stack([votes, votes[:, 0]])), errors="independent")
+    twins = [alarm.jurors for alarm in graded.alarms if alarm.kind == "twin_jurors"]
+    assert twins == [("A", "E")]
+    alone = jurors.grade(as_votes(votes), errors="independent")
+    assert graded.score["E"] == graded.score["A"] == pytest.approx(alone.score["A"], abs=0.01)
+
+
+def test_who_turns_the_scale_round_disagrees_with_the_truth() -> None:
+    _, votes = ordered_panel(400, SLOPES[:5], SHIFTS[:5])
+    votes[:, 4] = LEVELS - 1 - votes[:, 4]
+    graded = jurors.grade(as_votes(votes), errors="independent")
+    assert graded.ordered is not None
+    agreement = graded.ordered.weighted_agreement
+    assert agreement["E"] < -0.5
+    assert min(agreement[j] for j in "ABCD") > 0.5
+
+
+def test_levels_whose_errors_know_no_order_are_graded_without() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 4, 600)
+    ring = np.array([2, 3, 1, 0])[truth]  # what each level is mistaken for: never a neighbour's neighbour alone
+    votes = np.where(rng.random((600, 5)) < 0.75, truth[:, None], ring[:, None])
+    panel = evaluate_panel(Sketch.from_votes(as_votes(votes, 4)))
+    assert panel.ordered is not None
+    assert panel.ordered.chosen not in ORDERED
+    assert panel.is_unordered
+
+
+def test_one_label_off_the_line_is_not_paid_for_with_exact_labels() -> None:
+    """Three levels, and *broken* above them, which who overlooks it takes for the lowest."""
+    _, votes = ordered_panel(1500, SLOPES[:5], SHIFTS[:5], seed=2, levels=3)
+    rng = np.random.default_rng(2)
+    broken, overlooked = np.arange(1500) < 400, rng.random(votes.shape) < 0.35
+    votes = np.where(broken[:, None], np.where(overlooked, 0, 3), votes)
+    ordered = evaluate_panel(Sketch.from_votes(as_votes(votes, 4))).ordered
+    assert ordered is not None
+    assert ordered.exact[ordered.chosen] == max(ordered.exact.values())
+    assert ordered.chosen not in ORDERED
+    kept = evaluate_panel(Sketch.from_votes(as_votes(votes[~broken], 3))).ordered
+    assert kept is not None
+    assert kept.chosen in ORDERED
+
+
+def test_unordered_votes_have_no_levels() -> None:
+    _, votes = ordered_panel(200, SLOPES[:4], SHIFTS[:4])
+    graded = jurors.grade(replace(as_votes(votes), scale="nominal"))
+    assert graded.ordered is None
+    assert "ordered" not in graded.to_dict()
+    assert "bias" not in graded.to_frame().columns
+
+
+@pytest.fixture(scope="module")
+def panel() -> tuple[Integers, jurors.Votes]:
+    """A small panel, and its true levels."""
+    truth, votes = ordered_panel(300, SLOPES[:5], SHIFTS[:5], seed=3)
+    return truth, as_votes(votes)
+
+
+def test_items_have_a_median_an_expected_level_and_an_interval(panel: tuple[Integers, jurors.Votes]) -> None:
+    truth, votes = panel
+    labelled = jurors.label(votes)
+    frame = labelled.to_frame()
+    assert list(frame.columns) == ["item", "label", "probability", "median", "expected", "low", "high"]
+    assert (frame["low"] <= frame["median"]).all()
+    assert (frame["median"] <= frame["high"]).all()
+    assert np.corrcoef(frame["expected"], truth)[0, 1] > 0.9
+    assert ((frame["low"] <= truth) & (truth <= frame["high"])).mean() >= 0.95
+
+
+def test_known_levels_are_kept(panel: tuple[Integers, jurors.Votes]) -> None:
+    truth, votes = panel
+    gold = {k: int(truth[k]) for k in range(20)}
+    levels = jurors.label(votes, gold=gold).levels
+    assert levels is not None
+    assert levels.expected[:20].tolist() == truth[:20].tolist() == levels.low[:20].tolist()
+
+
+def test_the_card_says_how_far_off_and_to_which_side(panel: tuple[Integers, jurors.Votes]) -> None:
+    graded = jurors.grade(panel[1])
+    document, text = graded.to_dict()["ordered"], graded.to_text()
+    assert set(document) == {"mean_error", "bias", "weighted_agreement"}
+    assert document["bias"]["A"] > 0.1
+    assert "lenient" in text
+    assert document["bias"]["B"] < -0.1
+    assert "harsh" in text
+    assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_agreement"]
+    assert set(graded.to_dict()["details"]["ordered"]) >= set(ORDERED)
+
+
+def test_an_interval_holds_what_it_says() -> None:
+    sketch = Sketch.from_votes(as_votes(np.array([[0, 1, 2]])))
+    partition = Partition(sketch, np.array([[0.02, 0.2, 0.5, 0.26, 0.02]]), np.array([2]))
+    wide, narrow = item_levels(partition, 0.95), item_levels(partition, 0.5)
+    assert (wide.low[0], wide.high[0]) == (1, 3)
+    assert (narrow.low[0], narrow.high[0]) == (2, 3)
+    assert wide.expected[0] == pytest.approx(0.2 + 1.0 + 0.78 + 0.08)
+    assert wide.median[0] == 2
+
+
+def test_shared_error_is_believed_less_on_a_line(panel: tuple[Integers, jurors.Votes]) -> None:
+    ordered = jurors.grade(panel[1])
+    unordered = jurors.grade(replace(panel[1], scale="nominal"))
+    assert ordered.is_on_a_line
+    assert not unordered.is_on_a_line
+    believed, usual = (e.calibrated.shared_error.median for e in (ordered, unordered) if e.calibrated is not None)
+    assert believed == pytest.approx(ON_A_LINE * usual)
+
+
+def test_your_own_reference_juries_are_believed_as_they_are(panel: tuple[Integers, jurors.Votes]) -> None:
+    own = shipped_juries()[:9]
+    grades = [jurors.grade(replace(panel[1], scale=scale), reference=own) for scale in ("ordinal", "nominal")]
+    first, second = (grade.calibrated.shared_error.median for grade in grades if grade.calibrated is not None)
+    assert first == pytest.approx(second)

@@ -1,0 +1,186 @@
+"""How steady a juror is that was asked again, and what more answers would bring."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import jurors
+from jurors.evaluate.accord.alpha import Said, krippendorff_alpha
+from jurors.evaluate.voices.self_agreement import agreement_with_itself, self_agreement
+from jurors.evaluate.voices.settling import TIMES, settle
+from jurors.votes import Votes, as_key
+from jurors.votes.repeated.one_voice import join_named
+
+ANSWERS = st.lists(st.lists(st.sampled_from("ab"), min_size=3, max_size=3), min_size=1, max_size=20)
+
+
+def asked(rows: list[list[str]], labels: str = "abc") -> Votes:
+    columns = ("judge_1", "judge_2", "judge_3")
+    return join_named(Votes.from_matrix(rows, jurors=columns, labels=tuple(labels)), ["judge"])
+
+
+def judge(items: int, seed: int, blind: float = 0.2, steady: float = 0.95) -> tuple[pd.DataFrame, list[str]]:
+    """Five answers of a judge who is wrong on some items nearly each time, beside two others; and the truth."""
+    rng = np.random.default_rng(seed)
+    truth, wrong = rng.random(items) < 0.5, rng.random(items) < blind
+    right = {f"judge_{k}": wrong ^ (rng.random(items) < steady) for k in range(1, 6)}
+    right |= {"ann": rng.random(items) < 0.8, "bob": rng.random(items) < 0.75}
+    frame = pd.DataFrame({name: np.where(one == truth, "yes", "no") for name, one in right.items()})
+    return frame, np.where(truth, "yes", "no").tolist()
+
+
+@examples(30)
+@given(ANSWERS)
+def test_it_is_the_share_of_pairs_of_answers_that_agree(rows: list[list[str]]) -> None:
+    steady = self_agreement(asked(rows), 0.95)
+    assert steady is not None
+    pairs = [a == b for row in rows for k, a in enumerate(row) for b in row[:k]]
+    assert steady.agreement["judge"] == pytest.approx(np.mean(pairs))
+    low, high = steady.interval["judge"]
+    assert low <= steady.agreement["judge"] <= high
+    assert (steady.items["judge"], steady.times["judge"]) == (len(rows), 3)
+    assert steady.ties["judge"] == 0
+
+
+@examples(30)
+@given(ANSWERS)
+def test_beyond_chance_it_is_krippendorffs_alpha(rows: list[list[str]]) -> None:
+    codes = np.array([["abc".index(label) for label in row] for row in rows])
+    said = Said.of(
+        np.repeat(np.arange(len(rows)), 3), codes.ravel(), np.arange(3.0), np.ones(len(rows), dtype=np.int64)
+    )
+    expected = krippendorff_alpha(said, "nominal", 0.95).value
+    steady = self_agreement(asked(rows), 0.95)
+    assert steady is not None
+    assert steady.alpha["judge"] == (None if expected is None else pytest.approx(expected))
+
+
+@examples(30)
+@given(ANSWERS)
+def test_names_of_labels_do_not_matter_and_counts_are_as_good_as_rows(rows: list[list[str]]) -> None:
+    votes = asked(rows)
+    steady, turned = (self_agreement(one, 0.95) for one in (votes, jurors.Sketch.from_votes(votes).tuples))
+    other = self_agreement(asked([["b" if x == "a" else "a" for x in row] for row in rows]), 0.95)
+    assert steady is not None
+    assert turned is not None
+    assert other is not None
+    for one in (turned, other):
+        assert one.agreement["judge"] == pytest.approx(steady.agreement["judge"])
+        assert one.interval["judge"] == pytest.approx(steady.interval["judge"])
+        assert one.settled["judge"] == pytest.approx(steady.settled["judge"])
+
+
+def test_one_who_never_wavers_is_settled_by_one_answer() -> None:
+    steady = self_agreement(asked([["a"] * 3, ["b"] * 3] * 200, "ab"), 0.95)
+    assert steady is not None
+    assert steady.agreement["judge"] == 1.0
+    assert steady.interval["judge"][1] == pytest.approx(1.0)
+    assert 0.98 < steady.interval["judge"][0] < 1.0
+    assert all(0.99 < share <= 1 for share in steady.settled["judge"].values())
+
+
+def test_more_answers_settle_more_and_never_past_one() -> None:
+    rng = np.random.default_rng(0)
+    said = rng.binomial(5, rng.beta(0.3, 0.3, 400))
+    counts, items = np.unique(np.column_stack([said, 5 - said]), axis=0, return_counts=True)
+    shares = settle(counts, items).settled.T @ items / items.sum()
+    assert (np.diff(shares) > 0).all()
+    assert shares[-1] < 1
+    assert shares == pytest.approx([0.865, 0.907, 0.925, 0.948], abs=0.02)  # as the chances are spread
+
+
+def test_three_answers_or_more_are_settled_by_draws_near_the_truth() -> None:
+    rng = np.random.default_rng(0)
+    chances = np.array([0.8, 0.15, 0.05])
+    turned = np.stack([np.roll(chances, k) for k in range(3)])
+    counts = np.concatenate([rng.multinomial(5, row, 300) for row in turned])
+    rows, items = np.unique(counts, axis=0, return_counts=True)
+    shares = settle(rows, items).settled.T @ items / items.sum()
+    assert shares[0] == pytest.approx(0.8, abs=0.03)
+    assert shares[1] == pytest.approx(0.9, abs=0.03)
+
+
+def test_intervals_hold_the_agreement_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(0)
+    chance = rng.beta(0.2, 0.2, 1_000_000)
+    true = float(np.mean(chance**2 + (1 - chance) ** 2))
+    held = 0
+    for _ in range(400):
+        said = rng.binomial(3, rng.beta(0.2, 0.2, 80))
+        counts, items = np.unique(np.column_stack([said, 3 - said]), axis=0, return_counts=True)
+        low, high = agreement_with_itself(counts, items, 0.95)[1]
+        held += low <= true <= high
+    assert 0.91 < held / 400 < 0.99
+
+
+def test_by_a_key_repeating_is_worth_what_it_is_and_not_more() -> None:
+    frame, truth = judge(600, seed=1)
+    keyed = jurors.score(frame, truth, join=["judge"])
+    assert keyed.repeats is not None
+    right, ceiling = keyed.repeats.right["judge"], keyed.repeats.ceiling["judge"]
+    single = np.mean([(frame[f"judge_{k}"] == truth).mean() for k in range(1, 6)])
+    assert right[1] == pytest.approx(single, abs=0.01)
+    assert right[5] == pytest.approx(float(keyed.score["judge"]), abs=0.01)
+    assert ceiling == pytest.approx(0.8, abs=0.05)  # the blind spot stays
+    assert right[1] < right[3] < right[11] <= ceiling + 1e-9
+
+
+def test_a_judge_without_a_blind_spot_is_worth_what_its_answers_are() -> None:
+    frame, truth = judge(600, seed=2, blind=0.0, steady=0.8)
+    keyed = jurors.score(frame[["judge_1", "judge_2", "judge_3", "ann", "bob"]], truth, join=["judge"])
+    assert keyed.repeats is not None
+    right = keyed.repeats.right["judge"]
+    assert right[1] == pytest.approx(0.8, abs=0.02)
+    assert right[3] == pytest.approx(float(keyed.score["judge"]), abs=0.02)
+    assert keyed.repeats.ceiling["judge"] > 0.93  # what its answers alone show would be 0.76
+
+
+def test_a_judge_sampled_five_times_is_one_voice_and_its_interval_holds_the_truth() -> None:
+    frame, truth = judge(600, seed=2, blind=0.25)
+    apart, one = jurors.grade(frame), jurors.grade(frame, join=["judge"])
+    assert apart.calibrated is not None
+    assert one.calibrated is not None
+    true = float(jurors.score(frame, truth, join=["judge"]).score["judge"])
+    assert (
+        apart.calibrated.interval_of("score", "judge_1")[0] > true
+    )  # heard five times, it seems far better than it is
+    low, high = one.calibrated.interval_of("score", "judge")
+    assert low <= true <= high
+
+
+def test_the_card_json_and_csv_say_it() -> None:
+    frame, truth = judge(200, seed=3)
+    result = jurors.grade(frame, join=["judge"])
+    document = json.loads(result.to_json())["repeats"]
+    assert list(document) == ["judge"]
+    own = document["judge"]
+    assert (own["items"], own["times"], own["ties"]) == (200, 5.0, 0)
+    assert list(own["settled"]) == [str(k) for k in TIMES]
+    assert f"{own['agreement']:.1%}" in str(result.to_text())
+    table = result.to_frame().set_index("juror")
+    assert set(table.loc["judge", "self_agreement"]) == {own["agreement"]}
+    assert table.loc["ann", "self_agreement"].isna().all()
+    assert "how steady jurors are" in jurors.score(frame, truth, join=["judge"]).to_text()
+    assert "repeats" not in json.loads(jurors.grade(frame).to_json())
+    seen = jurors.inspect(frame, join=["judge"])
+    assert seen.repeats["judge"]["agreement"] == own["agreement"]
+    assert "agrees with itself" in seen.to_text()
+
+
+def test_the_page_has_the_table() -> None:
+    from jurors.report.findings import find
+    from jurors.report.method import number_tables
+
+    frame, truth = judge(60, seed=4)
+    votes = join_named(Votes.from_frame(frame), ["judge"])
+    for key, head in ((None, "settled by 3"), (as_key(truth), "right at most")):
+        (table,) = [table for table in number_tables(find(votes, key)) if table.id == "table-repeats"]
+        assert head in table.columns
+        assert [row[0] for row in table.rows] == ["judge"]

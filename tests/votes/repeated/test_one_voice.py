@@ -1,0 +1,289 @@
+"""One juror several times on one item is one voice, in whatever table, under whatever names, in whatever order."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import jurors
+from jurors import Sketch, Votes, read_sketch, read_votes
+from jurors.errors import VotesError
+from jurors.jury.accept import accept, as_sketch
+from jurors.jury.groups.by_group_votes import split_votes
+from jurors.options import Reading
+from jurors.values.read_numbers import read_numbers
+from jurors.votes.repeated.numbered_names import families
+from jurors.votes.repeated.one_voice import join_named
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from(["no", "perhaps", "yes"])), min_size=1, max_size=30
+)
+LONG = "item,judge,epoch,verdict\n" + "".join(
+    f"q{item},{judge},{epoch},{verdict}\n"
+    for item, judge, verdicts in (
+        (1, "gpt", ("pass", "pass", "fail")), (1, "ann", ("fail",)), (1, "bob", ("pass",)),
+        (2, "gpt", ("fail", "pass")), (2, "ann", ("fail",)), (2, "bob", ("fail",)),
+        (3, "gpt", ("fail", "fail", "fail")), (3, "ann", ("pass",)), (3, "bob", ("fail",)),
+    )
+    for epoch, verdict in enumerate(verdicts, 1)
+)  # fmt: skip
+JOINED = {("q1", "gpt"): "pass", ("q3", "gpt"): "fail"}  # q2 is a tie
+
+
+def said(votes: Votes) -> dict[tuple[Any, str], Any]:
+    frame = votes.to_frame()
+    return {(item, juror): label for item, juror, label in frame.itertuples(index=False)}
+
+
+def joined(rows: list[tuple[int, int, str]]) -> Votes:
+    item, juror, label = zip(*rows, strict=True)
+    return Votes.from_columns(item, [f"j{k}" for k in juror], label, duplicates="join")
+
+
+@examples(30)
+@given(ROWS)
+def test_the_vote_is_the_commonest_answer_and_a_tie_is_none(rows: list[tuple[int, int, str]]) -> None:
+    answers: dict[tuple[int, str], Counter[str]] = {}
+    for item, juror, label in rows:
+        answers.setdefault((item, f"j{juror}"), Counter())[label] += 1
+    expected = {}
+    for place, counts in answers.items():
+        (best, most), *rest = counts.most_common()
+        if not rest or rest[0][1] < most:
+            expected[place] = best
+    assert said(joined(rows)) == expected
+
+
+@examples(30)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_repeats_does_not_matter(rows: list[tuple[int, int, str]], random: Any) -> None:
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    assert said(joined(shuffled)) == said(joined(rows))
+
+
+@examples(30)
+@given(ROWS, st.integers(2, 4))
+def test_copies_of_every_vote_are_that_vote(rows: list[tuple[int, int, str]], times: int) -> None:
+    once = list({(item, juror): (item, juror, label) for item, juror, label in rows}.values())
+    votes = joined(once)
+    assert votes.repeats is None
+    again = joined(once * times)
+    assert said(again) == said(votes)
+    assert again.repeats is not None
+    assert (again.repeats.times() == times).all()
+
+
+@examples(30)
+@given(ROWS)
+def test_renaming_commutes_with_joining(rows: list[tuple[int, int, str]]) -> None:
+    names = {"no": "nein", "perhaps": "na ja", "yes": "ja"}
+    renamed = joined([(item, juror, names[label]) for item, juror, label in rows])
+    assert said(renamed) == {place: names[label] for place, label in said(joined(rows)).items()}
+
+
+@examples(30)
+@given(ROWS)
+def test_columns_of_one_name_are_joined_as_rows_are(rows: list[tuple[int, int, str]]) -> None:
+    """The answers as columns of their own (`j0 (run 1)` …) and joined by name; votes and counts alike."""
+    again: Counter[tuple[int, int]] = Counter()
+    juror = []
+    for item, who, _ in rows:
+        again[item, who] += 1
+        juror.append(f"j{who} (run {again[item, who]})")
+    apart = Votes.from_columns([row[0] for row in rows], juror, [row[2] for row in rows])
+    names = sorted({f"j{who}" for _, who, _ in rows})
+    one = join_named(apart, names)
+    assert said(one) == said(joined(rows))
+    counted = as_sketch(Sketch.from_votes(apart), join=names)
+    assert counted == Sketch.from_votes(one)
+
+
+def table_votes(how: str, **options: Any) -> Votes:
+    frame = pd.read_csv(io.StringIO(LONG))
+    if how == "wide":
+        wide = frame.pivot(index=["item", "epoch"], columns="judge", values="verdict").reset_index()
+        return read_votes(io.StringIO(wide.to_csv(index=False)), **options)
+    if how == "polars":
+        return Votes.from_frame(pl.from_pandas(frame), **options)
+    return Votes.from_frame(frame, **options) if how == "pandas" else read_votes(io.StringIO(LONG), **options)
+
+
+@pytest.mark.parametrize("how", ["long", "wide", "pandas", "polars"])
+def test_a_column_numbers_the_repeats(how: str) -> None:
+    votes = table_votes(how, repeat="epoch")
+    assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED
+    assert votes.repeats is not None
+    assert votes.repeats.said.tolist() == [[0, 1, 1], [-1, 0, 1], [0, 0, 0]]
+    assert [finding.kind for finding in votes.findings] == ["repeats"]
+    assert "a tie, which is no vote" in votes.findings[0].message
+
+
+@pytest.mark.parametrize("how", ["file", "pandas", "polars"])
+def test_a_sketch_of_repeats_is_that_of_the_joined_votes(how: str) -> None:
+    frame = pd.read_csv(io.StringIO(LONG))
+    whole = Sketch.from_votes(table_votes("long", repeat="epoch"))
+    if how == "file":
+        sketch = read_sketch(io.StringIO(LONG), repeat="epoch")
+    else:
+        sketch = Sketch.from_frame(frame if how == "pandas" else pl.from_pandas(frame), repeat="epoch")
+    assert sketch == whole
+    assert sketch.tuples.repeats is not None
+    assert int(sketch.tuples.repeats.items.sum()) == 3
+
+
+@pytest.mark.parametrize("layout", ["wide", "long", "counts"])
+def test_names_are_joined_where_files_are_counted_too(layout: Any, tmp_path: Path) -> None:
+    codes = np.random.default_rng(0).integers(0, 2, (40, 4))
+    votes = Votes.from_matrix(codes, items=list(range(40)), jurors=("gpt#1", "gpt#2", "gpt#3", "ann"))
+    jurors.write_votes(votes, tmp_path / "votes.csv", layout=layout)
+    counted = read_sketch(tmp_path / "votes.csv", join="gpt")
+    assert counted.take(["gpt", "ann"]) == Sketch.from_votes(join_named(votes.relabel({0: "0", 1: "1"}), ["gpt"]))
+    assert counted.tuples.repeats is not None
+    assert int(counted.tuples.repeats.items.sum()) == 40
+
+
+def test_rows_without_a_number_are_joined_where_the_caller_says_so() -> None:
+    text = LONG.replace("epoch,", "").replace(",1,", ",").replace(",2,", ",").replace(",3,", ",")
+    with pytest.raises(VotesError, match=r"--repeat COLUMN\), or join .* \(--duplicates join\), or keep the first"):
+        read_votes(io.StringIO(text))
+    votes = read_votes(io.StringIO(text), duplicates="join")
+    assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED
+
+
+def test_two_votes_in_one_repetition_are_an_error_still() -> None:
+    text = "item,juror,run,label\nq,ann,1,a\nq,ann,2,a\nq,ann,2,b\nq,bob,1,b\n"
+    with pytest.raises(VotesError, match=r"more than once on item 'q' in one repetition \(1 repeated vote in all\)"):
+        read_votes(io.StringIO(text), repeat="run")
+    votes = read_votes(io.StringIO(text), repeat="run", duplicates="first")
+    assert said(votes) == {("q", "ann"): "a", ("q", "bob"): "b"}
+
+
+@pytest.mark.parametrize(
+    "text, options, message",
+    [
+        ("item,juror,run,label\nq,ann,,a\nq,bob,1,b\n", {"repeat": "run"}, "column 'run': the repetition is empty"),
+        ("ann,bob,run\na,b,1\na,a,2\n", {"repeat": "run"}, "no column names it; say which with item="),
+        ("ann,bob,count,run\na,b,1,1\n", {"repeat": "run", "count": "count"}, "rows that stand for several items"),
+        (
+            LONG,
+            {"repeat": "judge", "juror": "judge"},
+            "cannot number repetitions, it is the item, the juror or the label",
+        ),
+        ("item,ann,bob\n1,a,b\n2,b,b\n", {"join": ["judge"]}, "no juror has a name that ends in a number"),
+        ("item,judge_1,judge_2\n1,a,b\n2,b,b\n", {"join": ["juge"]}, "Did you mean 'judge'"),
+    ],
+)
+def test_what_cannot_be_joined_is_one_line(text: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(VotesError, match=message) as raised:
+        read_votes(io.StringIO(text), **options)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_item_that_comes_again_with_an_epoch_is_refused_with_the_option_to_type() -> None:
+    rows = [f"q{k // 6},{'abc'[k % 3]},{k % 6 // 3 + 1},{'xy'[k * 7 % 5 % 2]}" for k in range(60)]
+    with pytest.raises(VotesError, match=r"--repeat epoch .*; if not, name them by both columns: --item item,epoch"):
+        read_votes(io.StringIO("item,judge,epoch,verdict\n" + "\n".join(rows) + "\n"))
+
+
+def test_inspect_takes_an_epoch_for_a_repetition_and_says_so() -> None:
+    rows = [f"q{k // 6},{'abc'[k % 3]},{k % 6 // 3 + 1},{'xy'[k * 7 % 5 % 2]}" for k in range(60)]
+    seen = jurors.inspect(io.StringIO("item,judge,epoch,verdict\n" + "\n".join(rows) + "\n"))
+    assert seen.assumed == {"repeat": "epoch"}
+    assert seen.columns["repeat"] == ("epoch",)
+    assert [finding.kind for finding in seen.findings[:2]] == ["repeat_column", "repeats"]
+    assert list(seen.repeats) == ["a", "b", "c"]
+
+
+def test_abstaining_is_one_of_the_answers() -> None:
+    rows = [["a", "unsure", "unsure", "b"], ["a", "a", "unsure", "b"], ["a", "unsure", "", "b"]]
+    text = "j_1,j_2,j_3,ann\n" + "\n".join(",".join(row) for row in rows) + "\n"
+    votes = read_votes(io.StringIO(text), join="j")
+    assert votes.codes[:, 0].tolist() == [-1, 0, -1]
+    assert votes.abstained is not None
+    assert [part.tolist() for part in votes.abstained] == [[0], [0]]
+
+
+def test_ordered_levels_come_to_the_middle_one() -> None:
+    rows = ["item,juror,time,rating", *(f"q1,ann,{k},{x}" for k, x in enumerate([1, 2, 5])), "q2,ann,0,1", "q2,ann,1,2"]
+    text = "\n".join(rows) + "\nq1,bob,0,1\nq2,bob,0,5\n"
+    by_column = read_votes(io.StringIO(text), repeat="time", scale="ordinal")
+    assert said(by_column) == {("q1", "ann"): "2", ("q1", "bob"): "1", ("q2", "bob"): "5"}
+    by_name = Votes.from_matrix([[1, 2, 5], [1, 2, None]], scale="ordinal", jurors=("a1", "a2", "a3"))
+    assert [label for _, label in sorted(said(join_named(by_name, ["a"])).items())] == [2]
+
+
+def test_numbers_come_to_their_mean() -> None:
+    text = "item,juror,time,value\nq1,ann,0,1.5\nq1,ann,1,2\nq1,ann,2,4\nq1,bob,0,3\nq2,ann,0,7\nq2,bob,0,2.5\n"
+    numbers = read_numbers(io.StringIO(text), repeat="time")
+    assert numbers.values.tolist() == [[2.5, 3.0], [7.0, 2.5]]
+    assert numbers.remarks == ("of numbers that a juror gave an item several times the mean is taken",)
+
+
+def test_repeats_stay_with_their_rows_jurors_and_labels() -> None:
+    votes = read_votes(io.StringIO(LONG), repeat="epoch")
+    own = votes.take(["bob", "gpt"]).repeats
+    assert own is not None
+    assert set(own.juror.tolist()) == {1}
+    assert votes.take(["ann"]).repeats is None
+    turned = Sketch.from_votes(votes).relabel({"fail": "z"})
+    assert turned.labels == ("pass", "z")
+    assert turned.tuples.repeats is not None
+    times = Counter(label for row in turned.tuples.repeats.said.tolist() for label in row if label >= 0)
+    assert times == {1: 5, 0: 3}  # as often as gpt said fail and pass
+    parts = {name: part.repeats for name, _, part in split_votes(votes, np.array(["x", "y", "y"]), ["x", "y"])}
+    assert {name: len(own.row) for name, own in parts.items() if own is not None} == {"x": 1, "y": 2}
+
+
+def test_sketches_that_are_merged_keep_what_was_said_each_time() -> None:
+    votes = read_votes(io.StringIO(LONG), repeat="epoch")
+    turned = LONG.replace("fail", "x").replace("pass", "fail").replace("x", "pass")
+    other = read_votes(io.StringIO(turned), repeat="epoch")
+    merged = Sketch.merge([Sketch.from_votes(votes), Sketch.from_votes(other), Sketch.from_votes(votes)])
+    own = merged.tuples.repeats
+    assert own is not None
+    times: Counter[tuple[int, ...]] = Counter()
+    for said_here, items in zip(own.said.tolist(), own.items.tolist(), strict=True):
+        times[tuple(said_here)] += items
+    assert times == {(0, 1, 1): 2, (0, 0, 1): 1, (-1, 0, 1): 3, (0, 0, 0): 2, (1, 1, 1): 1}
+
+
+def test_repeats_that_are_counted_are_not_joined_once_more() -> None:
+    sketch = Sketch.from_votes(join_named(Votes.from_matrix([[0, 1, 1]], jurors=("a_1", "a_2", "b_1")), ["a"]))
+    with pytest.raises(VotesError, match="counted already cannot be joined once more"):
+        accept(sketch, join=["b"])
+
+
+def test_a_name_is_found_with_its_number_without_it_and_whatever_stands_between() -> None:
+    names = ["judge_1", "Judge 2", "judge (run 3)", "judge-sample-4", "judge", "judgement_1", "gpt-4#1", "gpt-4", "gpt"]
+    assert families(names, ["judge", "gpt-4"]) == {"judge": [0, 1, 2, 3, 4], "gpt-4": [6, 7]}
+    assert families(["run_1", "run_2", "ann"], ["run"]) == {"run": [0, 1]}
+    assert families(["a_1", "a_2"], ["a", "A", "a"]) == {"a": [0, 1]}
+
+
+def test_every_command_hears_it_once(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(60) < 0.5
+    names = ["judge_1", "judge_2", "judge_3", "ann", "bob"]
+    codes = np.column_stack([np.where(rng.random(60) < 0.85, truth, ~truth) for _ in names]).astype(int)
+    frame = pd.DataFrame(codes, columns=names)
+    for made in (
+        jurors.grade(frame, join=["judge"]),
+        jurors.agreement(frame, join=["judge"]),
+        jurors.score(frame, truth.astype(int).tolist(), join=["judge"]),
+        jurors.bounds(frame, join=["judge"]),
+    ):
+        assert made.jurors == ("judge", "ann", "bob")
+    labelling = jurors.label(frame, join=["judge"])
+    assert len(labelling.to_frame()) == 60
+    assert Reading(join=["judge"]).join == ["judge"]

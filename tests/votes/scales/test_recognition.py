@@ -1,0 +1,263 @@
+"""Where nobody says what kind of answers votes are, it is recognised, said, and never wrong in silence."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ordered_panels import ordered_panel
+
+import jurors
+from jurors import Monitor, Sketch, Votes, read_votes
+from jurors.errors import SketchError, VotesError
+from jurors.sketch import read_sketch
+from jurors.votes.findings.find import find_all
+from jurors.votes.scales.closeness import closeness
+from jurors.votes.scales.recognition import recognised
+from jurors.votes.scales.word_scales import word_order
+
+
+def ratings(items: int = 120, jurors_: int = 4, seed: int = 0) -> np.ndarray[Any, Any]:
+    """Votes 1 to 5 by jurors who see where an item stands, more or less."""
+    return ordered_panel(items, [2.5] * jurors_, [0.0] * jurors_, seed=seed)[1] + 1
+
+
+def breeds(items: int = 400, seed: int = 0) -> np.ndarray[Any, Any]:
+    """Four classes, of which 0 and 1 look alike, and 2 and 3."""
+    dice = np.random.default_rng(seed)
+    truth = dice.integers(4, size=(items, 1))
+    draw = dice.random((items, 5))
+    return np.where(draw < 0.65, truth, np.where(draw < 0.97, truth ^ 1, dice.integers(4, size=(items, 5))))
+
+
+def _csv(codes: np.ndarray[Any, Any]) -> io.StringIO:
+    rows = "\n".join(",".join(map(str, [k, *row])) for k, row in enumerate(codes.tolist()))
+    return io.StringIO(f"item,{','.join('abcdefgh'[: codes.shape[1]])}\n{rows}\n")
+
+
+@pytest.mark.parametrize(
+    ("labels", "scale", "why"),
+    [
+        (["pass", "fail"], "nominal", "two labels"),
+        ([0, 1], "nominal", "two labels"),
+        ([0.0, 0.5], "nominal", "two labels"),
+        (["cat", "cow", "dog"], "nominal", "words"),
+        (["A", "B", "C", "D"], "nominal", "words"),
+        (["1_full_compliance", "2_full_refusal", "3_partial_refusal"], "nominal", "words"),
+        (["low", "medium", "high"], "ordinal", "words of an ordered scale"),
+        (["Strongly agree", "Agree", "Neutral", "Disagree", "Strongly disagree"], "ordinal", "ordered scale"),
+        (["1 - poor", "2 - fair", "3 - good"], "ordinal", "ordered scale"),
+        (["1 star", "2 stars", "5 stars"], "ordinal", "ordered scale"),
+        (["1/5", "3/5", "5/5"], "ordinal", "ordered scale"),
+        (["low", "medium", "high", "purple"], "nominal", "words"),
+        ([0, 0.5, 1], "ordinal", "3 numbers with decimals"),
+        ([k / 10 for k in range(11)], "interval", "11 numbers with decimals"),
+        (["0,5", "1,25", "3,75", "2,1", "0,25", "4,5"], "interval", "6 numbers with decimals"),
+        ([1, 2, 3, 4, 5], "nominal", "too few votes disagree"),
+        ([1, 2, 999], "nominal", "far apart"),
+    ],
+)
+def test_labels_show_what_they_are(labels: Sequence[Any], scale: str, why: str) -> None:
+    votes = Votes.from_matrix([[label, label] for label in labels])
+    assert votes.scale == scale
+    assert why in votes.scale_why
+
+
+def test_ratings_are_levels_and_class_codes_are_not() -> None:
+    assert Votes.from_matrix(ratings()).scale == "ordinal"
+    assert "neighbours are hardly ever" in Votes.from_matrix(breeds()).scale_why
+    shuffled = np.array([0, 3, 1, 5, 2, 4])[ratings(400)]
+    assert Votes.from_matrix(shuffled).scale == "nominal"
+
+
+def test_many_whole_numbers_are_numbers_where_votes_lie_near() -> None:
+    dice = np.random.default_rng(0)
+    scores = np.clip(dice.uniform(0, 100, (80, 1)) + dice.normal(0, 12, (80, 4)), 0, 100).astype(int)
+    assert Votes.from_matrix(scores).scale == "interval"
+    assert Votes.from_matrix(dice.integers(0, 100, (80, 4))).scale == "nominal"
+    tens = np.round(scores, -1)
+    assert Votes.from_matrix(tens).scale == "ordinal"
+
+
+def test_every_way_of_reading_recognises_the_same(tmp_path: Path) -> None:
+    import pandas
+
+    codes = ratings()
+    frame = pandas.read_csv(_csv(codes))
+    long = frame.melt("item", var_name="juror", value_name="label")
+    long.to_csv(tmp_path / "long.csv", index=False)
+    sketch = Sketch.from_votes(read_votes(_csv(codes)))
+    ways = [
+        read_votes(_csv(codes)),
+        read_sketch(_csv(codes)).tuples,
+        read_sketch(tmp_path / "long.csv").tuples,
+        Votes.from_frame(frame),
+        Sketch.from_frame(long).tuples,
+        Votes.from_matrix(codes),
+        sketch.tuples,
+        Sketch.from_json(sketch.to_json()).tuples,
+        Sketch.from_counts(sketch.to_counts(), jurors=sketch.jurors).tuples,
+        jurors.grade(replace(read_votes(_csv(codes)), scale="nominal", scale_why="")).sketch.tuples,  # type: ignore[union-attr]
+    ]
+    assert {(votes.scale, votes.scale_why) for votes in ways} == {
+        ("ordinal", "whole numbers; disagreeing votes lie close together")
+    }
+    assert '"scale"' not in sketch.to_json()  # it is recognised anew
+
+
+def test_what_was_recognised_is_said_and_what_is_plain_is_not() -> None:
+    def said(matrix: Any, **options: Any) -> list[str]:
+        return [f.message for f in find_all(Votes.from_matrix(matrix, **options)) if f.kind == "scale"]
+
+    (note,) = said(ratings())
+    assert note.startswith("taken for ordered levels, 1 < 2 < 3 < 4 < 5 (")
+    assert note.endswith("--scale nominal")
+    assert "--scale ordinal" in said(breeds())[0]
+    assert said(ratings(), scale="ordinal") == said([["a", "b", "c"]] * 3) == said([[0, 1, 1]] * 3) == []
+    graded = jurors.grade(ratings())
+    assert "scale" in {alarm.kind for alarm in graded.alarms if alarm.level == "note"}
+    document = graded.to_dict()
+    assert (document["scale"], document["scale_why"]) == ("ordinal", Votes.from_matrix(ratings()).scale_why)
+
+
+def test_labels_that_are_named_keep_their_order() -> None:
+    rows = [["low", "medium"], ["high", "medium"]] * 3
+    assert Votes.from_matrix(rows).labels == ("low", "medium", "high")
+    named = jurors.agreement(rows, labels=["high", "medium", "low"])
+    assert (named.scale, named.labels) == ("ordinal", ("high", "medium", "low"))
+    assert jurors.agreement(rows, labels=["medium", "high", "low"]).scale == "nominal"
+
+
+def test_sketches_that_show_too_little_alone_merge() -> None:
+    whole = ratings(60)
+    parts = [Sketch.from_votes(Votes.from_matrix(part, labels=None)) for part in (whole[:50], whole[50:])]
+    assert {part.tuples.scale for part in parts} == {"ordinal", "nominal"}
+    merged = Sketch.merge(parts, union_labels=True)
+    assert merged == Sketch.from_votes(Votes.from_matrix(whole))
+    told = Sketch.from_votes(Votes.from_matrix(whole, scale="nominal"))
+    assert Sketch.merge([parts[0], told], union_labels=True).tuples.scale == "nominal"
+
+
+def test_numbers_are_refused_where_labels_are_needed() -> None:
+    numbers = np.random.default_rng(0).random((40, 3)).round(2)
+    with pytest.raises(SketchError, match=r"numbers .*--fail-on alarm.*--threshold [0-9.]+ or --bins 5") as refused:
+        jurors.grade(numbers)
+    assert refused.value.code == "numbers"
+    assert "\n" not in str(refused.value)
+    for ask in (
+        jurors.compare,
+        jurors.bounds,
+        lambda v: jurors.audit.plan(v, 5),
+    ):
+        with pytest.raises(SketchError, match="these votes are numbers"):
+            ask(Votes.from_matrix(numbers))
+    assert jurors.agreement(numbers).scale == "interval"
+    assert isinstance(jurors.score(Votes.from_matrix(numbers), numbers[:, 0]), jurors.NumberScores)
+    assert jurors.grade(numbers, threshold=0.5).labels == ("fail", "pass")
+
+
+def test_a_stream_keeps_to_labels_and_says_so() -> None:
+    monitor = Monitor()
+    for item, row in enumerate(ratings().tolist()):
+        for juror, label in zip("abcd", row, strict=True):
+            monitor.learn_one(item, juror, label)
+    tuples = monitor.sketch().tuples
+    assert tuples.scale == "nominal"
+    assert "votes of a stream are labels" in tuples.scale_why
+    assert any("votes of a stream" in alarm.message for alarm in monitor.grade().alarms)
+
+
+def test_the_better_judge_is_first_once_order_counts() -> None:
+    """A sharp lenient judge beside three noisy ones: as labels without order, a noisy one comes first."""
+    dice = np.random.default_rng(22)
+    place, edges = dice.normal(size=60), np.array([-1.2, -0.4, 0.4, 1.2])
+    seen = place[:, None] + [0.3, 0, 0, 0] + dice.normal(size=(60, 4)) * [0.2, 0.9, 0.9, 0.9]
+    said, truth = (seen[:, :, None] > edges).sum(axis=2) + 1, (place[:, None] > edges).sum(axis=1) + 1
+    names = ["lenient", "ann", "bob", "cy"]
+    assert names[int(np.abs(said - truth[:, None]).mean(axis=0).argmin())] == "lenient"
+
+    def first(scale: Any) -> str:
+        score = jurors.grade(Votes.from_matrix(said, jurors=names, scale=scale)).leading.score
+        return max(names, key=lambda juror: score[juror])
+
+    assert first("nominal") != "lenient"
+    assert first("auto") == "lenient"
+
+
+# -- laws ------------------------------------------------------------------------------------------------------------
+
+matrices = st.lists(st.lists(st.integers(-1, 3), min_size=3, max_size=3), min_size=3, max_size=30)
+
+
+@given(matrices, st.permutations(range(3)))
+def test_who_votes_where_does_not_matter(rows: list[list[int]], order: list[int]) -> None:
+    votes = Votes.from_matrix(rows, labels=range(4))
+    other = Votes.from_matrix([[row[k] for k in order] for row in reversed(rows)], labels=range(4))
+    near, far = (closeness(one, np.arange(4)) for one in (votes, other))
+    assert np.allclose(near.observed, far.observed)
+    assert np.allclose(near.expected, far.expected)
+    assert near.verdict == far.verdict
+
+
+@given(matrices)
+def test_levels_upside_down_and_rows_counted_show_the_same(rows: list[list[int]]) -> None:
+    votes = Votes.from_matrix(rows, labels=range(4))
+    verdict = closeness(votes, np.arange(4)).verdict
+    assert closeness(votes, np.arange(4)[::-1].copy()).verdict == verdict
+    assert closeness(Sketch.from_votes(votes).tuples, np.arange(4)).verdict == verdict
+
+
+@given(st.permutations(["never", "rarely", "sometimes", "often", "always"]))
+def test_words_come_in_their_order_whatever_came_first(words: list[str]) -> None:
+    assert word_order(words) == ("never", "rarely", "sometimes", "often", "always")
+    votes = recognised(Votes.from_matrix([words], labels=words, scale=None))
+    assert votes.labels == ("never", "rarely", "sometimes", "often", "always")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "scale"),
+    [
+        *((name, "nominal") for name in ("dogs", "labelme", "music_genre", "weather_amt", "xstest_refusal", "faces")),
+        *((name, "ordinal") for name in ("web", "kinds/care_civilcomments_ordinal", "kinds/rewardbench2_ordinal")),
+        ("kinds/care_asset_continuous", "interval"),
+    ],
+)
+def test_real_sets_are_what_they_are(name: str, scale: str, shared_data: Path) -> None:
+    assert read_votes(shared_data / name / "votes.csv.gz").scale == scale
+
+
+def test_a_key_with_levels_that_nobody_votes_keeps_the_order() -> None:
+    rows = [["low", "medium"], ["high", "medium"], ["low", "low"]]
+    assert jurors.score(rows, ["low", "very high", "low"]).labels == ("low", "medium", "high", "very high")
+    with pytest.raises(VotesError, match="place among the levels low, medium, high is not known"):
+        jurors.score(rows, ["low", "purple", "low"])
+
+
+def test_labels_put_in_an_order_stay_in_it() -> None:
+    codes = [[0, 1, 2], [1, 1, 2]]
+    assert Votes.from_matrix(codes, labels=["high", "low", "medium"]).labels == ("high", "low", "medium")
+    assert Votes.from_matrix(codes, labels=["high", "low", "medium"]).scale == "nominal"
+    assert Votes.from_matrix(codes, labels=["high", "medium", "low"]).scale == "ordinal"
+    counts = {("high", "low"): 3, ("medium", "low"): 2}
+    assert Sketch.from_counts(counts, jurors="ij").labels == ("low", "medium", "high")
+
+
+def test_a_level_that_is_named_and_never_said_changes_nothing() -> None:
+    rows = (ordered_panel(120, [3, 3, 3], [0, 0, 0])[1] + 1).tolist()
+    plain = Votes.from_matrix(rows)
+    assert plain.scale == "ordinal"
+    for labels in ((1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5)):
+        assert recognised(Votes.from_matrix(rows, labels=labels)).scale == "ordinal"
+
+
+def test_many_numbers_in_no_order_are_refused_with_the_scale_that_takes_them() -> None:
+    with pytest.raises(SketchError, match=r"--scale interval if they are numbers"):
+        jurors.grade(np.random.default_rng(1).integers(0, 1000, (50, 4)))

@@ -1,0 +1,192 @@
+"""Labels as the caller would have them: renamed, whatever their case, numbers to pass and fail, or to levels."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import jurors
+from jurors import Sketch, Votes, read_votes
+from jurors.errors import OptionError, VotesError
+from jurors.jury.accept import as_sketch, as_votes
+from jurors.options import Reading
+from jurors.sketch import read_sketch
+from jurors.votes.scales.rewriting import Rewriting
+
+WORDS = [["Yes", "yes", "Y"], ["no", "NO", "no"], ["YES", "no", "yes"], ["no", "yes", None]]
+SCORES = [[0.5, 0.49, 1], [0.1, 0.9, 0.5], [0, None, 0.3]]
+
+
+def _ways(rows: list[list[Any]], folder: Path, **options: Any) -> list[Sketch]:
+    """The same votes by every way of reading, each with these options."""
+    import pandas
+    import polars
+
+    frame = pandas.DataFrame(rows, columns=["a", "b", "c"], dtype=object).rename_axis("item").reset_index()
+    long = frame.melt("item", var_name="juror", value_name="label").dropna()
+    frame.to_csv(folder / "wide.csv", index=False)
+    long.to_csv(folder / "long.csv", index=False)
+    long.astype(str).to_json(folder / "long.jsonl", orient="records", lines=True)
+    long.astype(str).to_parquet(folder / "long.parquet")
+    bare = Votes.from_matrix(rows, jurors=["a", "b", "c"])
+    Sketch.from_votes(bare).to_file(folder / "counts.sketch.json")
+    read = [read_votes(folder / name, **options) for name in ("wide.csv", "long.csv", "long.jsonl", "long.parquet")]
+    counted = [read_sketch(folder / name, **options) for name in ("wide.csv", "long.csv", "counts.sketch.json")]
+    engines = [
+        Sketch.from_frame(one, **options) for one in (long.astype(str), polars.from_pandas(long.astype(str)).lazy())
+    ]
+    memory = [as_sketch(one, **options) for one in (rows, bare, Sketch.from_votes(bare))]
+    return [*map(Sketch.from_votes, read), *counted, *engines, *(one.rename(dict(zip("123", "abc", strict=True)))
+                                                                  for one in memory)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "labels", "scale"),
+    [
+        (WORDS, {"ignore_case": True, "map": {"Y": "yes"}}, ("no", "yes"), "nominal"),
+        pytest.param(
+            WORDS, {"map": ["YES=yes", "Yes=yes", "NO=no", "Y=yes"]}, ("no", "yes"), "nominal", marks=pytest.mark.slow
+        ),
+        (SCORES, {"threshold": 0.5}, ("fail", "pass"), "nominal"),
+        pytest.param(SCORES, {"threshold": "0.50"}, ("fail", "pass"), "nominal", marks=pytest.mark.slow),
+        (SCORES, {"bins": [0, 0.3, 0.5, 1]}, ("0 to 0.3", "0.3 to 0.5", "0.5 to 1"), "ordinal"),
+        pytest.param(SCORES, {"bins": 2}, ("0 to 0.5", "0.5 to 1"), "nominal", marks=pytest.mark.slow),
+    ],
+)
+def test_every_way_of_reading_makes_the_same_labels(
+    rows: Any, options: dict[str, Any], labels: tuple[str, ...], scale: str, tmp_path: Path
+) -> None:
+    ways = _ways(rows, tmp_path, **options)
+    assert {way.labels for way in ways} == {labels}
+    assert {way.tuples.scale for way in ways} == {scale}
+    assert all(way.to_counts() == ways[0].to_counts() for way in ways)
+
+
+def test_the_most_frequent_spelling_wins() -> None:
+    rows = [["Yes", "YES", "no"], ["YES", "yes", "No"]]
+    assert as_votes(rows, ignore_case=True).labels == ("No", "YES")  # of two as frequent, the first of the alphabet
+    table = "item,ann,bob,count\n1,yes,YES,3\n2,YES,no,5\n"
+    assert read_votes(io.StringIO(table), ignore_case=True).labels == ("YES", "no")
+
+
+def test_boundaries_belong_above_and_nothing_is_rounded() -> None:
+    cut = Rewriting.of(Reading(threshold=0.1))
+    assert cut.cells(["0.1", "0.0999999999999999999", "1e-1", ".1"]) == ["pass", "fail", "pass", "pass"]
+    levels = Rewriting.of(Reading(bins=[0, 3, 7, 10]))
+    assert levels.cells([0, 3, 6.999, 7, 10]) == ["0 to 3", "3 to 7", "3 to 7", "7 to 10", "7 to 10"]
+    votes = as_votes([[0, 5, 12]], bins=[0, 10, 20])
+    assert votes.labels == ("0 to 10", "10 to 20")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"map": {"Yse": "yes"}}, r"no label to rename \(--map\) 'Yse'. Did you mean 'Yes'"),
+        ({"threshold": 0.5}, "--threshold takes numbers, found 'NO', 'Y'"),
+        ({"bins": 3}, "--bins takes numbers, found 'NO', 'Y'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_a_line(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(VotesError, match=message) as told:
+        as_votes(WORDS, **options)
+    assert "\n" not in str(told.value)
+
+
+def test_numbers_outside_the_bins_are_told() -> None:
+    with pytest.raises(VotesError, match=r"12 lies outside the levels from 0 to 10 \(--bins\)"):
+        as_votes([[1, 2, 12]], bins=[0, 5, 10])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"map": ["yes"]}, "is written OLD=NEW"),
+        ({"threshold": "high"}, "must be a number"),
+        ({"threshold": float("nan")}, "must be a number"),
+        ({"bins": [3, 1]}, "that rise"),
+        ({"bins": 1}, "from 2 to 100"),
+        ({"bins": []}, "at least two numbers"),
+        ({"bins": 3, "threshold": 1}, "give one"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        Reading(**options)
+
+
+def test_a_word_that_means_no_vote_is_a_label_once_it_is_renamed() -> None:
+    rows = [["yes", "no", "N/A"], ["no", "unsure", "yes"]]
+    text = "item,a,b,c\n" + "".join(f"{k},{','.join(row)}\n" for k, row in enumerate(rows))
+    assert read_votes(io.StringIO(text)).labels == ("no", "yes")
+    votes = read_votes(io.StringIO(text), map={"N/A": "none of these", "unsure": "no"})
+    assert votes.labels == ("no", "none of these", "yes")
+    assert votes.abstained is None
+
+
+def test_a_key_is_read_as_its_votes_are() -> None:
+    truth = jurors.score([["Yes", "no"], ["YES", "yes"], ["no", "NO"]], ["yes", "YES", "No"], ignore_case=True)
+    assert [float(x) for x in truth.score.values()] == [1.0, 2 / 3]
+    scored = jurors.score([[0.2, 0.9], [0.5, 0.4]], [0.1, 0.5], threshold=0.5)
+    assert [float(x) for x in scored.score.values()] == [1.0, 0.0]
+    named = jurors.score([[0.2, 0.9], [0.5, 0.4]], ["fail", "pass"], threshold=0.5)
+    assert named.score == scored.score
+    levels = jurors.score([[0, 9], [5, 4], [10, 2]], [1, 5, 8], bins=2)
+    assert [float(x) for x in levels.score.values()] == [1.0, 0.0]
+    mapped = jurors.score([["Y", "n"], ["n", "n"]], ["Y", "n"], map={"Y": "yes", "n": "no"})
+    assert [float(x) for x in mapped.score.values()] == [1.0, 0.5]
+
+
+def test_what_became_of_numbers_is_said() -> None:
+    alarms = jurors.grade([[0.2, 0.9, 0.7], [0.5, 0.4, 0.6], [0.1, 0.2, 0.3]] * 9, threshold=0.5).alarms
+    (note,) = (alarm.message for alarm in alarms if alarm.kind == "scale")
+    assert note == "as you say (--threshold 0.5): numbers from 0.5 on are pass, smaller ones fail"
+
+
+# -- laws ------------------------------------------------------------------------------------------------------------
+
+words = st.sampled_from(["Yes", "yes", "YES", "no", "No", "maybe"])
+rows_of_words = st.lists(st.lists(words, min_size=3, max_size=3), min_size=1, max_size=8)
+rows_of_numbers = st.lists(
+    st.lists(st.integers(0, 20).map(lambda k: k / 4), min_size=3, max_size=3), min_size=1, max_size=8
+)
+
+
+def _said(votes: Votes, names: Mapping[Any, Any] | None = None) -> list[list[Any]]:
+    return [[(names or {}).get(votes.labels[code], votes.labels[code]) for code in row] for row in votes.codes.tolist()]
+
+
+@given(rows_of_words)
+def test_ignoring_case_twice_is_ignoring_it_once(rows: list[list[str]]) -> None:
+    once = _said(as_votes(rows, ignore_case=True))
+    assert _said(as_votes(once, ignore_case=True)) == once
+    assert [[cell.casefold() for cell in row] for row in once] == [[cell.casefold() for cell in row] for row in rows]
+
+
+@given(rows_of_words, st.permutations(["p", "q", "r", "s", "t", "u"]))
+def test_mapping_commutes_with_renaming(rows: list[list[str]], names: list[str]) -> None:
+    said = sorted({cell for row in rows for cell in row})
+    name = dict(zip(["Yes", "yes", "YES", "no", "No", "maybe"], names, strict=True))
+    new = {label: label.casefold() for label in said}
+    renamed_first = as_votes(
+        [[name[cell] for cell in row] for row in rows], map={name[label]: new[label] for label in said}
+    )
+    assert _said(renamed_first) == _said(as_votes(rows, map=new))
+    assert _said(as_votes(rows, map={label: name[label] for label in said})) == [[name[c] for c in r] for r in rows]
+
+
+@given(rows_of_numbers, st.integers(-1, 21).map(lambda k: k / 4))
+def test_a_threshold_is_a_map_and_two_bins(rows: list[list[float]], cut: float) -> None:
+    made = as_votes(rows, threshold=cut)
+    assert _said(made) == [["pass" if cell >= cut else "fail" for cell in row] for row in rows]
+    known = {str(label) for label in Votes.from_matrix(rows).labels}
+    by_map = as_votes(rows, map={k: "pass" if float(k) >= cut else "fail" for k in known})
+    assert _said(by_map) == _said(made)
+    if 0 < cut < 5:
+        levels = as_votes(rows, bins=[0, cut, 5])
+        assert _said(levels, {f"0 to {cut}": "fail", f"{cut} to 5": "pass"}) == _said(made)
