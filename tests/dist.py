@@ -3,7 +3,7 @@
 Builds the wheel and the sdist into dist/, looks at what is in them, installs each into clean environments of every
 Python that is named (`python tests/dist.py python3.11 python3.13`), and runs the commands of a first day there. Then
 `uvx` and `pipx run` from the wheel, and the SBOM beside it. `--quick`, for CI, tries the Python that runs it without
-extras, and no more.
+extras, and no more; with the versions of constraints.txt, so that nobody else's release turns CI red.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ def _environment(python: str | Path, place: Path, *wanted: str) -> Path:
 
 
 def _install(programs: Path, *wanted: str) -> None:
+    """As pip does it; a word that begins with a dash is an option of its."""
     _run(programs / "python", "-m", "pip", "install", "-q", "--no-compile", *wanted)
 
 
@@ -147,13 +148,13 @@ def first_day(programs: Path, folder: Path, *, drawn: bool) -> None:
         raise SystemExit(f"jurors {' '.join(DRAWN)}: {said}")
 
 
-def _try_plain(python: str | Path, home: Path, wheel: Path, sdist: Path) -> Path:
+def _try_plain(python: str | Path, home: Path, wheel: Path, sdist: Path, pins: Iterable[str]) -> Path:
     """The wheel without extras, its size, and the sdist in its place."""
-    plain = _environment(python, home / "plain", str(wheel))
+    plain = _environment(python, home / "plain", *pins, str(wheel))
     size = _megabytes(plain)
     first_day(plain, home / "work", drawn=False)
     _run(plain / "python", "-m", "pip", "uninstall", "-q", "-y", "jurors")
-    _install(plain, str(sdist))
+    _install(plain, *pins, str(sdist))
     says_version(plain, home / "work")
     _run(plain / "jurors", "grade", "votes.csv", cwd=home / "work")
     name = _run(plain / "python", "--version").strip()
@@ -227,7 +228,7 @@ def main(words: list[str]) -> int:
         for number, python in enumerate(pythons or [sys.executable]):
             place, found = home / str(number), shutil.which(python) or python
             place.mkdir()
-            plain = _try_plain(found, place, wheel, sdist)
+            plain = _try_plain(found, place, wheel, sdist, ("-c", str(ROOT / "constraints.txt")) if quick else ())
             if not quick:
                 _try_drawing(found, place, wheel, sdist)
         if not quick:

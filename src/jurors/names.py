@@ -60,14 +60,14 @@ def choice(value: Any, known: Sequence[Any], what: str) -> Any:
     return nearest(value, known, what, error=OptionError)
 
 
-def some(names: Iterable[Any], most: int) -> str:
+def some(names: Iterable[Any], most: int, between: str = ", ") -> str:
     """The first names, and dots for the others.
 
     >>> some(["ann", "bob", "cy"], 2), some(["ann"], 2)
     ('ann, bob …', 'ann')
     """
     shown = list(map(str, names))
-    return ", ".join(shown[:most]) + (" …" if len(shown) > most else "")
+    return between.join(shown[:most]) + (" …" if len(shown) > most else "")
 
 
 def and_more(names: Iterable[Any], most: int) -> str:

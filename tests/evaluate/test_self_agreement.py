@@ -184,3 +184,20 @@ def test_the_page_has_the_table() -> None:
         (table,) = [table for table in number_tables(find(votes, key)) if table.id == "table-repeats"]
         assert head in table.columns
         assert [row[0] for row in table.rows] == ["judge"]
+
+
+def test_the_page_names_the_level_of_the_intervals_that_it_shows() -> None:
+    from jurors.report.findings import find
+    from jurors.report.method import number_tables
+
+    frame, truth = judge(60, seed=4)
+    votes = join_named(Votes.from_frame(frame), ["judge"])
+    for key, head in ((None, "80%"), (as_key(truth), "95%")):  # a key's figures are 95% intervals, whatever is asked
+        (table,) = [one for one in number_tables(find(votes, key, level=0.8)) if one.id == "table-repeats"]
+        assert table.columns[5] == head
+
+
+def test_items_that_are_all_alike_have_one_interval_however_they_are_added_up() -> None:
+    split = agreement_with_itself(np.array([[4, 1], [1, 4]]), np.array([3, 4]), 0.95)
+    whole = agreement_with_itself(np.array([[4, 1]]), np.array([7]), 0.95)
+    assert np.allclose(split[1], whole[1], rtol=0, atol=1e-12)

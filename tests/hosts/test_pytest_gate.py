@@ -7,8 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+
+from jurors.hosts.pytest_gate import Recorder
 
 pytestmark = pytest.mark.slow  # sessions in processes of their own
 
@@ -63,3 +67,15 @@ def test_votes_that_workers_record_are_gated_together(tmp_path: Path) -> None:
 def test_a_session_without_votes_loads_nothing_of_the_package(tmp_path: Path) -> None:
     loaded = "import sys\n\ndef test_loaded():\n    assert {'numpy', 'duckdb', 'click'} & set(sys.modules) == set()\n"
     assert run(tmp_path, test=loaded)[0] == 0
+
+
+def test_labels_of_numpy_are_recorded_as_pythons_own_which_workers_can_hand_over() -> None:
+    recorder = Recorder()
+    labels: list[Any] = [np.float64(0.5), np.int64(3), np.bool_(True), np.str_("yes"), "no", None]
+    for label in labels:
+        recorder("q", "ann", label)
+    assert [(type(label), label) for _, _, label in recorder.rows] == [
+        (float, 0.5), (int, 3), (bool, True), (str, "yes"), (str, "no"), (type(None), None)
+    ]  # fmt: skip
+    with pytest.raises(TypeError, match="a label is text, a number or a truth value, not list"):
+        recorder("q", "ann", labels)  # type: ignore[arg-type]

@@ -193,6 +193,16 @@ def test_a_folder_of_logs_is_followed(tmp_path: Path) -> None:
     assert later.monitor.items == 2 * votes.rows
 
 
+def test_what_a_reader_warns_of_is_told(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    document = json.loads((SAMPLES / "promptfoo" / "results.json").read_text())
+    document["results"]["version"] = 9
+    (folder / "one.json").write_text(json.dumps(document))
+    (told,) = watcher(folder).look(ended=True).news
+    assert told.startswith(f"{folder / 'one.json'}: warning: ")
+
+
 def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()

@@ -8,7 +8,6 @@ from jurors.evaluate.alarm import Alarm, ranked
 from jurors.evaluate.ordered.juror_levels import leaning
 from jurors.evaluate.voices.settling import TIMES
 from jurors.names import some
-from jurors.options import Grading
 from jurors.tables import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
@@ -47,9 +46,9 @@ def card_tables(evaluation: Evaluation) -> list[Table]:
     if real is None:
         shown = [*level_tables(e), *([] if e.exam else [_prevalence_table(e, None)])]
         graded = [] if e.solution is None else [*shown, _juror_table(e), *abstention_tables(e)]
-        return [*graded, *repeat_tables(e.repeats, e.level)]
+        return [*graded, *repeat_tables(e.repeats)]
     shown = [*level_tables(e), *([] if e.exam else [_prevalence_table(e, real)])]
-    tables = [_real_table(e, real), *shown, *abstention_tables(e), *repeat_tables(e.repeats, e.level)]
+    tables = [_real_table(e, real), *shown, *abstention_tables(e), *repeat_tables(e.repeats)]
     return tables if e.solution is None else [*tables, _juror_table(e, "if errors were independent")]
 
 
@@ -83,12 +82,12 @@ def _real_table(e: Evaluation, real: Calibrated) -> Table:
     return Table(tuple(heads), tuple(rows), right=tuple(range(1, len(heads))))
 
 
-def level_tables(e: Evaluation | KeyedEvaluation) -> list[Table]:
-    """Of ordered levels: how far off every juror is, and to which side."""
+def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = _MOST_ROWS) -> list[Table]:
+    """Of ordered levels: how far off every juror is, and to which side; None for `most` leaves nobody out."""
     if e.ordered is None:
         return []
     rows = []
-    for j in e.jurors[:_MOST_ROWS]:
+    for j in e.jurors[:most]:
         error, bias, kappa = e.ordered.row(j)
         rows.append((j, _decimal(error), leaning(bias), _decimal(kappa)))
     heads = ("juror", "levels off", "bias, in levels", "weighted agreement")
@@ -110,14 +109,14 @@ def _juror_table(e: Evaluation, title: str = "") -> Table:
     return Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))
 
 
-def abstention_tables(e: Evaluation) -> list[Table]:
-    """How often each juror abstains on which true label, where somebody does."""
+def abstention_tables(e: Evaluation, most: int | None = _MOST_ROWS) -> list[Table]:
+    """How often each juror abstains on which true label, where somebody does; None for `most` leaves nothing out."""
     if (away := e.abstentions) is None:
         return []
-    labels = e.labels[:_MOST_LABELS]
+    labels = e.labels if most is None else e.labels[:_MOST_LABELS]
     heads = ["juror", "asked", "abstains", *(head for a in labels for head in (f"on {a}", _level(e)))]
     rows = []
-    for j in e.jurors[:_MOST_ROWS]:
+    for j in e.jurors[:most]:
         share = away.abstained[j] / away.asked[j] if away.asked[j] else None
         ends = [away.interval[j][a] or (float("nan"),) * 2 for a in labels]
         cells = [
@@ -128,15 +127,16 @@ def abstention_tables(e: Evaluation) -> list[Table]:
     return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
 
 
-def repeat_tables(steady: SelfAgreement | None, level: float) -> list[Table]:
+def repeat_tables(steady: SelfAgreement | None, most: int | None = _MOST_ROWS) -> list[Table]:
     """How steady jurors are who were asked again, where somebody was; by a key, also how right majorities are."""
     if steady is None:
         return []
-    heads = ["juror", "items", "answers each", "ties", "agrees with itself", f"{level * 100:g}%", "beyond chance"]
+    heads = ["juror", "items", "answers each", "ties", "agrees with itself"]
+    heads += [f"{steady.level * 100:g}%", "beyond chance"]
     what, part = ("right", steady.right) if steady.right else ("settled", steady.settled)
     heads += [f"{what} by {k}" for k in TIMES] + (["right at most"] if steady.ceiling else [])
     rows = []
-    for j in list(steady.agreement)[:_MOST_ROWS]:
+    for j in list(steady.agreement)[:most]:
         asked = f"{steady.items[j]:,}", f"{steady.times[j]:.1f}".removesuffix(".0"), f"{steady.ties[j]:,}"
         agrees = percent(steady.agreement[j]), percent_range(steady.interval[j]), _decimal(steady.alpha[j])
         more = [part[j][k] for k in TIMES] + ([steady.ceiling[j]] if steady.ceiling else [])
@@ -192,7 +192,7 @@ def gold_clause(e: Evaluation, juror: str) -> str:
 
 def heading(e: Evaluation) -> str:
     """One line: how many jurors and items, which labels, which method."""
-    labels = f"labels {some(e.labels, 8)}" if e.ordered is None else f"levels {some(e.labels, 8).replace(', ', ' < ')}"
+    labels = f"labels {some(e.labels, 8)}" if e.ordered is None else f"levels {some(e.labels, 8, between=' < ')}"
     return f"{len(e.jurors)} jurors, {e.items:,} items, {labels}; method: {e.method}"
 
 
@@ -375,7 +375,7 @@ def score_tables(keyed: KeyedEvaluation) -> list[Table]:
         ),
         right=(1, 2),
     )
-    again = repeat_tables(keyed.repeats, Grading.level)
+    again = repeat_tables(keyed.repeats)
     return [prevalence, jurors, *level_tables(keyed), *again, errors, _correlation_table(keyed)]
 
 

@@ -28,6 +28,7 @@ class Recorder:
 
     def __call__(self, item: object, juror: object, label: str | bool | int | float | None) -> None:
         """`juror` said `label` about `item`; None is no vote."""
+        label = getattr(label, "item", lambda: label)()  # of numpy's kinds no worker can hand one over
         if not isinstance(label, str | bool | int | float | None):
             raise TypeError(f"a label is text, a number or a truth value, not {type(label).__name__}: {label!r}")
         self.rows.append((str(item), str(juror), label))

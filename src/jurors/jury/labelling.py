@@ -127,7 +127,9 @@ class Labelling(Drawable):
     def _level_columns(self, at: NDArray[np.int64]) -> dict[str, Any]:
         if self.levels is None:
             return {}
-        names, levels = _label_array(self.labels), self.levels.take(at)
+        levels = self.levels.take(at)
+        is_known = bool((levels.median >= 0).all())
+        names = _label_array(self.labels) if is_known else _label_array((*self.labels, None))  # -1: the last
         return {
             "median": names[levels.median],
             "expected": levels.expected,
@@ -139,7 +141,7 @@ class Labelling(Drawable):
         columns = self._own_columns(self._listed())
         columns["probability"] = [None if p != p else f"{p:.4f}" for p in columns["probability"].tolist()]
         if self.levels is not None:
-            columns["expected"] = [f"{x:.2f}" for x in columns["expected"].tolist()]
+            columns["expected"] = [None if x != x else f"{x:.2f}" for x in columns["expected"].tolist()]
         why = columns.pop("why", None)
         if self.reasons:
             columns["teaches"] = [f"{taught:.2f}" for taught in columns["teaches"]]
@@ -201,7 +203,7 @@ def label_rows(
     )
 
 
-def _label_array(labels: tuple[Label, ...]) -> NDArray[Any]:
+def _label_array(labels: tuple[Label | None, ...]) -> NDArray[Any]:
     """Labels as an array of their own type, so that integer labels come back as integers."""
     array = np.empty(len(labels), dtype=object)
     array[:] = labels

@@ -92,14 +92,14 @@ def _repeats(findings: Findings) -> PageTable | None:
     """How steady jurors are who were asked again; by the key, also how right majorities of their answers are."""
     e, keyed = findings.evaluation, findings.keyed
     steady = e.repeats if keyed is None else keyed.repeats
-    for table in repeat_tables(steady, e.level):
+    for table in repeat_tables(steady, most=None):
         return PageTable("table-repeats", table.title.capitalize(), table.columns, table.rows)
     return None
 
 
 def _abstentions(findings: Findings) -> PageTable | None:
     """Who abstains on what, where somebody does."""
-    for table in abstention_tables(findings.evaluation):
+    for table in abstention_tables(findings.evaluation, most=None):
         return PageTable("table-abstentions", table.title.capitalize(), table.columns, table.rows)
     return None
 
@@ -139,7 +139,7 @@ def _scores(findings: Findings) -> PageTable | None:
 def _levels(findings: Findings) -> PageTable | None:
     """Of ordered levels, how far off each juror is, and to which side; beside it by the key."""
     e, keyed = findings.evaluation, findings.keyed
-    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by)]
+    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by, most=None)]
     if not tables or e.ordered is None:
         return None
     columns = (*tables[0].columns, *(f"actual {head}" for table in tables[1:] for head in table.columns[1:]))

@@ -262,12 +262,15 @@ class Folder:
             return []
         self._read[name] = stamp
         try:
-            return heard(votes_of(*self._records(name, path)), self.options)
+            records, prefix = self._records(name, path)
+            votes = heard(votes_of(records, prefix), self.options)
         except VotesError as error:
             if error.code in _FATAL:
                 raise error.in_file(str(path)) from None
             self.problems.append(Problem(str(path), " ".join(error.fault.split())))
             return []
+        self.news += [f"{path}: {one.level}: {one.message}" for one in records.findings if one.level != "note"]
+        return votes
 
     def _records(self, name: str, path: Path) -> tuple[Records, str]:
         files = Files((path,), self.path)

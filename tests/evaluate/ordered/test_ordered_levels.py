@@ -151,6 +151,23 @@ def test_items_have_a_median_an_expected_level_and_an_interval(panel: tuple[Inte
     assert ((frame["low"] <= truth) & (truth <= frame["high"])).mean() >= 0.95
 
 
+def test_an_item_whose_label_has_no_probability_has_no_levels() -> None:
+    """Whoever votes alone cannot be graded, and so nothing is known of where the item stands."""
+    _, votes = ordered_panel(120, SLOPES[:3], SHIFTS[:3], seed=4)
+    alone = np.vstack([np.column_stack([votes, np.full(120, -1)]), [[-1, -1, -1, 1]]])
+    for errors in ("real", "independent"):
+        labelled = jurors.label(as_votes(alone), errors=errors)
+        last = labelled.to_frame().iloc[-1]
+        assert last[["probability", "median", "expected", "low", "high"]].isna().all(), errors
+        assert labelled.to_text().splitlines()[-1].split()[2:] == ["–"] * 5
+
+
+def test_a_label_with_a_comma_is_one_level() -> None:
+    levels = ("no", "yes, in part", "yes, wholly")
+    votes = jurors.Votes.from_matrix([[0, 1, 2], [1, 1, 1], [2, 2, 1], [0, 0, 0]] * 20, labels=levels, scale="ordinal")
+    assert "levels no < yes, in part < yes, wholly;" in jurors.grade(votes).to_text()
+
+
 def test_known_levels_are_kept(panel: tuple[Integers, jurors.Votes]) -> None:
     truth, votes = panel
     gold = {k: int(truth[k]) for k in range(20)}

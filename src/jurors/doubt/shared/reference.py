@@ -74,7 +74,7 @@ class Population:
 
         Of the same votes an item between two levels is between them on a line, and surely one of them in classes. With
         keys, the ordered fits' shared error is never more than the unordered fits' on six sets: 0.64 of it in the
-        geometric mean, 0.58 to 0.73 with any one left out (`benchmarks/ordered_levels.py`).
+        geometric mean, 0.59 to 0.73 with any one left out (`benchmarks/ordered_levels.py`).
         """
         return replace(self, center=self.center + float(np.log(ON_A_LINE)))
 

@@ -15,7 +15,7 @@ from jurors.votes.scales.numerals import numerals
 
 @dataclass(frozen=True)
 class ItemLevels:
-    """One entry per item. Levels are positions in the labels, the lowest first."""
+    """One entry per item. Levels are positions in the labels, the lowest first; -1 where nothing is known of it."""
 
     median: Integers  #: the level that is as likely too high as too low
     expected: Floats  #: in the labels' own numbers where they are numbers, else counted from 1; NaN where not known
@@ -38,17 +38,19 @@ def item_levels(partition: Partition, level: float = 0.95) -> ItemLevels:
     """The levels of each tuple's items, by the partition of the items by level.
 
     An interval holds at least `level` of the chance: it runs from the lowest level below which no more than half of the
-    rest lies to the highest above which no more than that lies.
+    rest lies to the highest above which no more than that lies. A label without a probability has no levels, either.
     """
+    unknown = np.isnan(partition.probability)
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = partition.by_true_label / partition.by_true_label.sum(axis=1, keepdims=True)
     below = np.cumsum(np.nan_to_num(chance), axis=1)
     tail, last = (1 - level) / 2, chance.shape[1] - 1
 
     def reached(share: float) -> Integers:
-        return np.asarray(np.minimum((below < share - 1e-12).sum(axis=1), last))
+        return np.where(unknown, -1, np.minimum((below < share - 1e-12).sum(axis=1), last))
 
-    return ItemLevels(reached(0.5), chance @ level_values(partition.sketch.labels), reached(tail), reached(1 - tail))
+    expected = np.where(unknown, np.nan, chance @ level_values(partition.sketch.labels))
+    return ItemLevels(reached(0.5), expected, reached(tail), reached(1 - tail))
 
 
 def level_values(labels: tuple[Label, ...]) -> Floats:

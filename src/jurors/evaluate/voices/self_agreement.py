@@ -22,6 +22,8 @@ from jurors.numbers.arrays import Codes, Floats, Integers
 from jurors.votes import Votes
 from jurors.votes.repeated.own_answers import added_up
 
+_ROUNDING = 1e-24  # a variance that is as small is none: the items are alike
+
 
 @dataclass(frozen=True)
 class SelfAgreement:
@@ -34,6 +36,7 @@ class SelfAgreement:
     interval: Named  #: juror -> (low, high)
     alpha: Named  #: juror -> the same beyond chance (Krippendorff's); None where it gives one answer only
     settled: Named  #: juror -> k -> how often the majority of k answers is the one that ever more would come to
+    level: float  #: how sure the intervals are
     right: Named = field(default_factory=Named)  #: by a key: juror -> k -> how often the majority of k is right
     ceiling: Named = field(default_factory=Named)  #: by a key: juror -> how often its settled answer is right
 
@@ -93,7 +96,8 @@ def self_agreement(votes: Votes, level: float, truth: Integers | None = None) ->
         ties = int(own.items[here & tied].sum())
         table[votes.jurors[k]] = {"ties": ties, **_figures(asked, level)}
     names = table[next(iter(table))]
-    return SelfAgreement(**{name: Named((juror, row[name]) for juror, row in table.items()) for name in names})
+    parts: dict[str, Any] = {name: Named((juror, row[name]) for juror, row in table.items()) for name in names}
+    return SelfAgreement(level=level, **parts)
 
 
 def _figures(asked: _Asked, level: float) -> dict[str, Any]:
@@ -134,7 +138,7 @@ def agreement_with_itself(counts: Integers, items: Integers, level: float) -> tu
     alike = (counts * (counts - 1)).sum(axis=1) / (times * (times - 1))
     agreement, pairs = float(items @ alike) / total, float(items @ (times * (times - 1))) / 2
     spread = float(items @ (alike - agreement) ** 2) / (total * max(total - 1, 1.0))
-    trials = min(agreement * (1 - agreement) / spread, pairs) if spread else total
+    trials = min(agreement * (1 - agreement) / spread, pairs) if spread > _ROUNDING else total
     z = NormalDist().inv_cdf(0.5 + level / 2)
     middle = (agreement + z * z / (2 * trials)) / (1 + z * z / trials)
     reach = z / (1 + z * z / trials) * (agreement * (1 - agreement) / trials + z * z / (4 * trials**2)) ** 0.5

@@ -22,7 +22,7 @@ def scale_taken(votes: Votes) -> Iterator[Finding]:
     if votes.scale_told or not votes.scale_why or len(votes.labels) < FEWEST_LEVELS:
         return
     if votes.scale == "ordinal":
-        levels = some(votes.labels, _MOST_SHOWN).replace(", ", " < ")
+        levels = some(votes.labels, _MOST_SHOWN, between=" < ")
         what, otherwise = f"ordered levels, {levels}", "if they have no order: --scale nominal"
     elif votes.scale == "interval":
         what, otherwise = "numbers", "if they name classes: --scale nominal"
