@@ -189,7 +189,7 @@ class Reading:
         if self.format is not None:
             choice(self.format, get_args(Format), "format")
         if self.transpose and (
-            told := [name for name in ("item", "label", "count") if getattr(self, name) is not None]
+            told := [name for name in ("item", "label", "count", "repeat") if getattr(self, name) is not None]
         ):
             message = f"{told[0]}= (--{told[0]}) does not apply to a table that is turned, whose columns are items"
             raise OptionError(message, code="does_not_apply", name=told[0])
@@ -220,7 +220,7 @@ class Reading:
         """The ends of bins as numbers are written, rising; a single one: how many there are."""
         if self.bins is None:
             return ()
-        ends = tuple(text.strip() for text in texts([self.bins] if isinstance(self.bins, int) else self.bins))
+        ends = tuple(text.strip() for text in texts(self.bins if isinstance(self.bins, Iterable) else [self.bins]))
         rule = "must be at least two numbers that rise (0,3,7,10), or a whole number from 2 to 100 (5)"
         _in_range(bool(ends) and all(map(is_number, ends)), "bins", self.bins, rule)
         sizes = [float(end) for end in ends]
@@ -396,7 +396,8 @@ def _as_number(value: Any) -> Any:
         return value
 
 
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*")
+# No two parts match the same digits, or a cell of thousands of them would take minutes.
+_NUMBER = re.compile(r"\s*[+-]?(\d{1,999}(\.\d{0,999})?|\.\d{1,999})([eE][+-]?\d{1,3})?\s*")
 
 
 def is_number(value: Any) -> bool:

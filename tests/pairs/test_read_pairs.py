@@ -246,3 +246,13 @@ def test_labels_of_two_texts_stay_votes() -> None:
     rows = [f"{k},{who},text {k},other {k},{k % 2}" for k in range(12) for who in ("ann", "bob", "cy")]
     votes = jurors.read_votes(io.StringIO("\n".join(["id,judge,text1,text2,label", *rows])))
     assert (votes.jurors, votes.labels) == (("ann", "bob", "cy"), ("0", "1"))
+
+
+def test_inspect_calls_a_stream_by_its_name_and_a_workbook_what_it_is(tmp_path: Path) -> None:
+    odd = io.StringIO(MANY.replace("u,x,y,x", "u,x,y,banana"))
+    odd.name = "battles"
+    with pytest.raises(VotesError, match=r"^battles: row 1, column 'winner': 'banana' is neither"):
+        jurors.inspect(odd)
+    polars.read_csv(io.StringIO(MANY)).to_pandas().to_excel(tmp_path / "pairs.xlsx", index=False)
+    assert jurors.inspect(tmp_path / "pairs.xlsx").format == "Excel workbook"
+    assert jurors.inspect(io.StringIO(MANY), item=["juror", "left"]).scale == "pairs"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from jurors import DegenerateSketchError, SketchError
+from jurors import DegenerateSketchError, SketchError, VotesError
 from jurors.numbers.arrays import Floats
 from jurors.values import NumberGrades, Numbers, grade_numbers, value_items
 from jurors.values.wild_values import wild_cells
@@ -174,3 +174,25 @@ def test_values_lie_in_their_intervals_as_often_as_said() -> None:
 
 def test_numbers_say_what_they_are() -> None:
     assert repr(Numbers.from_matrix([[1, None, 2.5]])) == "Numbers(1 items, 3 jurors, 2 numbers from 1 to 2.5)"
+
+
+def test_jurors_who_do_not_move_together_at_all_are_told_so_and_nothing_else() -> None:
+    every = [[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 2
+    grades = grade_numbers(every)
+    assert [(alarm.kind, alarm.jurors) for alarm in grades.alarms] == [("no_covariance", ("1", "2", "3"))]
+    assert np.isnan(grades.reliability).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_rounding_leaves_over_is_no_error_that_goes_together(seed: int) -> None:
+    """With the pair of copies left open, four jurors are fitted exactly."""
+    numbers = panel(4, 40, seed)
+    numbers[:, 3] = numbers[:, 0]
+    assert kinds(grade_numbers(numbers)) - {"loading_above_variance"} == {"copied_numbers"}
+
+
+def test_tiny_numbers_are_no_warning_and_huge_ones_are_refused() -> None:
+    with pytest.raises(DegenerateSketchError, match="whose numbers vary"):
+        grade_numbers(panel(3, 40) * 1e-200)
+    with pytest.raises(VotesError, match=r"is too large to be computed with: give numbers up to 1e\+60"):
+        grade_numbers(panel(3, 40) * 1e200)

@@ -36,6 +36,7 @@ def test_decimal_commas_and_per_cent_are_understood_and_told() -> None:
     [
         pytest.param("item,ann,bob\nq1,3,great\nq2,4,2\n", "juror bob, item q1: 'great' is no number", id="word"),
         pytest.param("item,ann,bob\nq1,3,inf\nq2,4,2\n", "'inf' is no number", id="infinite"),
+        pytest.param("item,ann,bob\nq1,3,1e999\nq2,4,2\n", "item q1: '1e999' is no number", id="past floats"),
         pytest.param('item,ann,bob\nq1,3,"1,200"\nq2,4,2\n', "'1,200' may be a thousand or a decimal", id="thousand"),
         pytest.param("item,ann,bob\nq1,3,5%\nq2,4,2\n", "'5%' is no number", id="percent"),
     ],

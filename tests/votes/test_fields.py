@@ -143,3 +143,39 @@ def test_a_command_takes_several_columns_and_fields(tmp_path: Path) -> None:
     )
     assert run.exit_code == 0, run.output
     assert "1|gpt,ann,yes" in run.output
+
+
+@pytest.mark.parametrize(
+    ("parts", "named"),
+    [
+        ([1.0, -2.0, 2.5], ["1|x", "-2|x", "2.5|x"]),
+        ([1.0, 1e300, 3.5], ["1|x", "1e+300|x", "3.5|x"]),
+        ([True, False, True], ["True|x", "False|x", "True|y"]),
+    ],
+)
+def test_items_are_called_alike_in_files_and_in_every_frame(parts: list[Any], named: list[str], tmp_path: Path) -> None:
+    others = [name.rpartition("|")[2] for name in named]
+    frame = pl.DataFrame({"a": parts, "b": others, "ann": ["yes", "no", "no"], "bob": ["no", "no", "yes"]})
+    frame.write_parquet(tmp_path / "votes.parquet")
+    asked: Any = {"item": ["a", "b"], "layout": "wide"}
+    for votes in (
+        Votes.from_frame(frame, **asked),
+        Votes.from_frame(frame.lazy(), **asked),
+        read_votes(tmp_path / "votes.parquet", **asked),
+    ):
+        assert votes.item_names().tolist() == named
+
+
+@pytest.mark.parametrize("made", [lambda frame: frame, lambda frame: frame.lazy()], ids=["eager", "lazy"])
+def test_a_part_that_is_no_number_is_an_empty_one(made: Any) -> None:
+    frame = pl.DataFrame({"a": [1.0, float("nan")], "b": ["x", "y"], "ann": ["yes", "no"], "bob": ["no", "no"]})
+    with pytest.raises(VotesError, match="row 2, column 'a,b': the item is empty"):
+        Votes.from_frame(made(frame), item=["a", "b"], layout="wide")
+
+
+def test_records_per_line_are_a_table_whatever_their_first_key_is(tmp_path: Path) -> None:
+    lines = [
+        {"q": {"id": k}, "juror": who, "label": label} for k in range(3) for who, label in (("ann", 0), ("bob", 1))
+    ]
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_votes(tmp_path / "votes.jsonl", item="q.id").item_names().tolist() == [0, 1, 2]

@@ -380,3 +380,9 @@ def test_nothing_is_fetched_from_the_network_while_reading(tmp_path: Path) -> No
     with open_table(tmp_path / "votes.csv", Reading()) as table:
         asked = table.con.execute("SELECT current_setting('autoinstall_known_extensions')").fetchall()
     assert asked == [(False,)]
+
+
+def test_a_count_of_thousands_of_digits_is_one_line() -> None:
+    with pytest.raises(VotesError, match=r"row 1, column 'count': a count can be [\d,]+ at most; found '9{9}") as told:
+        read_votes(io.StringIO(f"ann,bob,count\nyes,no,{'9' * 5_000}\nno,no,3\n"), layout="counts")
+    assert len(str(told.value)) < 200

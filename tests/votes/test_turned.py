@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -64,3 +65,26 @@ def test_a_juror_twice_is_told() -> None:
 def test_columns_of_votes_cannot_be_named_in_a_turned_table() -> None:
     with pytest.raises(OptionError, match="does not apply to a table that is turned"):
         jurors.read_votes(io.StringIO(FORM), transpose=True, item="q1")
+
+
+def test_a_row_is_told_by_its_number_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text(FORM)
+    (tmp_path / "two.csv").write_text(FORM.replace(",bob,", ",,").replace("ann", "dan").replace("cy", "eve"))
+    with pytest.raises(VotesError, match=r"two\.csv: row 2, column 'name': the juror is empty"):
+        jurors.read_votes([tmp_path / "one.csv", tmp_path / "two.csv"], transpose=True, juror="name")
+    with pytest.raises(VotesError, match=r"row 2, column 'name': the juror is empty"):
+        jurors.Votes.from_frame(pd.read_csv(tmp_path / "two.csv"), transpose=True, juror="name")
+
+
+def test_jurors_of_a_turned_frame_are_joined_as_those_of_a_file() -> None:
+    text = FORM.replace("ann", "judge_1").replace("bob", "judge_2")
+    for source in (pd.read_csv(io.StringIO(text)), pl.read_csv(io.StringIO(text)).lazy()):
+        asked: Any = {"transpose": True, "juror": "name", "join": ["judge"]}
+        assert jurors.Votes.from_frame(source, **asked).jurors == ("cy", "judge")
+        assert jurors.Sketch.from_frame(source, **asked).jurors == ("cy", "judge")
+        assert jurors.read_votes(io.StringIO(text), **asked).jurors == ("cy", "judge")
+
+
+def test_repetitions_of_a_turned_table_are_refused() -> None:
+    with pytest.raises(OptionError, match=r"repeat= \(--repeat\) does not apply to a table that is turned"):
+        jurors.read_votes(io.StringIO(FORM), transpose=True, repeat="q1")

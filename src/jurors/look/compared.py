@@ -9,7 +9,7 @@ import numpy as np
 
 from jurors.look.inspection import Inspection
 from jurors.look.steps import Step, command_line
-from jurors.options import PairOptions, PairReading, Reading, names_of, texts
+from jurors.options import PairOptions, PairReading, Reading, item_name, names_of, texts
 from jurors.pairs.preferences import Preferences
 from jurors.pairs.read_pairs import holds_pairs, preferences_of, read_pairs
 from jurors.sketch import Sketch
@@ -32,11 +32,13 @@ def compared(source: Any, files: Sequence[str], reading: Mapping[str, Any]) -> I
         return None
     if not told and not holds_pairs(source, Reading(memory=options.memory, unpack=options.unpack)):
         return None
-    asked = PairReading(**{name: reading[name] for name in names_of(PairOptions) if reading.get(name)})
+    given = {name: reading[name] for name in names_of(PairOptions) if reading.get(name)}
+    asked = PairReading(**{**given, "item": item_name(options.item)})
     with open_table(source, options) as table:
         columns = pair_columns(table.names, table.facts, asked)
         pairs = preferences_of(table, asked)
-        return _shown(columns, table.names, pairs, TITLES[table.parts[0].format], files, told, asked)
+        part = table.parts[0]
+        return _shown(columns, table.names, pairs, TITLES[part.holder or part.format], files, told, asked)
 
 
 def compared_frame(source: Any, options: Reading) -> Inspection | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -58,7 +59,11 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
         streams = any(folder in path.parents for path in located.paths)
         files = (shown_source(source),) if streams else tuple(map(without_secrets, _names(source)))
         where = list(located.paths) if streams else source
-        if (pairs := compared(where, files if not streams else ("-",), reading)) is not None:
+        try:
+            pairs = compared(where, files if not streams else ("-",), reading)
+        except JurorsError as error:
+            raise _in_stream(error, files[0]) if streams else error from None
+        if pairs is not None:
             return pairs
         try:
             opened = recognise(where, reading)
@@ -67,11 +72,18 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
                 return _listing(named, reading, None)
             glimpse = peek(located.paths, located.root) if located.paths else None
             if glimpse is None:
-                raise
+                raise _in_stream(error, files[0]) if streams else error from None
             return _unread(files, glimpse, error)
         if opened.fault is not None and (named := _folder(source)) is not None:
             return _listing(named, reading, opened)
         return _inspection(opened, files if not streams else ("-",), reading)
+
+
+def _in_stream(error: JurorsError, name: str) -> JurorsError:
+    """The same error, without the name of the file that a stream was kept in."""
+    bare = copy.copy(error)
+    bare.args = (error.fault,)
+    return bare.in_file(name)
 
 
 def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:

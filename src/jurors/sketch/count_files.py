@@ -60,9 +60,8 @@ def _of_chosen(table: Table, layout: Layout, options: Reading) -> Table:
     names = tidy(table.parse(raw, layout.juror), column=table.names[layout.juror])
     jurors = list(dict.fromkeys(name for name in names if name is not None))
     kept = {jurors[k] for k in chosen(jurors, options)}
-    cells = [[str(one)] for one, name in zip(raw, names, strict=True) if name is None or name in kept]
-    table.con.execute("CREATE OR REPLACE TEMP TABLE chosen (v VARCHAR)")
-    table.con.executemany("INSERT INTO chosen VALUES (?)", cells)
+    cells = [str(one) for one, name in zip(raw, names, strict=True) if name is None or name in kept]
+    table.con.execute("CREATE OR REPLACE TEMP TABLE chosen AS SELECT unnest(?::VARCHAR[]) AS v", [cells])
     rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM chosen)"
     columns = ", ".join(f"c{k}" for k in range(len(table.names)))
     return replace(table, sql=f"(SELECT * FROM {table.sql} WHERE {rows}) AS theirs({columns})")

@@ -15,6 +15,7 @@ from jurors.errors import VotesError
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.values.repeatability import Again
 
+_LARGEST = 1e60  # products of two variances are still far from the largest float
 _EXACT_DIGITS = 15  # a decimal of so many digits is the only one of them that is read as this float
 
 
@@ -35,6 +36,10 @@ class Numbers:
     codes: Integers  #: items x jurors, positions in `distinct`; -1 where no number was given
     remarks: tuple[str, ...] = ()  #: what was taken for what while reading
     again: Again | None = None  #: what was said each time, where a cell is the mean of several
+
+    def __post_init__(self) -> None:
+        if (large := next((text for text in self.distinct if abs(float(text)) > _LARGEST), None)) is not None:
+            raise VotesError(f"{large:.40} is too large to be computed with: give numbers up to {_LARGEST:g}")
 
     @classmethod
     def from_matrix(

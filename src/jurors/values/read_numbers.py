@@ -89,8 +89,8 @@ def _texts(votes: Votes) -> tuple[list[str], tuple[str, ...]]:
     if read.doubtful is not None:
         raise VotesError(f"{_where(read.doubtful, votes)}: {read.doubt}", code="two_readings")
     texts = [text for text in read.texts if text is not None]
-    if len(texts) < len(read.texts):
-        label = votes.labels[read.texts.index(None)]
+    if (sizes := read.sizes) and None in sizes:  # no number, or none that a float can hold
+        label = votes.labels[sizes.index(None)]
         advice = f"mend it, or leave it out (--missing {label}); labels are graded with --scale nominal"
         raise VotesError(f"{_where(label, votes)}: {str(label)!r:.40} is no number; {advice}", code="bad_row")
     return texts, read.remarks

@@ -46,6 +46,8 @@ def _standing(column: Floats) -> tuple[Flags, Floats]:
     if len(core) < _FEWEST_CORE or len(np.unique(core)) < _FEWEST_LEVELS:
         return apart, unusual
     spread = float(core.std()) * _TRIMMED
+    if not spread > 0:  # of numbers so small that their squares are 0
+        return apart, unusual
     steps = np.diff(sorted_values) > _APART * spread
     if steps[-few:].any():
         apart[order[len(order) - few + int(np.argmax(steps[-few:])) :]] = True

@@ -111,10 +111,11 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
     """
     items, item = _named(*columns[0], names[0], "item")
     jurors, juror = _named(*columns[1], names[1], "juror")
+    at = np.arange(len(juror))
     if is_chosen(options):
         rows = np.isin(juror, chosen(list(jurors), options))
         columns = [_of_rows(column, rows) for column in ((items, item), (jurors, juror), *columns[2:])]
-        (items, item), (jurors, juror) = columns[:2]
+        (items, item), (jurors, juror), at = *columns[:2], at[rows]
     jurors, juror = in_natural_order(jurors, juror)
     spelling = spelled_labels(
         columns[2][0], options, names[2], lambda: np.bincount(columns[2][1], minlength=len(columns[2][0])).tolist()
@@ -131,16 +132,11 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
             value=columns[2][1],
             labels=labels_of(spelling, options),
             duplicates=options.duplicates,
-            repetition=_repetition(*columns[3], names[3]) if len(columns) > 3 else None,
+            repetition=_named(*columns[3], names[3], "repetition", at)[1] if len(columns) > 3 else None,
         )
     )
     findings = spelling.findings(votes.jurors, juror, columns[2][1])
     return scaled(replace(votes, findings=findings, labels_told=options.labels is not None), options)
-
-
-def _repetition(values: Sequence[Any] | NDArray[Any], code: NDArray[Any], column: str) -> NDArray[Any]:
-    """Which repetition each row is of; VotesError where a row does not say."""
-    return _named(values, code, column, "repetition")[1]
 
 
 def _of_rows(column: Column, rows: NDArray[np.bool_]) -> Column:
@@ -174,7 +170,7 @@ def wide_votes(
     if all(cell is None for cell in spelling.labels):
         raise VotesError(f"every vote in the columns {shown(jurors)} is missing")
     codes = recode([*spelling.answers, None], kinds)[grid]  # code -1, no vote, is the last
-    again = None if repetition is None else _repetition(*repetition, options.repeat or "")
+    again = None if repetition is None else _named(*repetition, options.repeat or "", "repetition")[1]
     votes = set_apart(_laid_wide(codes, kinds, again, jurors=jurors, items=items, counts=counts, options=options))
     return scaled(replace(votes, findings=findings, labels_told=options.labels is not None), options)
 
@@ -238,17 +234,21 @@ def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 
 def _named(
-    values: Sequence[Any] | NDArray[Any], code: NDArray[Any], column: str, what: str
+    values: Sequence[Any] | NDArray[Any], code: NDArray[Any], column: str, what: str, at: NDArray[Any] | None = None
 ) -> tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]:
-    """Distinct names and codes, with names merged that only blanks or types told apart; none may be missing."""
+    """Distinct names and codes, with names merged that only blanks or types told apart; none may be missing.
+
+    `at` says where the rows are in the table, where they are not all of it.
+    """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values, code
     names = tidy(values, column=column)
     if all(map(operator.is_, names, values)) and None not in names:
         return names, code
     if None in names:
-        gaps = np.array([name is None for name in names])[code]
-        raise row_fault(int(np.argmax(gaps)) + 1, f"column {column!r}: the {what} is empty; give it a name")
+        gap = int(np.argmax(np.array([name is None for name in names])[code]))
+        row = gap if at is None else int(at[gap])
+        raise row_fault(row + 1, f"column {column!r}: the {what} is empty; give it a name")
     distinct, again = factorize(names)
     return distinct, again[code]
 
@@ -273,7 +273,7 @@ def whole_counts(values: Sequence[Any], column: str) -> NDArray[np.int64]:
 
 def _no_count(value: Any) -> str:
     """Why this is no count."""
-    cell = "nothing" if is_missing(value) else repr(plain(value))
+    cell = "nothing" if is_missing(value) else f"{plain(value)!r:.60}"
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -287,7 +287,7 @@ def _no_count(value: Any) -> str:
 
 def _whole(value: Any) -> int | None:
     if isinstance(value, str):
-        match = re.fullmatch(r"\s*\+?(\d+)(?:\.0*)?\s*", value)
+        match = re.fullmatch(r"\s*\+?0*(\d{1,30})(?:\.0*)?\s*", value)  # Python reads no thousands of digits
         value = int(match[1]) if match else None
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         value = int(value)

@@ -72,7 +72,9 @@ def turned_votes(frame: Frame, options: Reading) -> Votes:
     cells = [value for k in turned.items for value in table[:, k].to_list()]
     item = [frame.names[k] for k in turned.items for _ in who]
     columns = [factorize(column) for column in (item, who * len(turned.items), cells)]
-    return with_findings(long_votes(columns, ("item", "juror", "label"), options), turned.findings)
+    named = "the index" if turned.juror is None else frame.names[turned.juror]
+    votes = long_votes(columns, ("item", named, "label"), options)
+    return with_findings(heard_once(votes, options), turned.findings)
 
 
 @dataclass(frozen=True)

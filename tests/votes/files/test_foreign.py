@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sqlite3
 import sys
 import zipfile
@@ -74,6 +75,18 @@ def test_a_formula_without_a_value_is_refused(tmp_path: Path) -> None:
     assert "cell C4 of sheet 'Votes' is a formula whose value the file does not hold" in refused(path)
 
 
+def test_a_formula_that_came_to_no_text_is_an_empty_cell(book: Path) -> None:
+    empty = '<c r="C4" t="str"><f>IF(1=1,"","no")</f><v></v></c>'
+    with_sheet(book, lambda text: re.sub(r'<c r="C4".*?</c>', empty, text))
+    votes = jurors.read_votes(book)
+    assert (votes.n_votes, votes.codes[2, 1]) == (119, -1)
+
+
+def test_names_that_differ_by_case_alone_are_refused(tmp_path: Path) -> None:
+    workbook(Votes=[["item", "Ann", "bob", "ann"], [1, "x", "y", "x"]])(path := tmp_path / "n.xlsx")
+    assert "columns 'Ann' and 'ann' differ by case alone" in refused(path)
+
+
 def test_a_cell_that_is_an_error_is_refused(tmp_path: Path) -> None:
     rows = wide()
     rows[2][1] = "#REF!"
@@ -91,7 +104,7 @@ def test_a_cell_without_a_name_above_is_refused(tmp_path: Path) -> None:
 def test_sheets_and_cells_that_are_not_there_are_named(book: Path, tmp_path: Path) -> None:
     assert "Did you mean 'Votes'" in refused(f"{book}::votez")
     assert "names no cells" in refused(f"{book}::Votes!sixth")
-    assert "empty" in refused(f"{book}::Votes!Z900")
+    assert "the cells Z900 of sheet 'Votes' are empty" in refused(f"{book}::Votes!Z900")
     workbook(Empty=[])(path := tmp_path / "empty.xlsx")
     assert "sheet 'Empty' is empty" in refused(path)
 
@@ -191,6 +204,25 @@ def test_an_endless_view_is_not_taken_by_itself(tmp_path: Path) -> None:
     con.close()
     assert "there is no table in it" in refused(tmp_path / "a.db")
     assert "holds more than 1MB unpacked" in refused(f"{tmp_path / 'a.db'}::v", unpack="1MB")
+
+
+def test_nothing_is_left_beside_a_database_with_a_log_of_changes(tmp_path: Path) -> None:
+    con = sqlite3.connect(tmp_path / "a.db")
+    con.execute("PRAGMA journal_mode = WAL")
+    con.execute("CREATE TABLE votes (item, ann, bob)")
+    con.execute("INSERT INTO votes VALUES (1, 'x', 'y'), (2, 'y', 'y')")
+    con.commit()
+    assert jurors.read_votes(tmp_path / "a.db").rows == 2  # while somebody has it open
+    con.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+    assert jurors.read_votes(tmp_path / "a.db").rows == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_two_tables_that_are_shown_alike_are_told(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "b.duckdb")) as con:
+        con.execute('CREATE SCHEMA lab; CREATE TABLE lab.votes (item INT); CREATE TABLE "lab.votes" (item INT)')
+    assert "there are two tables called 'lab.votes'" in refused(f"{tmp_path / 'b.duckdb'}::lab.votes")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

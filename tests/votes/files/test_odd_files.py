@@ -205,3 +205,9 @@ def test_what_is_no_count_is_refused(count: float) -> None:
     with pytest.raises(VotesError, match=r"counts must (be whole|not)"):
         Votes.from_matrix([[0, 1], [1, 1]], counts=np.array([count, 1], dtype=object))
     assert Votes.from_matrix([[0, 1]], counts=np.array([2.0])).total == 2
+
+
+def test_a_blank_third_line_is_no_line_of_qualtrics() -> None:
+    lines = ["item,ann,bob", "1,yes,no", "", "2,no,no", "3,yes,yes"]
+    votes = read_votes(io.StringIO("\n".join(lines) + "\n"))
+    assert (votes.rows, votes.n_votes) == (3, 6)

@@ -36,6 +36,8 @@ def address() -> Iterator[str]:
             )
             con.execute("CREATE SCHEMA lab")
             con.execute("CREATE VIEW lab.few AS SELECT * FROM votes WHERE item < 10")
+            con.execute("CREATE TABLE lab.held AS SELECT item, juror, label AS held FROM votes")
+            con.execute("CREATE TABLE lab.truth AS SELECT item, item % 3 = 0 AS label FROM generate_series(1, 30) item")
             con.execute(psycopg.sql.SQL("CREATE TABLE {} AS SELECT * FROM votes").format(psycopg.sql.Identifier(ODD)))
         yield server.url.replace("jurors@", "jurors:s3cret@")
 
@@ -52,11 +54,14 @@ def test_a_table_is_read_with_its_types(address: str) -> None:
 def test_views_schemas_and_odd_names_are_read(address: str) -> None:
     assert jurors.read_votes(f"{address}::lab.few").rows == 9
     assert jurors.read_votes(f"{address}::{ODD}").rows == 30
+    assert jurors.read_votes(f"{address}::lab.held", label="held").labels == (False, True)
     assert jurors.read_votes(f"{address}::votes").rows == 30
 
 
 def test_which_table_is_asked_where_there_are_several(address: str) -> None:
-    with pytest.raises(VotesError, match=r"there are 3 tables \(votes, .*lab\.few\): name one, postgresql://.*::votes"):
+    with pytest.raises(
+        VotesError, match=r"there are 5 tables \(votes, .*lab\.few, .*\): name one, postgresql://.*::votes"
+    ):
         jurors.read_votes(address)
     with pytest.raises(VotesError, match="Did you mean 'votes'"):
         jurors.read_votes(f"{address}::vote")
@@ -75,8 +80,7 @@ def test_no_secret_is_in_what_is_written(address: str, command: str, tmp_path: P
 
 
 def test_a_key_may_be_another_table(address: str) -> None:
-    with psycopg.connect(address, autocommit=True) as con:
-        con.execute("CREATE TABLE truth AS SELECT item, item % 3 = 0 AS label FROM generate_series(1, 30) item")
-    run = CliRunner().invoke(main, ["score", f"{address}::votes", "--key", f"{address}::truth"], prog_name="jurors")
+    key = f"{address}::lab.truth"
+    run = CliRunner().invoke(main, ["score", f"{address}::votes", "--key", key], prog_name="jurors")
     assert run.exit_code == 0
     assert "30 items with a true label" in run.stdout

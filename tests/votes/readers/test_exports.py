@@ -15,7 +15,7 @@ from mutated_logs import SMALL
 from other_tools import SAMPLES, one_line, recognised_as, said
 
 from jurors import VotesError, read_votes
-from jurors.votes.readers import load_reader
+from jurors.votes.readers import by_true_label, load_reader, log_files
 
 
 def score(name: str, value: Any, kind: str = "BOOLEAN", **more: Any) -> dict[str, Any]:
@@ -322,3 +322,27 @@ def test_the_table_of_differences_of_inception(tmp_path: Path) -> None:
     assert votes.items is not None
     assert list(votes.items) == ["a.txt|0-5", "a.txt|9-12", "b.txt|0-5"]
     assert (votes.jurors, votes.labels, (votes.codes < 0).sum()) == (tuple(ONLY), ("LOC", "PER"), 1)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_topic_and_a_grade_is_no_page_of_digits(tmp_path: Path) -> None:
+    (tmp_path / "gpt.qrels").write_bytes(b"\xef\xbb\xbfq1 0 d1 3\n")
+    (tmp_path / "nist.qrels").write_text("q1 0 d1 2\n")
+    assert said(tmp_path, load_reader("trec")) == {"gpt": {"q1/d1": 3}, "nist": {"q1/d1": 2}}
+    (tmp_path / "nist.qrels").write_text(f"q1 0 d1 {'9' * 5_000}\n")
+    with pytest.raises(VotesError, match=r"nist\.qrels: line 1: .* is no judgement"):
+        read_votes(tmp_path)
+
+
+def test_a_table_with_the_columns_of_a_data_set_is_a_table(tmp_path: Path) -> None:
+    about = {"dataset": "d", "metric": "m", "category": "c"}
+    rows = [{**about, "item": k, "juror": who, "label": k % 2} for k in range(4) for who in ("ann", "bob", "cy")]
+    (tmp_path / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read_votes(tmp_path / "votes.jsonl").jurors == ("ann", "bob", "cy")
+    (tmp_path / "one.json").write_text(json.dumps(rows))
+    assert read_votes(tmp_path / "one.json").jurors == ("ann", "bob", "cy")
+
+
+def test_patterns_take_no_longer_than_the_text() -> None:
+    """Where two parts of a pattern match the same characters, these would take hours."""
+    assert by_true_label._BARE.match(b'{"aa": {"' + b"," * 2_000_000 + b'": "x"}}') is None
+    assert log_files._LINES.match(b"{}" + b"\n" * 2_000_000 + b"x") is None

@@ -287,3 +287,12 @@ def test_every_command_hears_it_once(tmp_path: Path) -> None:
     labelling = jurors.label(frame, join=["judge"])
     assert len(labelling.to_frame()) == 60
     assert Reading(join=["judge"]).join == ["judge"]
+
+
+def test_a_row_without_its_repetition_is_told_by_its_number_in_the_file() -> None:
+    rows = [*(f"q{k},bob,,yes" for k in range(5)), "q1,ann,1,no", "q2,ann,,no"]
+    text = "item,juror,run,label\n" + "\n".join(rows) + "\n"
+    with pytest.raises(VotesError, match=r"row 7, column 'run': the repetition is empty"):
+        read_votes(io.StringIO(text), repeat="run", drop=["bob"])
+    whole = read_votes(io.StringIO(text.replace("q2,ann,,", "q2,ann,1,")), repeat="run", drop=["bob"])
+    assert whole.n_votes == 2  # whoever is left out need not number anything

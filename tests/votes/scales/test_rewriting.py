@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,8 @@ from jurors.errors import OptionError, VotesError
 from jurors.jury.accept import as_sketch, as_votes
 from jurors.options import Reading
 from jurors.sketch import read_sketch
-from jurors.votes.scales.rewriting import Rewriting
+from jurors.votes.scales.numerals import numerals
+from jurors.votes.scales.rewriting import Rewriting, bin_order
 
 WORDS = [["Yes", "yes", "Y"], ["no", "NO", "no"], ["YES", "no", "yes"], ["no", "yes", None]]
 SCORES = [[0.5, 0.49, 1], [0.1, 0.9, 0.5], [0, None, 0.3]]
@@ -190,3 +193,29 @@ def test_a_threshold_is_a_map_and_two_bins(rows: list[list[float]], cut: float) 
     if 0 < cut < 5:
         levels = as_votes(rows, bins=[0, cut, 5])
         assert _said(levels, {f"0 to {cut}": "fail", f"{cut} to 5": "pass"}) == _said(made)
+
+
+@pytest.mark.parametrize("bins", [3, 3.0, "3", "3.0", np.int64(3)])
+def test_a_number_of_bins_may_be_written_in_any_way(bins: Any) -> None:
+    assert as_votes([[0, 5, 9]], bins=bins).labels == ("0 to 3", "3 to 6", "6 to 9")
+
+
+@pytest.mark.parametrize("start", ["1234567", "0.1234561", "1234567.1234567891"])
+def test_levels_are_as_many_as_were_asked_for_however_near_numbers_are(start: str) -> None:
+    cells = [str(Decimal(start) + k * Decimal(1).scaleb(-len(start.partition(".")[2]))) for k in range(10)]
+    levels = Rewriting.of(Reading(bins=3)).cells(cells)
+    assert [levels.count(level) for level in dict.fromkeys(levels)] == [3, 3, 4]
+    assert bin_order(levels) == tuple(levels)
+
+
+def test_nothing_to_put_into_levels_is_one_line() -> None:
+    with pytest.raises(VotesError, match="every vote in the columns 'ann', 'bob' is missing"):
+        read_votes(io.StringIO("item,ann,bob\n1,x,x\n2,x,x\n"), bins=3, missing=["x"], layout="wide")
+    with pytest.raises(VotesError, match=r"all numbers are 3, of which no 4 levels can be made \(--bins\)"):
+        as_votes([[3, 3], [3, 3]], bins=4)
+
+
+def test_a_number_of_thousands_of_digits_is_none_and_is_soon_told() -> None:
+    assert numerals(["9" * 1_000_000 + "x", "1." * 500_000, "9" * 5_000, "9" * 900]).texts[:3] == (None, None, None)
+    with pytest.raises(VotesError, match="--threshold takes numbers"):
+        read_votes(io.StringIO(f"item,ann,bob\n1,{'9' * 5_000},2\n2,3,4\n"), threshold=3)

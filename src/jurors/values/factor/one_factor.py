@@ -41,8 +41,8 @@ class Factor:
 
     @property
     def graded(self) -> Integers:
-        """The positions of the jurors who can be graded."""
-        return np.flatnonzero(~np.isnan(self.squared))
+        """The positions of the jurors who can be graded: of three, also where the three fix no grades."""
+        return np.flatnonzero(self.weight.any(axis=1))
 
     @property
     def reliability(self) -> Floats:

@@ -21,6 +21,7 @@ _SAME, _FEWEST_SAME = 0.999, 10  # correlation and items of a copy
 _FEWEST_TO_TELL = 5  # jurors
 _MOST_OPEN = 25  # pairs; with more of them than jurors, one factor is no picture of the panel
 _MOST_TRIED = 30  # pairs, of those that stand out most
+_ROUNDING = 1e-9  # of a correlation: where a fit is exact, nothing else is left over, and no error to measure it by
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,9 @@ def _clear(factor: Factor) -> dict[Pair, float]:
     influence = Influence.of(factor)
     pairs = len(some) * (len(some) - 1) // 2
     limit = float(ndtri(1 - FALSE_ALARMS / (2 * max(pairs, 1))))
+    deviation = np.sqrt(factor.moments.variance)
     left = factor.moments.covariance - np.outer(factor.loading, factor.loading)
+    left = np.where(np.abs(left) > _ROUNDING * np.outer(deviation, deviation), left, 0.0)
     clear: dict[Pair, float] = {}
     for place, juror in enumerate(some[:-1].tolist()):
         later = some[place + 1 :]

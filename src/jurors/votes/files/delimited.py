@@ -121,8 +121,8 @@ def _refuse_title(head: str, names: Sequence[str], marks: Sequence[str], first: 
 def _import_tags(head: str, delimiter: str) -> list[list[str]]:
     """The two lines that Qualtrics writes below the names; none where nobody did."""
     lines = [cells for _, cells in _first_lines(head, delimiter)[1:3]]
-    tagged = len(lines) == 2 and all(cell.startswith('{"ImportId"') for cell in lines[1])
-    return lines if tagged else []
+    tagged = len(lines) == 2 and all(lines) and all(cell.startswith('{"ImportId"') for cell in lines[1])
+    return lines if tagged else []  # a blank line has no cells, and so none that is another
 
 
 def _is_not(cells: Sequence[str]) -> str:

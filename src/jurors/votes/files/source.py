@@ -243,7 +243,9 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             with _naming(name if len(parts) > 1 else parts[0].name, table):
                 named = (options.juror, options.label, options.count, options.repeat)
                 opened = table.reaching(*named, item=options.item)
-                yield opened.turn(options) if options.transpose else opened
+                opened = opened.turn(options) if options.transpose else opened
+                with _told_by_own_rows(opened):
+                    yield opened
 
 
 @contextmanager
@@ -361,6 +363,17 @@ def _naming(name: str, what: Table | Part | None = None) -> Iterator[None]:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
         raise _blamed(name, what, error) from None
+
+
+@contextmanager
+def _told_by_own_rows(table: Table) -> Iterator[None]:
+    """A row of a table that was turned is one cell of the file's: faults are told with the number of the file's row."""
+    try:
+        yield
+    except VotesError as fault:
+        if table.turned is None or fault.code != "bad_row":
+            raise
+        raise row_fault((fault.about["row"] - 1) // len(table.turned.items) + 1, fault.about["what"]) from None
 
 
 def _traced(name: str, table: Table | Part | None, fault: JurorsError) -> JurorsError:

@@ -10,6 +10,8 @@ from jurors.names import nearest
 from jurors.votes.cells import tidy
 from jurors.votes.columns.field_names import JOINT, escaped, home_of
 
+_WHOLE = 1e15  # floats below have a digit after the point to lose
+
 
 def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple[int, list[str], Any]:
     """Where a dotted path begins, its steps inside, and the type of what it ends at; VotesError if it leads nowhere."""
@@ -34,7 +36,13 @@ def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list
     ['1|gpt', '2|a\\|b', None]
     """
     parts = [tidy(column, column=name) for column, name in zip(columns, names, strict=True)]
-    return [None if None in row else JOINT.join(map(escaped, row)) for row in zip(*parts, strict=True)]
+    return [None if None in row else JOINT.join(map(_shown, row)) for row in zip(*parts, strict=True)]
+
+
+def _shown(part: Any) -> str:
+    """A part as files have it: a whole number without a point, also beside others that have one."""
+    is_whole = isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE
+    return escaped(int(part) if is_whole else part)
 
 
 def joined_columns(names: Sequence[str], kinds: Sequence[Any]) -> Any:
@@ -48,8 +56,12 @@ def _part(column: Any, kind: Any) -> Any:
     import narwhals as nw
 
     text = column.cast(nw.String)
-    if kind.is_float():
-        whole = column.cast(nw.Int64)
+    if kind.is_float():  # not all have a whole number beside them: a gap may be NaN, and some are too large
+        small = nw.when(column.abs() < _WHOLE).then(column)
+        whole = small.cast(nw.Int64)
         text = nw.when(whole == column).then(whole.cast(nw.String)).otherwise(text)
+        text = nw.when(~column.is_nan()).then(text)
+    if kind == nw.Boolean:  # as Python writes it, and files
+        text = nw.when(column).then(nw.lit("True")).otherwise(nw.when(~column).then(nw.lit("False")))
     bare = text.str.strip_chars()
     return bare.str.replace_all("\\", "\\\\", literal=True).str.replace_all(JOINT, f"\\{JOINT}", literal=True)

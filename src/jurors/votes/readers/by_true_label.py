@@ -24,13 +24,15 @@ from jurors.votes.table import Votes
 
 TITLE = "file of decision counts (by true label, where it is known)"
 _NAMED = re.compile(rb'"(?:by_true_label|observed)"\s*:\s*[{\[]')
-_BARE = re.compile(rb'\[?\s*\{\s*"(?:[^"]"\s*:\s*\{\s*"[^",]{2,}|[^"]+"\s*:\s*\{\s*"[^"]+,[^"]+)"\s*:\s*\d+\s*[,}]')
+_BARE = re.compile(rb'\[?\s*\{\s*"(?:[^"]"\s*:\s*\{\s*"[^",]{2,}|[^"]+"\s*:\s*\{\s*"[^",]+,[^"]+)"\s*:\s*\d+\s*[,}]')
 
 
 def recognises(files: Files) -> bool:
-    """Whether the file begins with counts by true label."""
+    """Whether the file begins with counts by true label; a record per line, {"q": {"id": 7}, …}, may look alike."""
     head = files.head()
-    return len(files.paths) == 1 and (_NAMED.search(head) is not None or _BARE.match(head.lstrip()) is not None)
+    if len(files.paths) != 1 or files.holds_lines():
+        return False
+    return _NAMED.search(head) is not None or _BARE.match(head.lstrip()) is not None
 
 
 def read(files: Files) -> Votes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -18,12 +17,11 @@ from jurors.votes.readers.node import Node, shown
 from jurors.votes.readers.voices import Asked, Feedback
 
 _TOLD = ("expected", "metadata", "model", "tags", "environment")  # what records tell of what was judged
-_LINES = re.compile(rb"\A\s*\{[^\n]*\}\s*\n\s*\{")
 
 
 def records_of(files: Files, path: Path, *pages: str) -> Iterator[Node]:
     """The records of a file; a single one may be a page that holds them in a list under one of these names."""
-    if path.suffix in (".jsonl", ".ndjson") or _LINES.match(files.head(path)):
+    if path.suffix in (".jsonl", ".ndjson") or files.holds_lines(path):
         lines: Iterable[Node] = files.lines(path)
     else:
         document, where = files.document(path), files.name(path)

@@ -17,9 +17,10 @@ _SCORES = "individual_human_scores"
 
 
 def recognises(files: Files) -> bool:
-    """Whether the first file begins as the schema says."""
+    """Whether the first file begins as the schema says, and is one document: votes may have such columns, too."""
     head = files.head().lstrip()
-    return head.startswith(b"{") and all(mark in head for mark in (b'"dataset"', b'"metric"', b'"category"'))
+    marks = (b'"dataset"', b'"annotations"', b'"metric"', b'"category"')
+    return head.startswith(b"{") and not files.holds_lines() and all(mark in head for mark in marks)
 
 
 def read(files: Files, question: str | None = None) -> Records:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ HEAD = 1 << 16  # enough to see the first keys of a log, however long its first 
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 ASKED = 20  #: so many files are asked which tool wrote them,
 _LOOKED_AT = 100  # of so many that lie there
+_LINES = re.compile(rb"\s*\{[^\n]*\}[^\S\n]*\n\s*\{")
 _LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
 
 
@@ -52,6 +54,10 @@ class Files:
             with self.reading(path) as file:
                 self._heads[path] = file.read(HEAD).removeprefix(_BOM)
         return self._heads[path]
+
+    def holds_lines(self, path: Path | None = None) -> bool:
+        """Whether a file is a record per line, at least two of them, and not one document."""
+        return _LINES.match(self.head(path)) is not None
 
     @property
     def first(self) -> tuple[Path, ...]:

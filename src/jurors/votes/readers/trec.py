@@ -12,7 +12,7 @@ from jurors.votes.readers.log_files import Files
 from jurors.votes.readers.short_names import told_apart
 
 TITLE = "TREC qrels file"
-_LINE = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(-?\d+)")
+_LINE = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(-?\d{1,18})")
 _NAME = re.compile(r"(^|[._-])qrels?([._-]|$)", re.IGNORECASE)
 
 
@@ -51,6 +51,6 @@ def _rows(files: Files, path: Path) -> Iterator[tuple[str, int]]:
 def _text(files: Files, path: Path) -> str:
     with files.reading(path) as file:
         try:
-            return str(file.read().decode())
+            return str(file.read().decode("utf-8-sig"))  # a byte order mark is no part of the first topic's name
         except UnicodeDecodeError:  # what cannot be read might make two documents one
             raise VotesError(f"{files.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None

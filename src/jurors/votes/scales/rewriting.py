@@ -15,6 +15,8 @@ from jurors.votes.scales.numerals import numerals
 
 PASS, FAIL = "pass", "fail"
 _BETWEEN = " to "  #: in the name of a level that numbers are put into: "3 to 7"
+_DIGITS = (6, 12, 17, 0)  # of the ends between levels: as few as leave them where they are
+_TRIFLE = Fraction(1, 1000)
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,15 @@ class Rewriting:
         if len(self.bins) != 1:
             return self.bins
         given = [number for number in numbers if number is not None]
-        low, high, many = min(given), max(given), int(self.bins[0])
-        inner = [f"{float(low + (high - low) * k / many):.6g}" for k in range(1, many)]
-        return tuple(dict.fromkeys((_shown(low), *inner, _shown(high))))
+        if not given:
+            return ()
+        low, high, many = min(given), max(given), int(float(self.bins[0]))
+        if low == high:
+            raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (--bins)")
+        width = (high - low) / many
+        edges = [low + width * k for k in range(1, many)]
+        inner = next(texts for digits in _DIGITS if _are_near(texts := _written(edges, digits), edges, width))
+        return (_shown(low), *inner, _shown(high))
 
     def _of_number(self, number: Fraction, ends: Sequence[str]) -> str:
         if self.threshold is not None:
@@ -155,8 +163,19 @@ def bin_order(labels: Sequence[Label]) -> tuple[Label, ...]:
     return tuple(sorted(labels, key=lambda label: Fraction(str(label).split(_BETWEEN)[0])))
 
 
+def _written(edges: Sequence[Fraction], digits: int) -> list[str]:
+    """Numbers in so many digits; in as many as there are where a float has no more."""
+    return [f"{float(edge):.{digits}g}" if digits else str(edge) for edge in edges]
+
+
+def _are_near(texts: Sequence[str], edges: Sequence[Fraction], width: Fraction) -> bool:
+    """Whether rounding has moved no end by more than a trifle of a level's width."""
+    return all(abs(Fraction(text) - edge) <= _TRIFLE * width for text, edge in zip(texts, edges, strict=True))
+
+
 def _shown(number: Fraction) -> str:
-    return str(number.numerator) if number.denominator == 1 else repr(float(number))
+    decimal = str(number.numerator) if number.denominator == 1 else repr(float(number))
+    return decimal if Fraction(decimal) == number else str(number)
 
 
 def _numbers(cells: Sequence[Any], flag: str) -> list[Fraction | None]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.votes.files.faults import first_line
-from jurors.votes.files.foreign.record_lines import one_of
+from jurors.votes.files.foreign.record_lines import one_of, place_of
 from jurors.votes.files.sizes import OFFLINE
 
 _LISTED = (
@@ -28,7 +28,7 @@ def copy_duckdb(path: Path, table: str, target: Path, name: str) -> None:
             held = con.execute(_LISTED).fetchall()
             known = [shown for shown, _, _, kind in held if table or kind == "BASE TABLE"]
             chosen = one_of(known, table, "table", name)
-            (place,) = [(schema, own) for shown, schema, own, _ in held if shown == chosen]
+            place = place_of(chosen, [row[:3] for row in held])
             quoted = ".".join('"' + part.replace('"', '""') + '"' for part in place)
             con.execute(f"COPY (SELECT * FROM {quoted}) TO '{out}' (FORMAT parquet)")
     except duckdb.InterruptException:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jurors.errors import JurorsError, VotesError
 from jurors.quoting import without_secrets
-from jurors.votes.files.foreign.record_lines import one_of
+from jurors.votes.files.foreign.record_lines import one_of, place_of
 from jurors.votes.files.inside import split_address
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def copy_postgres(url: str, target: Path) -> None:
     with _opened(address) as con:
         held = con.execute(_LISTED).fetchall()
         chosen = one_of([shown for shown, _, _ in held], table, "table", without_secrets(address))
-        (place,) = [(schema, own) for shown, schema, own in held if shown == chosen]
-        _copy(con, place, target)
+        _copy(con, place_of(chosen, held), target)
 
 
 def _copy(con: psycopg.Connection[Any], place: tuple[str, str], target: Path) -> None:
@@ -44,7 +43,7 @@ def _copy(con: psycopg.Connection[Any], place: tuple[str, str], target: Path) ->
     rows = 0
     with con.cursor("jurors") as cursor, target.open("w", encoding="utf-8", newline="\n") as file:
         cursor.itersize = _BLOCK
-        cursor.execute(sql.SQL("SELECT row_to_json(held)::text FROM {} AS held").format(sql.Identifier(*place)))
+        cursor.execute(sql.SQL("SELECT row_to_json(held.*)::text FROM {} AS held").format(sql.Identifier(*place)))
         for (record,) in cursor:
             # Of a cell that is JSON itself, PostgreSQL keeps line ends between its parts; those in text are escaped.
             file.write(record.replace("\n", " ").replace("\r", " ") + "\n")

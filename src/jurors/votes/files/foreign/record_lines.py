@@ -22,6 +22,7 @@ def write_lines(
 ) -> None:
     """The rows under their names, one record a line; no more than what may come out of so many bytes."""
     check_names(names)
+    _refuse_cases(names)
     names = [name or "Unnamed: 0" for name in names]  # of the rows, as pandas calls it: no record has a key without one
     written, lines = 0, list[str]()
     with target.open("w", encoding="utf-8", newline="\n") as file:
@@ -35,6 +36,14 @@ def write_lines(
     if not written:
         message = f"there are column names ({', '.join(names[:12])}) but no rows below them"
         raise VotesError(message, code="empty", columns=tuple(names))
+
+
+def _refuse_cases(names: Sequence[str]) -> None:
+    """VotesError where two names differ by case alone: DuckDB would call the second of them otherwise."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if (other := seen.setdefault(name.casefold(), name)) != name:
+            raise VotesError(f"columns {other!r} and {name!r} differ by case alone; give each a name of its own")
 
 
 def plain_cell(cell: Any) -> Any:
@@ -56,6 +65,18 @@ def plain_cell(cell: Any) -> Any:
         except UnicodeDecodeError:
             raise VotesError(f"a cell holds bytes that are no text ({cell[:12]!r})") from None
     return cell if cell is None or isinstance(cell, (str, int, bool)) else str(cell)
+
+
+def place_of(chosen: str, places: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
+    """The schema and the own name of a table that is shown so; VotesError where two are.
+
+    >>> place_of("lab.votes", [("votes", "main", "votes"), ("lab.votes", "lab", "votes")])
+    ('lab', 'votes')
+    """
+    found = [(schema, own) for shown, schema, own in places if shown == chosen]
+    if len(found) > 1:
+        raise VotesError(f"there are two tables called {chosen!r}, one with the dot in its own name: rename it")
+    return found[0]
 
 
 def one_of(tables: Sequence[str], wanted: str, what: str, where: str) -> str:

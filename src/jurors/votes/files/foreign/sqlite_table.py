@@ -24,10 +24,21 @@ def copy_sqlite(path: Path, table: str, target: Path, allowed: int | None, name:
         write_lines(names, cursor, target, path.stat().st_size, allowed)
 
 
+def _way(path: Path) -> str:
+    """How to open the file: SQLite puts two files beside one with a log of changes (WAL), even only to read it.
+
+    Where the log is not there, nobody has the database open, and all of it is in the one file.
+    """
+    with path.open("rb") as file:
+        logs = file.read(20)[18:] == b"\2\2"
+    still = logs and not path.with_name(f"{path.name}-wal").exists()
+    return "mode=ro&immutable=1" if still else "mode=ro"
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as con:
+        with closing(sqlite3.connect(f"{path.as_uri()}?{_way(path)}", uri=True)) as con:
             con.execute("PRAGMA trusted_schema = OFF")
             yield con
     except sqlite3.Error as error:

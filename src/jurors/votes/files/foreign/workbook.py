@@ -139,7 +139,8 @@ def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Ite
     rows = _numbered(_parsed(sheet.iter_rows(values_only=True, **bounds)), bounds.get("min_row", 1))
     first, head = next(((k, row) for k, row in rows if _filled(row)), (0, ()))
     if not first:
-        raise VotesError(f"sheet {title!r} is empty", code="empty")
+        what = f"cells {area} of sheet {title!r} are" if area else f"sheet {title!r} is"
+        raise VotesError(f"{'the ' if area else ''}{what} empty", code="empty")
     place = _Columns(head, first, bounds.get("min_col", 1), f"{name}::{title}")
     early = []
     for k, row in rows:
@@ -246,8 +247,13 @@ def _refuse_hidden(path: Path, title: str, area: str, allowed: int | None, name:
                 )
         for row in told[title].iter_rows(**_bounds(area)):
             for cell in row:
-                if cell.data_type == "f" and found[title][cell.coordinate].value is None:
+                if cell.data_type == "f" and _is_unknown(found[title][cell.coordinate]):
                     raise VotesError(
                         f"cell {cell.coordinate} of sheet {title!r} is a formula whose value the file does not hold: "
                         "open it in Excel or LibreOffice and save it, or paste the values"
                     )
+
+
+def _is_unknown(cell: Any) -> bool:
+    """Whether a file does not hold what a formula came to; one that came to no text, "", is of the type of texts."""
+    return cell.value is None and cell.data_type != "str"
