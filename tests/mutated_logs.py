@@ -125,6 +125,12 @@ SMALL: dict[str, tuple[str, list[Any]]] = {
         {"text": "t", "_input_hash": 1, "_task_hash": 3, "options": [], "accept": ["A", "B"], "answer": "accept",
          "_session_id": "bob"}]),
     "doccano": ("ann.jsonl", [{"id": 1, "text": "t", "label": ["a", "b"], "Comments": []}]),
+    "lighttag": ("task.json", [{"id": "t", "name": "tweets", "schema": {"name": "sentiment"}, "examples": [
+        {"example_id": "e1", "content": "x", "metadata": {"topic": "law"},
+         "seen_by": [{"annotator_id": 1, "annotator": "ann"}, {"annotator_id": 2, "annotator": "bob"}],
+         "annotations": [], "classifications": [
+             {"classname": "good", "classified_by": [{"annotator_id": 1, "annotator": "ann", "timestamp": None}]},
+             {"classname": "bad", "classified_by": [{"annotator_id": 1}, {"annotator_id": 3, "annotator": "cy"}]}]}]}]),
     "judge-bench": ("data.json", [{"dataset": "d", "annotations": [{"metric": "ok", "category": "graded"}],
                                    "instances": [
         {"id": 1, "instance": "x", "annotations": {"ok": {"individual_human_scores": [1, 2]}}}]}]),

@@ -96,6 +96,7 @@ TRIED = (
     Tried("Argilla", "exports are read", WROTE, f"{SAMPLES}/argilla/make_argilla.py", "argilla", reader="argilla"),
     _export("doccano", "exports are read", "doccano", "doccano"),
     Tried("Prodigy", "exports are read", DOCUMENTED, reader="prodigy"),
+    Tried("LightTag", "results of a task are read", DOCUMENTED, reader="lighttag"),
     Tried("INCEpTION", "agreement tables are read as tables", DOCUMENTED),
     Tried("TREC", "qrels are read", DOCUMENTED, reader="trec"),
     Tried("JUDGE-BENCH", "data sets are read", DOCUMENTED, reader="judge-bench"),

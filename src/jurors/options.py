@@ -25,8 +25,8 @@ Progress: TypeAlias = Callable[[float], None]  #: told the share that is done, f
 #: the tools whose logs are read, in the order in which their readers are asked
 TOOLS = (
     "sketch", "inspect", "lm-eval", "openai-evals", "promptfoo", "mlflow", "langfuse", "langsmith", "deepeval", "opik",
-    "braintrust", "weave", "openinference", "label-studio", "argilla", "prodigy", "doccano", "trec", "judge-bench",
-    "devai", "matrix", "by-true-label",
+    "braintrust", "weave", "openinference", "label-studio", "argilla", "prodigy", "doccano", "lighttag", "trec",
+    "judge-bench", "devai", "matrix", "by-true-label",
 )  # fmt: skip
 
 

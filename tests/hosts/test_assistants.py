@@ -63,6 +63,22 @@ def test_each_tool_answers_in_markdown_or_json(folder: Path) -> None:
     assert drawn.startswith("draw,of,item,label,chance,drawn_from\n1,3,")
 
 
+def test_an_argument_that_a_tool_lacks_is_refused_not_passed_over(folder: Path) -> None:
+    votes = {"file": str(folder / "votes.csv")}
+    answers = called(
+        folder,
+        ("check", {**votes, "min_score": 0.99}),  # was answered with "OK: no alarm rang"
+        ("grade", {**votes, "item": "id"}),
+        ("audit_plan", {**votes, "items": 3}),
+        ("shred", votes),
+    )
+    assert [wrong for wrong, _ in answers] == [True] * 4
+    assert """'min_score' is no argument of its own; say {"limits": {"min_score": 0.99}}""" in answers[0][1]
+    assert """'item' is no argument of its own; say {"options": {"item": "id"}}""" in answers[1][1]
+    assert "There are: file, n, seed, options" in answers[2][1]
+    assert "Unknown tool" in answers[3][1]
+
+
 def test_numbers_and_preferences_are_graded_as_what_they_are(folder: Path) -> None:
     truth = [k * 0.37 % 3 for k in range(30)]
     rows = [f"q{k},{t:.2f},{t + 0.1 * (k % 4):.2f},{t + 0.2 * (k % 3):.2f}" for k, t in enumerate(truth)]

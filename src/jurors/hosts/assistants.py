@@ -10,11 +10,13 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import jurors
 from jurors.errors import JurorsError, OptionError, VotesError
+from jurors.names import nearest
 from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, names_of
 from jurors.tables import FORMS, Result
 from jurors.votes.files.inside import BETWEEN, split_inside
@@ -72,11 +74,34 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
         raise JurorsError(f"the tools for assistants need {error.name}: pip install 'jurors[mcp]'") from None
 
     named = Named.of(files)
-    made = MCPServer("jurors", instructions=_INSTRUCTIONS, version=jurors.__version__, log_level="WARNING")
-    for tool in (*_looking(named), *_auditing(named)):
+    tools = {tool.__name__: tool for tool in (*_looking(named), *_auditing(named))}
+
+    class Strict(MCPServer[Any]):  # type: ignore[misc]
+        """The protocol's own server passes over arguments that a tool lacks: a limit given so would seem to be kept."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            if name in tools:
+                _in_one_line(_check_arguments)(tools[name], arguments)
+            return await super().call_tool(name, arguments, context)
+
+    made = Strict("jurors", instructions=_INSTRUCTIONS, version=jurors.__version__, log_level="WARNING")
+    for tool in tools.values():
         kind = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         made.add_tool(_in_one_line(tool), annotations=kind, structured_output=False)
     return made
+
+
+def _check_arguments(tool: Callable[..., str], given: Options) -> None:
+    """OptionError where something is given that the tool does not take, with the argument that it belongs into."""
+    known = tuple(signature(tool).parameters)
+    for home, inside in (("limits", LimitOptions), ("options", TableOptions)):
+        for name in given:
+            if name not in known and home in known and name in names_of(inside):
+                shown = json.dumps({home: {name: given[name]}})
+                message = f"{name!r} is no argument of its own; say {shown}"
+                raise OptionError(message, code="unknown_option", name=name, known=known)
+    for name in given:
+        nearest(name, known, "argument", error=OptionError, code="unknown_option")
 
 
 def _looking(named: Named) -> tuple[Callable[..., str], ...]:
@@ -181,12 +206,12 @@ def _shown(result: Result, form: Form) -> str:
     return text
 
 
-def _in_one_line(tool: Callable[..., str]) -> Callable[..., str]:
+def _in_one_line(tool: Callable[..., Any]) -> Callable[..., Any]:
     """Whatever is wrong with the input, as the assistant reads it: one line that says what to do."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)
-    def told(*args: Any, **given: Any) -> str:
+    def told(*args: Any, **given: Any) -> Any:
         try:
             return tool(*args, **given)
         except JurorsError as error:

@@ -1,6 +1,7 @@
-"""The Inspect AI plug-in: a metric, a reducer, a scorer and a hook, which its entry point makes known as `jurors/…`.
+"""The Inspect AI plug-in: a metric, two reducers, a scorer and a hook, which its entry point makes known as `jurors/…`.
 
     metric   jury          what the graders of a panel are worth: calibrated scores, effective number, alarms
+    reducer  panel         a panel's majority; samples without one are shown to metrics, too
     reducer  jury          a panel's label by what earlier votes taught of its graders, in place of the majority
     scorer   jury_label    each sample's label by the whole jury of a log: `inspect score --scorer jurors/jury_label`
     hook     jurors_report the report beside each log, where JURORS_INSPECT_REPORT is set
@@ -22,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from anyio import to_thread
 from inspect_ai.hooks import Hooks, TaskEnd, hooks
-from inspect_ai.scorer import SampleScore, Score, accuracy, metric, score_reducer, scorer, stderr
+from inspect_ai.scorer import NOANSWER, SampleScore, Score, accuracy, metric, score_reducer, scorer, stderr
 
 from jurors.errors import JurorsError, OptionError
 from jurors.hosts.key_figures import key_figures
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _SAY = getLogger(__name__)
 REPORT = "JURORS_INSPECT_REPORT"  #: set it, and every log gets its report
+_WHOLE = "every_sample"  # in the metadata of a panel: its reducer leaves no sample unscored for want of a majority
 _WORDS = {"effective jurors": "effective graders"}  # as Inspect AI calls them
 
 
@@ -40,14 +42,16 @@ _WORDS = {"effective jurors": "effective graders"}  # as Inspect AI calls them
 def jury_metric(graders: Sequence[str] | None = None) -> Any:
     """What the graders of a panel are worth, told without an answer key.
 
-    The panel's votes are those that `reducer="majority"` (the default) or `"collect"` keeps. `graders` names its
-    members in the order in which they were declared; a metric cannot see them.
+    The panel's votes are those that `reducer="majority"` (the default), `"collect"` and ours keep. `graders` names its
+    members in the order in which they were declared; a metric cannot see them. Nor can it see samples that `majority`
+    leaves unscored: of an even panel it grades none, and says that `panel_reducer()` shows them.
     """
 
     def report(scores: list[SampleScore]) -> dict[str, float]:
         if not scores:  # Inspect AI asks before the first sample is scored, too
             return {}
         try:
+            _check_whole([one.score for one in scores])
             return _figures(_graded([panel_votes(one.score) for one in scores], graders), len(scores))
         except JurorsError as error:
             _SAY.warning("the jury of %d scores was not graded: %s", len(scores), error)
@@ -58,10 +62,28 @@ def jury_metric(graders: Sequence[str] | None = None) -> Any:
 
 def panel_votes(score: Score) -> list[Any] | None:
     """The votes of a panel's members in order, None for no vote; None where the score is no panel's."""
-    panel = (score.metadata or {}).get("panel")
-    if isinstance(panel, Mapping) and isinstance(panel.get("votes"), list):
-        return [None if _is_unscored(vote) else vote for vote in panel["votes"]]
+    votes = _panel(score).get("votes")
+    if isinstance(votes, list):
+        return [None if _is_unscored(vote) else vote for vote in votes]
     return list(score.value) if isinstance(score.value, list) else None
+
+
+def _check_whole(scores: Sequence[Score]) -> None:
+    """Refuse an even panel by `majority`: its ties are kept from metrics, and what is left agrees too well."""
+    from jurors import VotesError
+
+    own = [score for score in scores if not isinstance(score.value, list) and not _panel(score).get(_WHOLE)]
+    panels = [votes for score in own if (votes := panel_votes(score)) is not None]
+    todo = "samples on which no label has more than half of the votes; reduce the panel with jurors' panel_reducer()"
+    if any(len(votes) % 2 == 0 for votes in panels):
+        raise VotesError(f'an even panel reduced by "majority" shows metrics no {todo}')
+    if len({vote for votes in panels for vote in votes}) > 2:
+        _SAY.warning('of %d scores: a panel reduced by "majority" shows metrics no %s', len(scores), todo)
+
+
+def _panel(score: Score) -> Mapping[str, Any]:
+    panel = (score.metadata or {}).get("panel")
+    return panel if isinstance(panel, Mapping) else {}
 
 
 def _graded(panels: Sequence[list[Any] | None], graders: Sequence[str] | None) -> Evaluation:
@@ -95,6 +117,24 @@ def _figures(evaluation: Evaluation, scores: int) -> dict[str, float]:
     return {" of ".join((_WORDS.get(what, what), *who)): one for (what, *who), one in key_figures(evaluation).items()}
 
 
+@score_reducer(name="jurors/panel")  # type: ignore[untyped-decorator]
+def panel_reducer() -> Any:
+    """A panel's majority, or "N" (no answer) where there is none, so that metrics see these samples, too.
+
+    Inspect AI's own `majority` leaves them unscored, and shows metrics none such.
+    """
+
+    def reduce(scores: list[Score]) -> Score:
+        return _reduced(scores, _majority)
+
+    return reduce
+
+
+def _majority(said: list[Any]) -> Any:
+    value, most = Counter(vote for vote in said if vote is not None).most_common(1)[0]
+    return value if most * 2 > len(said) else NOANSWER
+
+
 @score_reducer(name="jurors/jury")  # type: ignore[untyped-decorator]
 def jury_reducer(votes: str, graders: Sequence[str]) -> Any:
     """A panel's label by the jury: what earlier votes taught of its graders, not who are more.
@@ -105,14 +145,19 @@ def jury_reducer(votes: str, graders: Sequence[str]) -> Any:
     learnt = cache(lambda: _learnt(votes, graders))
 
     def reduce(scores: list[Score]) -> Score:
-        said = [None if _is_unscored(score.value) else score.value for score in scores]
-        if len(said) != len(graders):
-            raise OptionError(f"{len(said)} graders voted, and {len(graders)} are named: {', '.join(graders)}")
-        value = math.nan if all(vote is None for vote in said) else learnt()(said)
-        beside = {**(scores[0].metadata or {}), "panel": {"votes": said}}
-        return Score(value=value, answer=scores[0].answer, explanation=scores[0].explanation, metadata=beside)
+        if len(scores) != len(graders):
+            raise OptionError(f"{len(scores)} graders voted, and {len(graders)} are named: {', '.join(graders)}")
+        return _reduced(scores, lambda said: learnt()(said))
 
     return reduce
+
+
+def _reduced(scores: Sequence[Score], label: Callable[[list[Any]], Any]) -> Score:
+    """A panel's score, with the votes beside it; unscored where nobody voted."""
+    said = [None if _is_unscored(score.value) else score.value for score in scores]
+    value = math.nan if all(vote is None for vote in said) else label(said)
+    beside = {**(scores[0].metadata or {}), "panel": {"votes": said, _WHOLE: True}}
+    return Score(value=value, answer=scores[0].answer, explanation=scores[0].explanation, metadata=beside)
 
 
 def _learnt(votes: str, graders: Sequence[str]) -> Callable[[list[Any]], Any]:

@@ -1,7 +1,8 @@
 """What people export from tracing and annotation tools: whose votes they are, and that nothing else is taken for them.
 
 The samples were written by the tools' own packages (`make_exports.py`). The rest is written by hand: other shapes of
-the same exports, and after their documentation Prodigy, TREC and INCEpTION; after its `data/example.json`, JUDGE-BENCH.
+the same exports, and after their documentation Prodigy, LightTag, TREC and INCEpTION; after its `data/example.json`,
+JUDGE-BENCH.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 from mutated_logs import SMALL
-from other_tools import SAMPLES, one_line, recognised_as, said
+from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
 from jurors import VotesError, read_votes
 from jurors.votes.readers import by_true_label, load_reader, log_files
@@ -33,6 +34,24 @@ def metric(name: str, success: Any, model: str = "gpt", **more: Any) -> dict[str
 
 def task(annotator: str, **more: Any) -> dict[str, Any]:
     return {"text": "t", "_input_hash": 5, "_task_hash": 7, "_annotator_id": annotator, "answer": "accept", **more}
+
+
+def classes(**given: list[str]) -> list[dict[str, Any]]:
+    """LightTag's classifications of an example, by class: who gave it."""
+    own = {"definition_id": "t", "example_id": "e", "class_id": "c"}
+    return [{**own, "classname": name, "classified_by": people(*who)} for name, who in given.items()]
+
+
+def people(*names: str) -> list[dict[str, Any]]:
+    return [{"annotator_id": 7, "timestamp": None, "annotator": name} for name in names]
+
+
+def tagged(schema: str, *examples: list[dict[str, Any]], seen: tuple[str, ...] = ()) -> dict[str, Any]:
+    """LightTag's result of a task: what was said of each example, which has a tag on a span as well."""
+    span = {"start": 0, "end": 4, "tag": "PERSON", "value": "Anna", "annotated_by": people("dan")}
+    own = {"content": "Anna wins.", "metadata": {"topic": "law"}, "annotations": [span], "seen_by": people(*seen)}
+    numbered = [{"example_id": f"e{k}", **own, "classifications": given} for k, given in enumerate(examples, 1)]
+    return {"id": "t", "name": "a task", "schema": {"name": schema}, "relations": [], "examples": numbered}
 
 
 CHOICE = {"options": [{"id": "A"}, {"id": "B"}]}
@@ -116,6 +135,14 @@ READ: dict[str, tuple[str, Any, dict[str, dict[Any, Any]]]] = {
         "prodigy", [task("ann", label="SPAM"), task("bob", label="SPAM", answer="reject")],
         {"ann": {7: "accept"}, "bob": {7: "reject"}},
     ),
+    "lighttag": (
+        "lighttag", tagged("tone", classes(good=["ann", "bob"], bad=["cy"]), classes(bad=["ann"]), seen=("ann", "bob")),
+        {"ann": {"e1": "good", "e2": "bad"}, "bob": {"e1": "good", "e2": None}, "cy": {"e1": "bad"}},
+    ),
+    "lighttag, several classes at once": (
+        "lighttag", tagged("topics", classes(sport=["ann"], law=["ann", "bob"])),
+        {"ann": {"e1": "law+sport"}, "bob": {"e1": "law"}},
+    ),
     "judge-bench": (
         "judge-bench",
         {"dataset": "d", "annotations": [{"metric": "fluency", "category": "graded", "worst": 1, "best": 7}],
@@ -148,6 +175,11 @@ REFUSED: dict[str, tuple[str, Any, str]] = {
     "spans": ("prodigy", [task("ann", spans=[{"start": 0}], _view_id="ner_manual")], "asks for no label .*ner_manual"),
     "a strange answer": ("prodigy", [task("ann", label="A", answer="maybe")], "'answer' is 'maybe'"),
     "another feedback": ("weave", [{"feedback_type": "x", "weave_ref": "c", "payload": {}}], "no vote: .* .'x'. are"),
+    "spans alone": ("lighttag", tagged("NER", [], [], seen=("ann",)), "no classes of whole examples; tags of spans"),
+    "a class without a name": ("lighttag", tagged("tone", [{"classified_by": []}]), "1: there is no .*classname'"),
+    "a class by nobody": (
+        "lighttag", tagged("tone", [{"classname": "good", "classified_by": [{}]}]), "there is no .*annotator_id'",
+    ),
     "uneven scores": (
         "judge-bench",
         {"dataset": "d", "annotations": [{"metric": "m", "category": "graded"}], "instances": [
@@ -218,6 +250,32 @@ def test_doccano_writes_a_file_per_annotator(tmp_path: Path) -> None:
         read_votes(together)
 
 
+def test_lighttag_schemas_are_questions_and_tasks_of_one_are_read_together(tmp_path: Path) -> None:
+    tasks = {"one": tagged("tone", classes(good=["ann", "bob"])), "two": tagged("tone", classes(bad=["cy"]))}
+    for name, task in {**tasks, "ner": tagged("NER", [])}.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(task))
+    assert recognised_as(tmp_path) == "lighttag"
+    assert said(tmp_path, load_reader("lighttag")) == {
+        "ann": {"e1": "good"},
+        "bob": {"e1": "good"},
+        "cy": {"e1": "bad"},
+    }
+    (tmp_path / "two.json").write_text(json.dumps(tagged("topic", classes(law=["cy"]))))
+    with pytest.raises(VotesError, match="2 questions are asked: tone, topic; choose one with --from lighttag:t"):
+        read_votes(tmp_path)
+    assert read_votes(tmp_path, tool="lighttag:topic").jurors == ("cy",)
+
+
+def test_lighttag_annotators_without_a_name_have_a_number_and_metadata_can_be_groups(tmp_path: Path) -> None:
+    task = tagged("tone", classes(good=["ann", "bob"]))
+    task["examples"][0]["classifications"][0]["classified_by"][1]["annotator"] = None
+    (tmp_path / "task.json").write_text(json.dumps(task))
+    records = load_reader("lighttag").read(files_of(tmp_path / "task.json"))
+    assert records.juror == ["ann", "annotator 7"]
+    assert records.fields == {"metadata.topic": [("e1", "law")]}
+    assert records.texts == {"e1": {"text": "Anna wins."}}
+
+
 def test_qrels_of_several_judges_are_grades_of_documents(tmp_path: Path) -> None:
     (tmp_path / "gpt.qrels").write_text("q1 0 d1 3\nq1 0 d2 0\n")
     (tmp_path / "nist.qrels").write_text("q1\t0\td1\t2\n")
@@ -231,7 +289,9 @@ def test_qrels_of_several_judges_are_grades_of_documents(tmp_path: Path) -> None
         read_votes(tmp_path)
 
 
-@pytest.mark.parametrize("tool", ["langfuse", "langsmith", "deepeval", "opik", "braintrust", "weave", "prodigy"])
+@pytest.mark.parametrize(
+    "tool", ["langfuse", "langsmith", "deepeval", "opik", "braintrust", "weave", "prodigy", "lighttag"]
+)
 def test_a_file_cut_short_or_of_another_tool_is_one_line(tmp_path: Path, tool: str) -> None:
     name, records = SMALL[tool]
     for broken in (json.dumps(records[0])[:-9], "[]", "{}", '[{"item": 1, "juror": "a", "label": "x"}]', "[" * 99_999):

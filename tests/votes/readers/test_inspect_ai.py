@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
-from jurors import VotesError, label, read_votes
+from jurors import VotesError, grade, label, read_votes
 from jurors.votes.item_texts import read_item_texts
 from jurors.votes.readers import inspect_ai
 from jurors.votes.readers.archive import Archive
@@ -214,13 +214,32 @@ def test_a_list_of_values_is_refused(logs: Path) -> None:
         said(logs / "listed", inspect_ai)
 
 
+JUDGES = [f"mockllm/{name}" for name in ("sharp", "fair", "plain", "poor")]
+
+
 def test_the_metric_reports_what_the_graders_are_worth(logs: Path) -> None:
-    figures = json.loads((logs / "jury" / "metrics.json").read_text())["majority"]
-    scores = [figures[f"score of mockllm/{name}"] for name in ("sharp", "fair", "plain", "poor")]
-    assert scores[0] == max(scores)
-    assert scores[3] == min(scores)
-    assert 1 <= figures["effective graders"] <= 4
+    figures = json.loads((logs / "jury" / "metrics.json").read_text())["panel"]
+    (log,) = (logs / "jury" / "first").glob("*.eval")
+    told = grade(log).calibrated
+    assert told is not None
+    assert {name: figures[f"score of {name}"] for name in JUDGES} == pytest.approx(dict(told.score))
     assert {"accuracy", "wrong labels", "alarms", "warnings"} < set(figures)
+
+
+def test_samples_without_a_majority_are_shown_to_the_metric_or_it_says_that_they_are_missing(logs: Path) -> None:
+    """Inspect AI keeps them from metrics where `majority` reduces: of an even panel, what is left agrees too well."""
+    made = json.loads((logs / "jury" / "metrics.json").read_text())
+    (log,) = (logs / "jury" / "first").glob("*.eval")
+    votes = said(log, inspect_ai)
+    tied = {item for item in votes["mockllm/sharp"] if sum(votes[name][item] == "C" for name in JUDGES) == 2}
+    assert {item for item, value in made["values"].items() if value == "N"} == tied
+    assert made["seen of 4"] == len(made["values"]) - len(tied) < made["seen of 3"] == len(made["values"])
+    assert set(made["majority of 4"]) == {"accuracy"}
+    (line,) = made["told of 4"]
+    assert line.startswith(f"the jury of {made['seen of 4']} scores was not graded: an even panel reduced by")
+    assert "panel_reducer()" in line
+    assert "wrong labels" in made["majority of 3"]
+    assert not any("panel_reducer" in line for line in made["told of 3"])
 
 
 def test_the_plug_in_labels_by_the_jury_and_keeps_the_votes(logs: Path) -> None:

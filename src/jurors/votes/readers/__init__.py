@@ -45,6 +45,7 @@ READERS: dict[str, str] = {
     "argilla": "argilla",
     "prodigy": "prodigy",
     "doccano": "doccano",
+    "lighttag": "lighttag",
     "trec": "trec",
     "judge-bench": "judge_bench",
     "devai": "devai",

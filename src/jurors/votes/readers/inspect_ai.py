@@ -32,7 +32,8 @@ _SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")  # the second form
 _LETTERS = {1: "C", 0: "I", 0.5: "P"}  # as Inspect AI itself reads them
 _GRADED = ("model_graded_qa", "model_graded_fact")
 OWN_LABEL = "jury_label"  #: our scorer, whose label is what the others' votes were worth together
-_KEEPS_VOTES = ("", "majority", "jury")  # reducers that write a panel's votes beside its score; "" is the default
+#: reducers that write a panel's votes beside its score; "" is the default
+_KEEPS_VOTES = ("", "majority", "panel", "jury")
 
 
 def recognises(files: Files) -> bool:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from logging import LogRecord
 from logging.handlers import QueueHandler
 from pathlib import Path
@@ -18,7 +19,7 @@ from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, accuracy, model_graded_qa
 
 from jurors.hosts import inspect_jury
-from jurors.hosts.inspect_jury import jury_label, jury_metric, jury_reducer
+from jurors.hosts.inspect_jury import jury_label, jury_metric, jury_reducer, panel_reducer
 
 ITEMS = 40
 GRADERS = {"sharp": 0.95, "fair": 0.85, "plain": 0.8, "poor": 0.6}  # how often each is right
@@ -63,8 +64,8 @@ def main(folder: Path) -> None:
     samples = [Sample(id=f"q{k}", input=f"question {k} ?", target="yes") for k in range(ITEMS)]
     model, judges, made = mock("model", ["yes"] * ITEMS), graders(), dict[str, Any]()
 
-    def run(place: str, reducer: Any, *metrics: Any) -> Any:
-        panel = model_graded_qa(model=judges, reducer=reducer)
+    def run(place: str, reducer: Any, *metrics: Any, size: int = len(NAMES)) -> Any:
+        panel = model_graded_qa(model=judges[:size], reducer=reducer)
         task = Task(dataset=MemoryDataset(samples), scorer=panel, metrics=[accuracy(), *metrics])
         (log,) = eval(task, model=model, log_dir=str(folder / place), display="none")
         assert log.status == "success", log.error
@@ -74,10 +75,18 @@ def main(folder: Path) -> None:
         return {name: metric.value for score in log.results.scores for name, metric in score.metrics.items()}
 
     os.environ["JURORS_INSPECT_REPORT"] = "1"
-    first = run("first", "majority", jury_metric(NAMES))
+    first = run("first", panel_reducer(), jury_metric(NAMES))
     del os.environ["JURORS_INSPECT_REPORT"]
     path = str(next((folder / "first").glob("*.eval")))
-    made["majority"] = figures(first)
+    made["panel"] = figures(first)
+    made["values"] = {sample.id: sample.scores["model_graded_qa"].value for sample in first.samples}
+    for size in (3, 4):
+        shown = run(f"majority of {size}", "majority", jury_metric(NAMES[:size]), size=size)
+        made[f"majority of {size}"] = figures(shown)
+        voted = [SampleScore(score=sample.scores["model_graded_qa"]) for sample in shown.samples]
+        seen = [one for one in voted if one.score.value in ("C", "I")]  # Inspect AI shows a metric no others
+        made[f"seen of {size}"] = len(seen)
+        _, made[f"told of {size}"] = told(partial(jury_metric(NAMES[:size]), seen))
     labelled = score(first, jury_label(path), action="append", display="none")
     made["labels"] = {sample.id: sample.scores["jury_label"].value for sample in labelled.samples}
     again = score(labelled, jury_label(path), action="append", display="none")  # as "jury_label1"
