@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jurors.numbers import equal_rows as module
+from jurors.numbers.arrays import Codes
 from jurors.numbers.equal_rows import equal_rows, row_numbers
 
 
@@ -18,7 +19,7 @@ from jurors.numbers.equal_rows import equal_rows, row_numbers
 )
 def test_equal_rows_are_what_sorting_finds(rows: int, width: int, kinds: int, low: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    codes = rng.integers(low, kinds, (rows, width)).astype(np.int8 if kinds < 127 else np.int16)
+    codes: Codes = rng.integers(low, kinds, (rows, width)).astype(np.int8 if kinds < 127 else np.int16)
     codes[rows // 2 :] = codes[: rows - rows // 2]
     for table in (codes, np.asfortranarray(codes)):
         distinct, place, sizes = equal_rows(table, kinds)
