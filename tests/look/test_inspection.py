@@ -523,6 +523,35 @@ def test_frames_votes_and_sketches_are_inspected_without_commands() -> None:
         assert "240 of 240 possible" in str(found)
 
 
+@pytest.mark.parametrize("matrix", [wide(), tuple(wide()), np.array(wide()), np.array(wide(), dtype=object)])
+def test_a_matrix_is_inspected(matrix: Any) -> None:
+    found = inspect(matrix)
+    assert (found.format, found.items, found.jurors, found.votes, found.steps) == (
+        "matrix", 60, ("1", "2", "3", "4"), 240, (),
+    )  # fmt: skip
+    assert inspect(matrix, drop="4").jurors == ("1", "2", "3")
+
+
+def test_codes_of_a_matrix_without_a_vote_are_none() -> None:
+    found = inspect(np.array([[0, 1, -1], [1, 1, 0]] * 9))
+    assert (found.votes, found.labels) == (45, {0: 18, 1: 27})
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3, 3)])
+def test_a_matrix_without_a_vote_is_inspected(shape: tuple[int, int]) -> None:
+    found = inspect(np.full(shape, -1))
+    assert (found.votes, found.labels) == (0, {})
+    assert found.obstacles
+    assert "None" not in str(found)
+
+
+@pytest.mark.parametrize("source", [5, None, {"a": 1}, b"abc", [1, 2], np.zeros(3), np.zeros((2, 2, 2))])
+def test_what_holds_no_votes_is_refused_in_a_line(source: Any) -> None:
+    with pytest.raises(VotesError, match=r"give a path, a dataframe, a matrix|needs 2 dimensions") as refused:
+        inspect(source)
+    assert "\n" not in str(refused.value)
+
+
 def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(main, ["inspect", "-"], input=csv_of("ann,bob,cy", wide(jurors=3)))
     assert result.exit_code == 0

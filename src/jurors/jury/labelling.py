@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from jurors.evaluate import Alarm, Evaluation, Partition
 from jurors.evaluate.ordered.item_levels import ItemLevels, item_levels
 from jurors.jury.review import VOTE_OF, Teaching, in_short, votes_on
+from jurors.numbers.arrays import Codes
 from jurors.tables import Columns, Drawable, Table, row_documents
 from jurors.votes import Label, Votes
 from jurors.votes.item_texts import ItemTexts
+from jurors.votes.label_codes import code_type
 
 _LEVELS = ("median", "expected", "low", "high")
 _OWN = ("item", "label", "probability", *_LEVELS, "group", "teaches", "why")  # columns that no text may be called
@@ -29,7 +32,7 @@ class Labelling(Drawable):
 
     items: NDArray[Any]
     labels: tuple[Label, ...]
-    codes: NDArray[np.int64]  #: the chosen label of each item, as a position in `labels`
+    codes: Codes  #: the chosen label of each item, as a position in `labels`
     probability: NDArray[np.float64]  #: that the chosen label is right
     method: str
     partition: Partition
@@ -170,6 +173,25 @@ class Labelling(Drawable):
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
 
 
+class _WhenAsked:
+    """A field that may be given as a function: it is called when somebody first reads the field."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, result: Any, owner: type | None = None) -> Any:
+        value = vars(result)[self.name]
+        if callable(value):
+            value = vars(result)[self.name] = value()
+        return value
+
+    def __set__(self, result: Any, value: Any) -> None:
+        vars(result)[self.name] = value
+
+
+Labelling.items = _WhenAsked("items")  # type: ignore[assignment]  # items without names are a million numbers
+
+
 def _beginning(text: str) -> str:
     """What fits into a line."""
     line = " ".join(text.split())
@@ -191,10 +213,11 @@ def label_rows(
 ) -> Labelling:
     """Give every row of the votes the label of its decision tuple; of ordered levels also an interval, so sure."""
     is_ordered = votes.scale == "ordinal" and not partition.is_sure_of_itself
+    numbered: Any = partial(np.arange, votes.rows)  # and no hold on the votes
     return Labelling(
-        items=votes.item_names(),
+        items=numbered if votes.items is None else votes.items,
         labels=votes.labels,
-        codes=partition.chosen[tuple_of_row],
+        codes=partition.chosen.astype(code_type(len(votes.labels))).take(tuple_of_row),
         probability=np.take(partition.probability, tuple_of_row, axis=0),
         partition=partition,
         counts=votes.counts,

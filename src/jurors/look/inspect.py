@@ -46,7 +46,8 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
 
     Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
-    there is nothing to see. The options are those of `read_votes`; a dataframe, `Votes` or a `Sketch` will do too.
+    there is nothing to see. The options are those of `read_votes`; a dataframe, an items x jurors matrix, `Votes` or a
+    `Sketch` will do too.
     """
     if (pairs := compared_frame(source, Reading.of(reading))) is not None:
         return pairs
@@ -91,12 +92,13 @@ def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
 
     if isinstance(source, Votes):
         return Opened(votes=as_votes(source, **reading), layout="votes", format="Votes")
-    if isinstance(source, (str, os.PathLike, list, tuple)) or hasattr(source, "read"):
+    several = source if isinstance(source, (list, tuple)) else (source,)
+    if all(isinstance(one, (str, os.PathLike)) or hasattr(one, "read") for one in several):
         return None
     if isinstance(source, Sketch):
         return Opened(votes=as_votes(source, **reading), layout="sketch", format="Sketch")
-    if not is_frame(source):
-        return None
+    if not is_frame(source):  # a matrix; whatever holds no votes is refused
+        return Opened(votes=as_votes(source, **reading), layout="votes", format="matrix")
     name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
     votes = Votes.from_frame(source, **reading)
     if not hasattr(type(source), "columns"):  # a stream, which can be read only once
@@ -186,7 +188,7 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
         scale_why=votes.scale_why,
         votes=total,
         density=total / max(votes.total * len(votes.jurors), 1),
-        votes_per_juror=Spread.of(said.sum(axis=1)),
+        votes_per_juror=Spread.of(said.sum(axis=1)) if votes.jurors else None,
         votes_per_item=Spread.of(by_row[weights > 0], weights[weights > 0]) if votes.total else None,
         overlap=overlap,
         duplicates=opened.duplicates,

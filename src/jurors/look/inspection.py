@@ -118,8 +118,8 @@ class Inspection(Result):
         rows = [("items", f"{self.items:,}"), ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")]
         cells = (self.items or 0) * len(self.jurors)
         rows.append(("votes", f"{self.votes:,} of {cells:,} possible ({self.density:.1%})"))
-        rows.append(("by juror", str(self.votes_per_juror)))
-        rows.append(("by item", str(self.votes_per_item)))
+        spreads = (("by juror", self.votes_per_juror), ("by item", self.votes_per_item))
+        rows += [(name, str(spread)) for name, spread in spreads if spread is not None]
         rows.append(("labels", self._labels()))
         rows.append(kind)
         rows += [("asked again", _steady(juror, own)) for juror, own in list(self.repeats.items())[:_SHOWN]]

@@ -30,5 +30,5 @@ def long_step(start: Floats, once: Floats, twice: Floats, longest: float = math.
     bend = twice - once - step
     moved, bent = np.einsum("...p,...p->...", step, step), np.einsum("...p,...p->...", bend, bend)
     size = np.sqrt(np.divide(moved, bent, out=np.ones_like(moved), where=bent > 0))
-    a = np.clip(size, 1.0, longest)[..., None]
-    return np.asarray(start + 2.0 * a * step + a**2 * bend)
+    a = np.minimum(np.maximum(size, 1.0), longest)[..., None]
+    return np.asarray(start + 2.0 * a * step + a * a * bend)

@@ -15,6 +15,7 @@ import numpy as np
 
 from jurors.errors import SketchError, VotesError
 from jurors.names import positions, some
+from jurors.numbers.equal_rows import equal_rows, row_numbers
 from jurors.options import Reading, TableOptions
 from jurors.sketch.merge import merge_votes
 from jurors.votes import Label, Votes
@@ -25,11 +26,7 @@ from jurors.votes.label_codes import checked_counts, code_type, is_missing, orde
 from jurors.votes.scales.recognition import recognised
 
 if TYPE_CHECKING:
-    from jurors.numbers.arrays import Codes, Integers
-
-_KEY_BITS = 62
-_EXACT = 1 << 24  # whole numbers below are exact in single precision
-_BLOCK = 1 << 15  # rows that stay in the processor's cache
+    from jurors.numbers.arrays import Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +199,7 @@ class Sketch:
         if size**width > 1 << 26:
             raise SketchError(f"{size}^{width} cells are too many for a table")
         table = np.zeros(size**width, dtype=np.int64)
-        np.add.at(table, _horner(self.tuples.codes, size), self.counts)  # a sparse sketch may repeat a tuple
+        np.add.at(table, row_numbers(self.tuples.codes, size), self.counts)  # a sparse sketch may repeat a tuple
         return table.reshape((size,) * width)
 
     # -- other shapes -----------------------------------------------------------------------------------
@@ -326,53 +323,13 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
         return Sketch(set_apart(counted.tuples)), places
     if not votes.is_dense or not len(votes.jurors):
         return Sketch(replace(votes, items=None, counts=votes.weights)), np.arange(votes.rows)
-    codes = votes.codes
-    first, inverse, sizes = _group(codes, len(votes.labels))
+    distinct, inverse, sizes = equal_rows(votes.codes, len(votes.labels))
     # bincount with weights would round above 2^53, so counts are added as integers.
     if weights is not None:
-        sizes = np.zeros(len(first), dtype=np.int64)
+        sizes = np.zeros(len(distinct), dtype=np.int64)
         np.add.at(sizes, inverse, weights)
     own = None if votes.repeats is None else votes.repeats.counted(inverse)
-    distinct = replace(votes, rows=len(first), items=None, counts=sizes, repeats=own, _dense=codes[first], _sparse=None)
+    tuples = replace(votes, rows=len(distinct), items=None, counts=sizes, repeats=own, _dense=distinct, _sparse=None)
     if weights is None:  # nobody can tell later whether these are counts of rows
-        distinct = with_findings(distinct, list(repeated_rows(distinct)))
-    return Sketch(distinct), inverse
-
-
-def _group(codes: Codes, labels: int) -> tuple[Integers, Integers, Integers]:
-    """For equal rows: a row of each group (groups in lexicographic order), every row's group, the group sizes."""
-    rows, width = codes.shape
-    base = labels + 1  # -1, no vote, is a digit too
-    if width * np.log2(base) < _KEY_BITS:
-        keys = _horner(codes, base) + (base**width - 1) // labels if labels else np.zeros(rows, dtype=np.int64)
-        if base**width <= max(4 * rows, 1 << 12):
-            sizes = np.bincount(keys, minlength=base**width)
-            present = np.flatnonzero(sizes)
-            rank = np.zeros(base**width, dtype=np.int64)
-            rank[present] = np.arange(len(present))
-            first = np.zeros(base**width, dtype=np.int64)
-            first[keys] = np.arange(rows)
-            return first[present], rank[keys], sizes[present]
-        _, first, inverse, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        return first, inverse, sizes
-    shifted = np.ascontiguousarray(codes + 1).astype(">u4" if codes.dtype.itemsize > 1 else np.uint8)
-    packed = shifted.view(np.dtype((np.void, shifted.dtype.itemsize * width))).ravel()
-    _, first, inverse, sizes = np.unique(packed, return_index=True, return_inverse=True, return_counts=True)
-    return first, inverse, sizes
-
-
-def _horner(codes: Codes, base: int) -> Integers:
-    """Each row read as a number in this base."""
-    if base ** codes.shape[1] < _EXACT:  # a product is three times as fast
-        digits = np.array([base**k for k in range(codes.shape[1] - 1, -1, -1)], dtype=np.float32)
-        keys = np.empty(len(codes), dtype=np.int64)
-        for start in range(0, len(codes), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            with np.errstate(invalid="ignore"):  # OpenBLAS may flag lanes that are not ours (numpy issue 24067)
-                keys[part] = codes[part].astype(np.float32) @ digits
-        return keys
-    keys = codes[:, 0].astype(np.int64)
-    for column in range(1, codes.shape[1]):
-        keys *= base
-        keys += codes[:, column]
-    return keys
+        tuples = with_findings(tuples, list(repeated_rows(tuples)))
+    return Sketch(tuples), inverse

@@ -159,7 +159,7 @@ def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> t
         codes = cells.astype(code_type(len(labels)))
         return (np.maximum(codes, NO_VOTE) if low < NO_VOTE else codes), labels
     if high < 16:  # few codes: compare with each, far cheaper than sorting the cells
-        present = [value for value in range(high + 1) if (cells == value).any()]
+        present = [value for value in range(high + 1) if value in (low, high) or (cells == value).any()]
     else:
         present = [int(v) for v in np.unique(cells) if v >= 0]
     kind = code_type(len(present))

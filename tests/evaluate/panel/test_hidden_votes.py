@@ -175,9 +175,7 @@ def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -
     codes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (-1, 0, 1)])
     data = Incidence.from_codes(codes, np.arange(20, 32), labels=2)
     visible, hidden, _ = hidden_votes.hide(data)
-    folded = hidden_votes.fold_equal(visible, hidden)
-    assert folded is not None
-    fewer, noted = folded
+    fewer, noted, _ = hidden_votes.hide(data, fold_equal=True)
     assert len({tuple(row) for row in fewer.matrix[0].tolist()}) == fewer.rows < visible.rows
     for fold in range(4):
         whole, part = (votes.counts(votes.weights[:, None]) for votes in (visible, fewer))
@@ -186,12 +184,13 @@ def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -
         assert (fewer.matrix[0][noted.seen[at_fold]] == visible.matrix[fold][hidden.row[at_fold]]).all()
     ends = [first_parameters(pose(votes, "confusion", 2.0)) for votes in (visible, fewer)]
     assert ends[0].flat == pytest.approx(ends[1].flat)
-    one, other = (h.chances(pose(v, "confusion", 2.0), ends[0]) for v, h in ((visible, hidden), folded))
+    one, other = (h.chances(pose(v, "confusion", 2.0), ends[0]) for v, h in ((visible, hidden), (fewer, noted)))
     assert one == pytest.approx(other)
     few = Incidence.from_codes(codes, np.full(12, 2), labels=2)
-    assert hidden_votes.fold_equal(*hidden_votes.hide(few)[:2]) is None  # nothing is crowded
-    sparse = hidden_votes.hide(as_sparse(data))
-    assert hidden_votes.fold_equal(*sparse[:2]) is None
+    for alone in (few, as_sparse(data)):  # nothing is crowded; sparse votes stay as they are
+        visible, hidden, rows = hidden_votes.hide(alone, fold_equal=True)
+        assert visible.rows == len(rows)
+        assert (hidden.seen == hidden.row).all()
 
 
 def test_items_left_over_start_at_another_group_each_time() -> None:

@@ -48,7 +48,7 @@ def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
     visible, hidden, _ = hide(DATA, 1)
     problems = {model: pose(visible, model, 2.0) for model in MODELS}
     ends = {model: _End(problem, first_parameters(problem), 0, True) for model, problem in problems.items()}
-    contest = _Contest.judge(ends, hidden, visible)
+    contest = _Contest.judge(ends, hidden)
     assert contest.models == list(MODELS)
     touched = sorted(set(hidden.row.tolist()))
     assert np.flatnonzero(contest.items).tolist() == touched

@@ -10,8 +10,8 @@ The model is told in `latent`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ class Parameters:
     They are as precise as the matrix of votes: single precision for sparse panels, whose tables of many jurors took as
     long as the votes.
 
-    Its parts are views, made once: small panels take hundreds of steps, and looking parts up was a fifth of their time.
+    Its parts are views, made once: small panels take hundreds of steps, each of which takes as long as its calls.
     """
 
     flat: Floats  #: (stack, all parameters): prior, table, away, one after the other
@@ -44,42 +44,44 @@ class Parameters:
     labels: int
 
     @classmethod
-    def join(cls, prior: Floats, table: Floats, away: Floats | None, jurors: int, labels: int) -> Parameters:
-        """Put the parts into one vector per fit, as precise as the table."""
-        parts = [prior, table.reshape(len(table), -1), *([] if away is None else [away])]
+    def join(cls, prior: Floats, table: Floats, odds: Floats | None, jurors: int, labels: int) -> Parameters:
+        """Put probabilities, and the odds of h_j, into one vector of logarithms per fit, as precise as the table."""
+        parts = [np.log(part) for part in (prior, table.reshape(len(table), -1), odds) if part is not None]
         return cls(np.concatenate(parts, axis=1, dtype=table.dtype, casting="same_kind"), jurors, labels)
 
-    @cached_property
+    @property
     def has_strata(self) -> bool:
         """Whether items are easy or hard."""
         return bool(self.flat.shape[1] != self.labels * (1 + self.jurors * self.labels))
 
     @cached_property
+    def _views(self) -> tuple[Floats, Floats, Floats]:
+        flat, strata = self.flat, self.has_strata
+        first, rows, cells = self.labels * (1 + strata), self.labels + strata, self.jurors * self.labels
+        last = first + rows * cells
+        return flat[:, :first], flat[:, first:last].reshape(-1, rows, cells), flat[:, last:]
+
+    @property
     def prior(self) -> Floats:
         """Log p_k, (stack, classes), k = stratum*labels + label."""
-        return self.flat[:, : self.labels * (1 + self.has_strata)]
+        return self._views[0]
 
-    @cached_property
+    @property
     def table(self) -> Floats:
         """Log K_j[l][r], (stack, labels, jurors*labels); with strata one more row, log g_j[r]."""
-        rows, cells = self.labels + self.has_strata, self.jurors * self.labels
-        first = self.labels * (1 + self.has_strata)
-        return self.flat[:, first : first + rows * cells].reshape(-1, rows, cells)
+        return self._views[1]
 
-    @cached_property
+    @property
     def away(self) -> Floats:
         """Logit h_j, (stack, jurors); only with strata."""
-        return self.flat[:, -self.jurors :]
+        return self._views[2]
 
     @cached_property
-    def looks(self) -> Floats:
-        """K_j[l][r], and with strata g_j[r]: the table's exponentials."""
-        return np.exp(self.table)
-
-    @cached_property
-    def away_cells(self) -> Floats:
-        """The chance h_j to look away, once for every cell of a row: (stack, 1, jurors*labels)."""
-        return np.repeat(1.0 / (1.0 + np.exp(-self.away)), self.labels, axis=1)[:, None, :]
+    def chances(self) -> tuple[Floats, Floats, Floats]:
+        """With strata: K_j[l][r], g_j[r], and the chance h_j to look away once for every cell of a row."""
+        looks = np.exp(self.table)
+        away = (1.0 / (1.0 + np.exp(-self.away))).repeat(self.labels, axis=1)[:, None]
+        return looks[:, :-1], looks[:, -1:], away
 
     @property
     def is_tied(self) -> bool:
@@ -91,10 +93,14 @@ class Parameters:
 
     def panel(self, index: int) -> Parameters:
         """Pick one fit of the stack."""
-        return Parameters(self.flat[index][None], self.jurors, self.labels)
+        return self.at(self.flat[index][None])
+
+    def at(self, flat: Floats) -> Parameters:
+        """The same of other values."""
+        return Parameters(flat, self.jurors, self.labels)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """What all EM steps share: the data, the model, the pseudo-votes and the known labels."""
 
@@ -106,6 +112,15 @@ class Problem:
     tied: bool = False  # whether a label is as frequent among hard items as among easy ones
     items: float = 1.0  # pseudo-items per class
     beside: tuple[Floats, Floats] | None = None  # items and votes by class, (stack, classes[, cells]), that stay as is
+
+    @cached_property
+    def weight_of_prior(self) -> Floats:
+        """Pseudo-items and pseudo-votes in the order of Parameters.flat; with strata, ones for h ~ Beta(2, 2)."""
+        stack, strata = len(self.pseudo), self.model == "strata"
+        items = np.full((stack, self.data.labels * (1 + strata)), self.items)
+        return np.concatenate(
+            [items, self.pseudo.reshape(stack, -1), np.ones((stack, self.data.jurors * strata))], axis=1
+        )
 
 
 def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> Problem:
@@ -138,8 +153,8 @@ def class_table(at: Parameters) -> Floats:
     """Log K_j[k][r] of every class: the rows themselves, and for hard items their mixtures with the habit."""
     if not at.has_strata:
         return at.table
-    easy = at.looks[:, :-1]
-    hard = easy + at.away_cells * (at.looks[:, -1:] - easy)
+    easy, habit, away = at.chances
+    hard = easy + away * (habit - easy)
     return np.concatenate([at.table[:, :-1], np.log(hard, out=hard)], axis=1)
 
 
@@ -165,7 +180,7 @@ def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None)
     if known is not None:
         score += known
     if data.is_dense:
-        top = score.max(axis=1)
+        top = np.maximum.reduce(score, axis=1)
     else:
         top = score[:, 0].copy()
         for k in range(1, score.shape[1]):
@@ -180,19 +195,14 @@ def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None)
 def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
     table, prior = class_table(at), np.exp(at.prior)
-    share, height = np.zeros(prior.shape), _log_prior(problem, at)
-    parts = []
-    for block, rows in problem.blocks:
-        known = None if problem.known is None else problem.known[:, rows]
-        mass, top, total = chances(block, table, prior, known)
-        mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
-        share += np.matmul(mass, np.ones((mass.shape[2], 1), dtype=mass.dtype))[:, :, 0]
-        parts.append(block.counts(mass))
-        height += np.einsum("bt,bt->b", block.weights, top + np.log(total))
+    parts = [_tally(problem, block, rows, table, prior) for block, rows in problem.blocks]
     # A block's sums are as precise as its chances, those of many blocks are double.
-    counts = parts[0] if len(parts) == 1 else np.sum(parts, axis=0, dtype=np.float64)
+    share, counts, height = (
+        parts[0] if len(parts) == 1 else (np.sum(part, axis=0, dtype=np.float64) for part in zip(*parts, strict=True))
+    )
     counts *= prior[:, :, None]
-    share = share * prior + problem.items
+    share = share.astype(np.float64, copy=False) * prior + problem.items
+    height += _log_prior(problem, at)
     if problem.beside is not None:
         share += problem.beside[0]
         counts += problem.beside[1]
@@ -201,45 +211,64 @@ def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     return _maximise(problem, share, counts, at), height
 
 
+def _tally(
+    problem: Problem, block: Incidence, rows: slice, table: Floats, prior: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Items and votes by class in a block, both relative to how common the class is; and the log-likelihood."""
+    known = None if problem.known is None else problem.known[:, rows]
+    mass, top, total = chances(block, table, prior, known)
+    mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
+    return *block.sums(mass), np.einsum("bt,bt->b", block.weights, top + np.log(total))
+
+
 def _log_prior(problem: Problem, at: Parameters) -> Floats:
     """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
-    value = problem.items * at.prior.sum(axis=1, dtype=np.float64)
-    value += np.einsum("bkc,bkc->b", at.table, problem.pseudo, dtype=np.float64)
-    if at.has_strata:  # log h + log(1 - h)
-        value += (at.away - 2.0 * np.logaddexp(0.0, at.away)).sum(axis=1, dtype=np.float64)
+    value = np.einsum("bp,bp->b", at.flat, problem.weight_of_prior, dtype=np.float64)
+    if at.has_strata:  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
+        value -= 2.0 * np.add.reduce(np.logaddexp(0.0, at.away), axis=1, dtype=np.float64)
     return np.asarray(value)
+
+
+@cache
+def _ones(size: int, kind: Any) -> Floats:
+    """A column of ones: sums over few are quicker as products."""
+    return np.ones((size, 1), dtype=kind)
 
 
 def _maximise(problem: Problem, share: Floats, counts: Floats, at: Parameters | None) -> Parameters:
     """M-step: the parameters that make the counts by class and the pseudo-votes most likely."""
-    data, away = problem.data, None
+    data, odds = problem.data, None
     if problem.model == "strata":
-        counts, away = _split_by_habit(counts, at, data.labels)
+        counts, odds = _split_by_habit(counts, at, data.jurors, data.labels)
     counts = (counts + problem.pseudo).reshape(data.stack, -1, data.jurors, data.labels)
     if problem.model == "one_coin":
         counts = _spread_evenly(counts, data.labels)
-    counts /= np.matmul(counts, np.ones((data.labels, 1), dtype=counts.dtype))  # sums over few are quicker as products
-    share = share / share.sum(axis=1, keepdims=True)
+    counts /= np.matmul(counts, _ones(data.labels, counts.dtype))
+    share = share / np.add.reduce(share, axis=1, keepdims=True)
     if problem.tied:
         mix = share.reshape(data.stack, 2, data.labels)
-        share = (mix.sum(axis=2, keepdims=True) * mix.sum(axis=1, keepdims=True)).reshape(data.stack, -1)
-    counts = counts.astype(data.matrix.dtype, copy=False)
-    return Parameters.join(np.log(share), np.log(counts), away, data.jurors, data.labels)
+        by_stratum, by_label = (np.add.reduce(mix, axis=axis, keepdims=True) for axis in (2, 1))
+        share = (by_stratum * by_label).reshape(data.stack, -1)
+    return Parameters.join(share, counts.astype(data.matrix.dtype, copy=False), odds, data.jurors, data.labels)
 
 
-def _split_by_habit(counts: Floats, at: Parameters | None, labels: int) -> tuple[Floats, Floats]:
-    """Share the votes on hard items out between looking (K) and habit (g); the new logit h with a Beta(2, 2) prior."""
+def _split_by_habit(counts: Floats, at: Parameters | None, jurors: int, labels: int) -> tuple[Floats, Floats]:
+    """Share the votes on hard items out between looking (K) and habit (g); the new odds of h, Beta(2, 2) a priori."""
     easy, hard = counts[:, :labels], counts[:, labels:]
-    if at is None:
-        lazy = 0.5 * hard
-    else:
-        habit = at.away_cells * at.looks[:, -1:]
-        lazy = hard * (habit / (habit + (1.0 - at.away_cells) * at.looks[:, :-1]))
+    lazy = 0.5 * hard if at is None else hard * _lazy_share(*at.chances)
     look = hard - lazy
-    by_habit = lazy.sum(axis=1, keepdims=True)
-    votes = np.concatenate([by_habit, look.sum(axis=1, keepdims=True)], axis=1).reshape(len(counts), 2, -1, labels)
-    odds = votes @ np.ones(labels, dtype=votes.dtype) + 1.0
-    return np.concatenate([easy + look, by_habit], axis=1), np.log(odds[:, 0] / odds[:, 1])
+    rows = np.empty((len(counts), labels + 1, counts.shape[2]), dtype=counts.dtype)
+    np.add(easy, look, out=rows[:, :-1])
+    np.add.reduce(lazy, axis=1, out=rows[:, -1])
+    ways = rows[:, -1], np.add.reduce(look, axis=1)
+    by_habit, by_looking = (way.reshape(-1, jurors, labels) @ _ones(labels, way.dtype) + 1.0 for way in ways)
+    return rows, (by_habit / by_looking)[:, :, 0]
+
+
+def _lazy_share(look: Floats, habit: Floats, away: Floats) -> Floats:
+    """The share of habit in what is said of hard items."""
+    by_habit = away * habit
+    return np.asarray(by_habit / (by_habit + (1.0 - away) * look))
 
 
 def _spread_evenly(counts: Floats, labels: int) -> Floats:
@@ -255,11 +284,11 @@ def _spread_evenly(counts: Floats, labels: int) -> Floats:
 
 def _normalise(at: Parameters) -> Parameters:
     """Bring extrapolated logarithms back to probabilities that add up to one."""
-    out = Parameters(np.clip(at.flat, -60.0, 60.0), at.jurors, at.labels)
+    out = at.at(np.minimum(np.maximum(at.flat, -60.0), 60.0))
     table = out.table.reshape(len(at.flat), -1, at.jurors, at.labels)  # views: the subtractions change ``out``
-    table -= np.log(np.matmul(np.exp(table), np.ones((at.labels, 1), dtype=table.dtype)))
+    table -= np.log(np.matmul(np.exp(table), _ones(at.labels, table.dtype)))
     prior = out.prior
-    prior -= np.log(np.exp(prior).sum(axis=1, keepdims=True))
+    prior -= np.log(np.add.reduce(np.exp(prior), axis=1, keepdims=True))
     return out
 
 
@@ -289,7 +318,7 @@ def _ascend(
         steps += 2
         fallen = start < floor
         if fallen.any():  # the long step overshot: go back to the plain one there
-            at = replace(at, flat=np.where(fallen[:, None], twice.flat, at.flat))
+            at = at.at(np.where(fallen[:, None], twice.flat, at.flat))
             once, start = _improve(problem, at)
             steps += 1
         twice, floor = _improve(problem, once)
@@ -297,7 +326,7 @@ def _ascend(
         if is_flat or (floor - first > enough).all():
             return twice, steps, is_flat, floor - first
         before = start
-        at = _normalise(replace(at, flat=long_step(at.flat, once.flat, twice.flat, _LONGEST)))
+        at = _normalise(at.at(long_step(at.flat, once.flat, twice.flat, _LONGEST)))
     return twice, steps, False, floor - first
 
 
@@ -320,7 +349,7 @@ def climb(
             end, more, settled = ascend(kind, start, tolerance, max(limit - steps, 2))
             ends = np.where(which[:, None], end.flat, ends)
             steps, converged = steps + more, converged and settled
-    return replace(at, flat=ends), steps, converged
+    return at.at(ends), steps, converged
 
 
 def _chi_square(freedom: int) -> float:

@@ -8,21 +8,24 @@ four groups, so tuples stay counts.  `model_choice` says what comes of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors.evaluate.panel.colours import colour_ranks
 from jurors.evaluate.panel.expectation import Parameters, Problem, class_table, expect
-from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch.incidence import Incidence
 
 FOLDS = 4
 LARGE = 400_000  # (tuple, juror) votes from which only a sample of the tuples has votes hidden
 _CROWDED = 3.0  # items per dealt tuple from which equal visible votes are folded together
+_WORD = 64  # cells that one number has bits for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Hidden:
     """The hidden votes, one entry each."""
 
@@ -30,37 +33,26 @@ class Hidden:
     row: Integers  # its tuple
     seen: Integers  # the row of the fitted panel that holds the item's visible votes
     cell: Integers  # juror * labels + label
-    items: Floats  # how many items the tuple has
+    dealt: Floats  # how many items each tuple has
+
+    @cached_property
+    def items(self) -> Floats:
+        """How many items the tuple of each vote has."""
+        return self.dealt[self.row]
 
     def chances(self, problem: Problem, at: Parameters) -> Floats:
         """Log-chance of each hidden vote given its item's visible votes."""
         posterior, _ = expect(problem, at)
         table = np.exp(class_table(at))
         if problem.data.is_dense:  # so few cells that every vote is foretold, cast or not
-            return np.asarray(np.log(np.matmul(posterior.transpose(0, 2, 1), table)[self.panel, self.seen, self.cell]))
+            foretold = np.matmul(posterior.transpose(0, 2, 1), table)
+            place = (self.panel * foretold.shape[1] + self.seen) * foretold.shape[2] + self.cell
+            return np.asarray(np.log(foretold.ravel().take(place)))
         by_row, by_cell = (np.ascontiguousarray(part.transpose(0, 2, 1)) for part in (posterior, table))
         rows, cells = by_row.shape[1], by_cell.shape[1]
         seen = by_row.reshape(-1, by_row.shape[2])[self.panel * rows + self.seen]
         seen *= by_cell.reshape(-1, by_cell.shape[2])[self.panel * cells + self.cell]
         return np.asarray(np.log(seen @ np.ones(seen.shape[1], dtype=seen.dtype)), dtype=np.float64)
-
-
-def fold_equal(visible: Incidence, hidden: Hidden) -> tuple[Incidence, Hidden] | None:
-    """Rows whose visible votes are equal made one row, with a weight in each fold; None where that saves nothing.
-
-    Few jurors with one of them hidden leave far fewer patterns than there are tuples.
-    """
-    if not visible.is_dense or visible.weights[0].mean() < _CROWDED:
-        return None
-    bits = np.packbits(visible.matrix.reshape(visible.stack * visible.rows, -1).astype(bool), axis=1)
-    packed = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1]))).ravel()
-    _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-    if len(first) >= visible.rows:
-        return None
-    place = inverse.reshape(visible.stack, visible.rows)
-    weights = np.stack([np.bincount(row, visible.weights[0], len(first)).astype(np.float64) for row in place])
-    matrix = visible.matrix.reshape(visible.stack * visible.rows, -1)[first][None]
-    return replace(visible, matrix=matrix, weights=weights), replace(hidden, seen=place[hidden.panel, hidden.row])
 
 
 def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
@@ -72,28 +64,92 @@ def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
     return group, row, hands[group, row]
 
 
-def hide(data: Incidence, folds: int = FOLDS, share: float = 1.0) -> tuple[Incidence, Hidden, Integers]:
+def hide(
+    data: Incidence, folds: int = FOLDS, share: float = 1.0, *, fold_equal: bool = False
+) -> tuple[Incidence, Hidden, Integers]:
     """Stack the (first) folds: their visible votes, their hidden votes, and the tuple each row came from.
 
-    With a `share` below 1 only so many of the tuples are there, any of them.
+    With a `share` below 1 only so many of the tuples are there, any of them. With `fold_equal`, rows whose visible
+    votes are equal may be one row, with a weight in each fold: few jurors with one of them hidden leave far fewer
+    patterns than there are tuples.
     """
     jurors, tuples = colour_ranks(data)
     some = np.flatnonzero(tuples < share * data.rows)
     group, row, items = _deal(data.weights[0, some], tuples[some])
     row = some[row]
-    build = _mask_dense if data.is_dense else _mask_sparse
-    matrix, (panel, place, cell) = build(data, jurors, group, row, folds)
+    if data.is_dense:
+        masks = _Masks(data, jurors, (np.arange(folds)[:, None] - group) % FOLDS, row)
+        folded = masks.folded(items) if fold_equal and items.mean() >= _CROWDED else None
+        seen, weights = None, np.broadcast_to(items, (folds, len(items)))
+        matrix, (panel, place, cell) = None, masks.hidden()
+        if folded is not None:
+            matrix, weights, seen = folded
+        visible = replace(data, matrix=masks.visible() if matrix is None else matrix, weights=weights)
+        return visible, Hidden(panel, place, place if seen is None else seen[panel, place], cell, items), row
+    matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
     visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (folds, len(items))))
-    return visible, Hidden(panel, place, place, cell, items[place]), row
+    return visible, Hidden(panel, place, place, cell, items), row
 
 
-def _mask_dense(
-    data: Incidence, rank: Integers, group: Integers, row: Integers, folds: int
-) -> tuple[Floats, tuple[Integers, ...]]:
-    hot = data.matrix[0][row]
-    turn = (np.repeat(rank, data.labels) + group[:, None]) % FOLDS
-    unseen = (turn == np.arange(folds)[:, None, None]) & (hot > 0)
-    return hot - unseen, np.unravel_index(np.flatnonzero(unseen), unseen.shape)
+@dataclass(frozen=True)
+class _Masks:
+    """Which votes of a dense panel are hidden: in mask m those of the jurors of rank m mod 4."""
+
+    data: Incidence
+    rank: Integers
+    mask: Integers  # (folds, rows) of each row in each fold
+    row: Integers  # its tuple
+
+    @cached_property
+    def _cast(self) -> Flags:
+        return np.asarray(self.data.matrix[0] > 0)
+
+    @cached_property
+    def _away(self) -> Flags:
+        """(FOLDS, cells): the cells that each mask hides."""
+        return np.asarray(np.repeat(self.rank, self.data.labels) % FOLDS == np.arange(FOLDS)[:, None])
+
+    def visible(self) -> Floats:
+        """(folds, rows, cells): what is left of the votes."""
+        return np.asarray(self.data.matrix[0][self.row] * ~self._away[self.mask])
+
+    def hidden(self) -> tuple[Integers, Integers, Integers]:
+        """The fold, row and cell of every hidden vote."""
+        unseen = self._away[self.mask]
+        unseen &= self._cast[self.row]
+        place, cell = np.divmod(np.flatnonzero(unseen), unseen.shape[2])
+        return *np.divmod(place, unseen.shape[1]), cell
+
+    def folded(self, items: Floats) -> tuple[Floats, Floats, Integers] | None:
+        """The distinct rows of visible votes, their weights in each fold, and which of them each row is in each fold.
+
+        None where there are as many. Tuples under a mask are looked through, not rows: items of one tuple in the same
+        group are hidden alike.
+        """
+        under = self.mask * self.data.rows + self.row
+        used = np.zeros(FOLDS * self.data.rows, dtype=np.bool_)
+        used[under] = True
+        votes = (self._cast & ~self._away[:, None]).reshape(len(used), -1)[used]
+        first, inverse = _distinct(votes)
+        if len(first) >= len(self.row):
+            return None
+        place = inverse[np.cumsum(used)[under] - 1]
+        weights = np.stack([np.bincount(each, items, len(first)).astype(np.float64) for each in place])
+        return votes[first][None].astype(self.data.matrix.dtype), weights, place
+
+
+def _distinct(votes: Flags) -> tuple[Integers, Integers]:
+    """The first of each of some rows of flags, and which of these every row is."""
+    bits = np.packbits(votes, axis=1)
+    packed: NDArray[Any]
+    if votes.shape[1] <= _WORD:  # numbers are sorted in a third of the time
+        filled = np.zeros((len(bits), _WORD // 8), dtype=np.uint8)
+        filled[:, : bits.shape[1]] = bits
+        packed = filled.view(">u8").ravel().astype(np.uint64)
+    else:
+        packed = bits.view(np.dtype((np.void, bits.shape[1]))).ravel()
+    _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
+    return first, inverse
 
 
 def _mask_sparse(
@@ -134,5 +190,5 @@ def hide_some(data: Incidence, seed: int) -> tuple[Incidence, Hidden]:
     before = np.concatenate([[0], np.cumsum(~away, dtype=matrix.indptr.dtype)])
     part = matrix.data[~away], matrix.indices[~away], before[matrix.indptr]
     place, cell = row[away], matrix.indices[away].astype(np.int64)
-    hidden = Hidden(np.zeros_like(place), place, place, cell, data.weights[0, place])
+    hidden = Hidden(np.zeros_like(place), place, place, cell, data.weights[0])
     return replace(data, matrix=csr_array(part, shape=matrix.shape)), hidden

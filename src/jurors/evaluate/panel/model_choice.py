@@ -29,7 +29,7 @@ from jurors.evaluate.panel.expectation import (
     first_parameters,
     pose,
 )
-from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, fold_equal, hide, hide_some, sample
+from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, hide, hide_some, sample
 from jurors.evaluate.panel.latent import MODELS, LatentFit, describe, fit_latent, juror_scores
 from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
@@ -81,16 +81,16 @@ class _Contest:
     items: Floats  # (T,)
 
     @classmethod
-    def judge(cls, ends: dict[str, _End], hidden: Hidden, visible: Incidence) -> _Contest:
+    def judge(cls, ends: dict[str, _End], hidden: Hidden) -> _Contest:
         """Let every model foretell the hidden votes."""
         chances = np.array([hidden.chances(end.problem, end.at) for end in ends.values()])
-        juror = hidden.cell // visible.labels
-        voting = np.bincount(juror, minlength=visible.jurors) > 0
-        by_tuple = [np.bincount(hidden.row, row, visible.rows) for row in chances]
-        by_juror = [np.bincount(juror, row * hidden.items, visible.jurors)[voting] for row in chances]
-        touched = np.bincount(hidden.row, minlength=visible.rows) > 0
-        items = visible.weights[0] * touched
-        return cls(list(ends), np.array(by_tuple), np.array(by_juror), items)
+        at, rows = next(iter(ends.values())).at, len(hidden.dealt)
+        juror = hidden.cell // at.labels
+        voting = np.bincount(juror, minlength=at.jurors) > 0
+        by_tuple = [np.bincount(hidden.row, row, rows) for row in chances]
+        by_juror = [np.bincount(juror, row * hidden.items, at.jurors)[voting] for row in chances]
+        touched = np.bincount(hidden.row, minlength=rows) > 0
+        return cls(list(ends), np.array(by_tuple), np.array(by_juror), hidden.dealt * touched)
 
     def breadth(self) -> float:
         """Gain of the strata on the best model without, over jurors: Student's t as a normal deviate (Wallace)."""
@@ -276,18 +276,17 @@ def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Cont
     """Hide votes, forget them and foretell them."""
     doing("choosing the model")
     folds, share = (FOLDS, 1.0) if data.held <= _PLENTY else (1, min(_SHOWN / data.held, 1.0))
-    visible, hidden, rows = hide(data, folds, share)
+    visible, hidden, rows = hide(data, folds, share, fold_equal=fitter.gold is None)
     key = None if fitter.gold is None else fitter.gold[rows]
-    seen, noted = (visible, hidden) if key is not None else fold_equal(visible, hidden) or (visible, hidden)
     alone = np.setdiff1d(np.arange(data.rows), rows) if share < 1.0 else rows[:0]
     others = data.take(alone) if len(alone) else None
     ends = {}
     for model, end in fitted.items():
-        problem = pose(seen, model, fitter.strength, key)
+        problem = pose(visible, model, fitter.strength, key)
         if others is not None:  # what a hidden vote did to the labels of other items is next to nothing
             problem = replace(problem, beside=end.beside(others, alone))
         ends[model] = _forget(problem, end.at, fitter)
-    return _Contest.judge(ends, noted, visible)
+    return _Contest.judge(ends, hidden)
 
 
 def _forget(problem: Problem, start: Parameters, fitter: _Fitter) -> _End:
@@ -309,7 +308,7 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     visible, hidden = hide_some(part, seed)
     hasty = replace(fitter, limit=min(fitter.limit, _HASTE), gold=None if fitter.gold is None else fitter.gold[some])
     ends = hasty.all(visible, models, dict.fromkeys(models, _LOOSE))
-    contest = _Contest.judge(ends, hidden, visible)
+    contest = _Contest.judge(ends, hidden)
     worth = _WORTH * float(hidden.items.sum())
     return contest.settle(data, lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
 
@@ -334,6 +333,8 @@ def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float 
 
 def _stack_weights(foretold: Floats, items: Floats, rounds: int = 50) -> Floats:
     """EM for the mixture weights of the models, their densities being fixed."""
+    if len(foretold) == 1:
+        return np.ones(1)
     density = np.exp(foretold - foretold.max(axis=0))
     share = items / items.sum()
     weights = np.full(len(density), 1.0 / len(density))

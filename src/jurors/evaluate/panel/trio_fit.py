@@ -54,4 +54,4 @@ def _start(solution: Solution) -> Parameters:
     table = np.clip(np.array(solution.confusions, dtype=float), _NEAREST, 1 - _NEAREST)  # juror, true, said
     jurors, labels, _ = table.shape
     table = table.transpose(1, 0, 2).reshape(1, labels, jurors * labels)
-    return Parameters.join(np.log(prior), np.log(table), None, jurors, labels)
+    return Parameters.join(prior, table, None, jurors, labels)

@@ -22,7 +22,7 @@ _LONG_TEXT = 60
 
 def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
     """Groups of jurors who share no label: one says 1 and 0 where the others say yes and no."""
-    if len(votes.labels) > _MOST_LABELS or votes.scale == "interval":  # whoever measures says what nobody else does
+    if not 0 < len(votes.labels) <= _MOST_LABELS or votes.scale == "interval":  # whoever measures speaks alone
         return
     heard = said.sum(axis=1, keepdims=True)
     speaks = (said > 0) & (said >= min(0.1, 0.5 / max(len(votes.labels), 1)) * heard)
