@@ -368,7 +368,7 @@ def _horner(codes: Codes, base: int) -> Integers:
         keys = np.empty(len(codes), dtype=np.int64)
         for start in range(0, len(codes), _BLOCK):
             part = slice(start, start + _BLOCK)
-            with np.errstate(invalid="ignore"):  # OpenBLAS may flag lanes that hold no number of ours (numpy issue 24067)
+            with np.errstate(invalid="ignore"):  # OpenBLAS may flag lanes without a number of ours (numpy issue 24067)
                 keys[part] = codes[part].astype(np.float32) @ digits
         return keys
     keys = codes[:, 0].astype(np.int64)
