@@ -59,6 +59,7 @@ class NumberGrades(Result):
     truth_mean: float
     truth_spread: float  #: the truth's standard deviation
     level: float
+    scale_why: str = ""  #: by what the votes are known to be numbers
     exact: TrioAnswer[Fraction] | None = None  #: of three jurors and exact numbers: the same without rounding
     repeats: Repeatability | None = None  #: how steady jurors are who were asked several times about an item
     wild: tuple[tuple[Any, str, float], ...] = ()  #: item, juror and number of what was left out as wild
@@ -75,6 +76,7 @@ class NumberGrades(Result):
     def _document(self) -> dict[str, Any]:
         return {
             "scale": "interval",
+            "scale_why": self.scale_why,
             "level": self.level,
             "items": self.items,
             "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
@@ -189,7 +191,8 @@ def measured(given: Numbers) -> Measured:
     wild = tuple((given.items[i], given.jurors[j], float(given.values[i, j])) for i, j in np.argwhere(cells))
     numbers = given.without(cells) if wild else given
     together = fit_together(Covariances.of(numbers.values))
-    return Measured(numbers, wild, together, ranked(number_alarms(numbers, together, len(wild))))
+    alarms = ranked((*given.notes, *number_alarms(numbers, together, len(wild))))
+    return Measured(numbers, wild, together, alarms)
 
 
 def grades_by(shown_by: Measured, level: float) -> NumberGrades:
@@ -223,6 +226,7 @@ def grades_by(shown_by: Measured, level: float) -> NumberGrades:
         truth_mean=float("nan") if scale is None else scale.mean,
         truth_spread=float("nan") if scale is None else float(np.sqrt(scale.variance)),
         level=level,
+        scale_why=numbers.scale_why,
         exact=exact_trio(numbers),
         repeats=repeatability(numbers.jurors, numbers.again, level),
         wild=shown_by.wild,

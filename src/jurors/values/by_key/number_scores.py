@@ -46,6 +46,7 @@ class NumberScores(Result):
     truth_mean: float
     truth_spread: float  #: the standard deviation of the true values
     level: float
+    scale_why: str = ""  #: by what the votes are known to be numbers
     repeats: Repeatability | None = None  #: how steady jurors are who were asked several times about an item
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
@@ -62,6 +63,7 @@ class NumberScores(Result):
     def _document(self) -> dict[str, Any]:
         return {
             "scale": "interval",
+            "scale_why": self.scale_why,
             "level": self.level,
             "items": self.items,
             "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
@@ -149,7 +151,7 @@ def _scored(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
     graded, why = _graded(numbers)
     tame = numbers if graded is None else graded.numbers
     grades = None if graded is None else grades_by(graded, level)
-    alarms = () if grades is None else grades.alarms
+    alarms = numbers.notes if grades is None else grades.alarms
     return NumberScores(
         jurors=numbers.jurors,
         items=len(known),
@@ -159,9 +161,11 @@ def _scored(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
         truth_mean=float(known.mean()),
         truth_spread=float(known.std()),
         level=level,
+        scale_why=numbers.scale_why,
         repeats=repeatability(numbers.jurors, tame.again, level),
         remarks=(
             *numbers.remarks,
+            *(note.message for note in numbers.notes if note.level == "note" and note.kind != "scale"),
             *truth.remarks,
             *why,
             *_units(tame.values, known),
