@@ -98,20 +98,24 @@ class NumberGrades(Result):
         return {"outcome": self.exact.outcome, **exact}
 
     def _blocks(self) -> Iterable[Block]:
-        sure = f"{self.level * 100:g}%"
-        heads = ("juror", "numbers", "as real juries go", sure, *(head for name in _GRADES for head in (name, sure)))
-        rows = [(name, f"{self.numbers[k]:,}", *self._cells(k)) for k, name in enumerate(self.jurors)]
         title = f"{len(self.jurors):,} jurors, {self.items:,} items; truth {shown(self.truth_mean)}"
         title += f" ± {shown(self.truth_spread)} on the panel's scale"
         wild = [f"wild: {juror} says {number:g} of {item}" for item, juror, number in self.wild[:_MOST_WILD]]
         notes = [Notes(lines) for lines in ((*self.remarks, *wild), alarm_lines(self.alarms)) if lines]
         return [
             title,
-            Table(heads, tuple(rows), right=tuple(range(1, len(heads)))),
+            self.by_juror(),
             Notes((f"reliability {_BASIS}",)),
             *([] if self.repeats is None else [self.repeats.table(self.level, shown)]),
             *notes,
         ]
+
+    def by_juror(self) -> Table:
+        """A row per juror, to read."""
+        sure = f"{self.level * 100:g}%"
+        heads = ("juror", "numbers", "as real juries go", sure, *(head for name in _GRADES for head in (name, sure)))
+        rows = [(name, f"{self.numbers[k]:,}", *self._cells(k)) for k, name in enumerate(self.jurors)]
+        return Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
 
     def _cells(self, k: int) -> list[str]:
         cells = []

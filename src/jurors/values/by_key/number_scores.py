@@ -77,10 +77,11 @@ class NumberScores(Result):
     def _blocks(self) -> Iterable[Block]:
         title = f"{self.items:,} items with a true value: {shown(self.truth_mean)} ± {shown(self.truth_spread)}"
         steady = [] if self.repeats is None else [self.repeats.table(self.level, shown)]
-        tables = [self._key_table(), self._beside_table(), *self._about_items(), *steady]
+        tables = [self.by_juror(), self._beside_table(), *self._about_items(), *steady]
         return [title, *tables, Notes((*_BASIS, *self.remarks))]
 
-    def _key_table(self) -> Table:
+    def by_juror(self) -> Table:
+        """A row per juror by the key, to read."""
         sure = f"{self.level * 100:g}%"
         names = tuple(name for name in _BY_KEY if name != "reliability")
         heads = ("juror", "numbers", *(head for name in names for head in (name.replace("rmse", "RMSE"), sure)))
