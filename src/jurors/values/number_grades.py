@@ -16,7 +16,7 @@ from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.numbers.arrays import Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.options import SourceOptions, Sureness
-from jurors.tables import Block, Columns, Notes, Result, Table
+from jurors.tables import Block, Columns, Drawable, Notes, Table
 from jurors.values.agreed_truth import reference_validities
 from jurors.values.factor.covariances import Covariances
 from jurors.values.factor.exact_trio import TrioAnswer, exact_trio
@@ -36,7 +36,7 @@ _BASIS = "as real juries go: of what jurors agree on, only a part is the truth; 
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NumberGrades(Result):
+class NumberGrades(Drawable):
     """How each juror measures: number = offset + slope x truth + error. NaN where the numbers do not say.
 
     The truth is on the panel's scale: the jurors' slopes and offsets, each counted by its reliability, have the means 1

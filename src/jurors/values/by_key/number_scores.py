@@ -13,7 +13,7 @@ from jurors.evaluate.alarm import Alarm, ranked
 from jurors.numbers.arrays import Floats
 from jurors.numbers.threads import one_thread
 from jurors.options import SourceOptions, Sureness
-from jurors.tables import Block, Columns, Notes, Result, Table, row_documents
+from jurors.tables import Block, Columns, Drawable, Notes, Table, row_documents
 from jurors.values.by_key.against_truth import AgainstTruth, against_truth
 from jurors.values.by_key.true_values import TrueValues, true_values
 from jurors.values.by_key.values_scored import ValuesScored, values_scored
@@ -35,7 +35,7 @@ _OTHER_UNIT = 5.0  # so many times wider, and the key is in another unit
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NumberScores(Result):
+class NumberScores(Drawable):
     """How each juror measures by the true values, and what its numbers alone say of it."""
 
     jurors: tuple[str, ...]
