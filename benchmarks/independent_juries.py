@@ -39,7 +39,7 @@ def _simulated_row(errors: str, width: int, items: int, labels: int, runs: int, 
     for run in range(runs):
         rng = np.random.default_rng([run, width, items, labels])
         votes, truth = independent_votes(rng, width, items, labels, *known)
-        keyed = jurors.score(votes, truth.tolist())
+        keyed = jurors.score_labels(votes, truth.tolist())
         for level in LEVELS:
             grades = jurors.grade(votes, errors=errors, level=level).calibrated
             if grades is None:

@@ -80,7 +80,7 @@ def _claims(seed: int, others: bool, join: list[str]) -> tuple[float, float, flo
     votes, truth = jury(seed, others)
     key = ["yes" if true else "no" for true in truth.tolist()]
     result = jurors.grade(votes, join=join)
-    true = jurors.score(votes, key, join=join).score
+    true = jurors.score_labels(votes, key, join=join).score
     real = result.calibrated
     assert real is not None
     judges = [name for name in result.jurors if name.startswith("judge")]

@@ -71,7 +71,7 @@ def errors(method: str, votes: Integers, truth: Integers, realised: Floats) -> l
     if found.solution is None or found.partition is None:
         found = jurors.grade(sketch, method="majority")
     accuracy = np.array([[np.nan if x is None else x for x in row.values()] for row in found.accuracy.values()])
-    right = jurors.score(votes, truth).errors_of(found.partition.chosen) if found.partition else 0
+    right = jurors.score_labels(votes, truth).errors_of(found.partition.chosen) if found.partition else 0
     return [
         float(np.nanmean((accuracy - realised) ** 2)),
         float((found.prevalence[1] - truth.mean()) ** 2),

@@ -66,7 +66,7 @@ def show_made_up(blind: int) -> None:
         write_judgments(Path(folder), said)
         votes = jurors.read_votes(folder)
     key = answer_key(truth)
-    result, true = jurors.grade(votes), jurors.score(votes, key)
+    result, true = jurors.grade(votes), jurors.score_labels(votes, key)
     intervals = score_intervals(result)
     print(f"== {MADE_UP[blind]}: {len(votes.jurors)} judges, {votes.rows} requirements ==")
     show_prevalence(result, true, votes, "satisfied")
@@ -103,7 +103,7 @@ def show_repeated(blind: int, times: int) -> None:
         said, truth = said_and_truth(blind, seed)
         key = answer_key(truth)
         votes = jurors.Votes.from_matrix(np.where(said, "satisfied", "unsatisfied"), jurors=JUDGES, items=list(key))
-        result, true = jurors.grade(votes), jurors.score(votes, key)
+        result, true = jurors.grade(votes), jurors.score_labels(votes, key)
         intervals = score_intervals(result)
         exact = {judge: float(true.score[judge]) for judge in JUDGES}
         off += [abs(result.score[judge] - exact[judge]) for judge in JUDGES]
@@ -143,7 +143,7 @@ def show_real(folder: Path, name: str) -> None:
     """Grade real judges without a key, and print what the key says."""
     votes = jurors.read_votes(folder / name / "votes.csv.gz")
     key = jurors.read_key(folder / name / "truth.csv.gz")
-    result, true = jurors.grade(votes), jurors.score(votes, key)
+    result, true = jurors.grade(votes), jurors.score_labels(votes, key)
     majority = jurors.grade(votes, method="majority")
     print(f"== {name}: {len(votes.jurors)} judges, {votes.rows:,} items ==")
     show_prevalence(result, true, votes, votes.labels[0])

@@ -73,7 +73,7 @@ def classifiers(kind: str, jurors: int) -> list[Any]:
 def show_jury(name: str, jury: jurors.DisjointJury, X: pd.DataFrame, y: Any) -> None:
     """Grade a jury on records that nobody has seen, without the key; the truth stands beside."""
     votes = jury.votes(X)
-    graded, true = jurors.grade(votes), jurors.score(votes, y.tolist())
+    graded, true = jurors.grade(votes), jurors.score_labels(votes, y.tolist())
     majority = jurors.grade(votes, method="majority")
     largest = max(abs(float(g)) for by in true.correlations(2).values() for g in by.values() if g is not None)
     print(f"-- {name}: largest error correlation {largest:.4f} --")

@@ -44,3 +44,9 @@ def test_check_takes_limits_and_options_of_grading_and_knows_no_others(frame: pd
 @pytest.mark.slow
 def test_the_report_of_a_frame(frame: pd.DataFrame, tmp_path: Path) -> None:
     assert frame.jurors.report(tmp_path / "report.html").read_text().startswith("<!doctype html>")
+
+
+def test_numbers_are_checked_as_numbers() -> None:
+    rows = {"item": range(12), "ann": np.arange(12) + 0.5, "bob": np.arange(12) * 1.5, "cy": (np.arange(12) % 7) + 0.25}
+    verdict = pd.DataFrame(rows).jurors.check(min_reliability={"ann": 0.0})
+    assert [gate.name for gate in verdict.gates] == ["min-reliability ann"]

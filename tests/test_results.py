@@ -46,7 +46,7 @@ def _graded() -> jurors.Evaluation:
 
 @cache
 def _keyed() -> jurors.KeyedEvaluation:
-    return jurors.score(_votes(), jurors.Key.from_array([LABELS[k % 2] for k in range(400)]))
+    return jurors.score_labels(_votes(), jurors.Key.from_array([LABELS[k % 2] for k in range(400)]))
 
 
 def _trio() -> jurors.Sketch:

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         label_by,
         score,
         score_by,
+        score_labels,
     )
     from jurors.lab import DisjointJury, Plan, Simulation, load_example, plan, simulate
     from jurors.look import Inspection, inspect
@@ -210,6 +211,7 @@ __all__ = [
     "report_html",
     "score",
     "score_by",
+    "score_labels",
     "score_numbers",
     "sensitivities",
     "simulate",

@@ -421,6 +421,7 @@ class LimitOptions(TypedDict, total=False):
     """What is asked of a jury; the command line spells these in `cli/check.py`."""
 
     min_score: Any
+    min_reliability: Any
     min_accuracy: Any
     min_prevalence: Any
     max_prevalence: Any
@@ -439,6 +440,7 @@ class Limits:
     """What the caller asks of a jury (see `gate`)."""
 
     min_score: Any = None
+    min_reliability: Any = None  #: of jurors who answer in numbers
     min_accuracy: Any = None
     min_prevalence: Any = None
     max_prevalence: Any = None

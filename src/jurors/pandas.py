@@ -47,11 +47,19 @@ class JurorsAccessor:
         return jurors.label(self._frame, **options)
 
     def check(self, **options: Any) -> jurors.Verdict:
-        """Whether the grades can be trusted and keep your limits (`min_score=0.7`); options also as in `grade`."""
+        """Whether the grades can be trusted and keep your limits (`min_score=0.7`); options also as in `grade`.
+
+        Numbers are graded by `grade_numbers`, whose limit is `min_reliability`.
+        """
         limits = ("fail_on", *names_of(LimitOptions))
         check_known(options, (*limits, *names_of(GradeOptions)))
         asked = {name: options.pop(name) for name in limits if name in options}
-        return jurors.check(self.grade(**options), **asked)
+        try:
+            return jurors.check(self.grade(**options), **asked)
+        except jurors.JurorsError as error:
+            if error.code != "numbers":
+                raise
+        return jurors.check(jurors.grade_numbers(self._frame, **options), **asked)
 
     def score(self, key: Any, **reading: Unpack[SourceOptions]) -> jurors.KeyedEvaluation | jurors.NumberScores:
         """With the true labels (a mapping, a frame, one per row): the true statistics and error correlations."""

@@ -32,6 +32,7 @@ from jurors.report.charts import (
     partition,
     plan,
     prevalence,
+    reliability,
     render,
     solutions,
     themed,
@@ -54,6 +55,7 @@ __all__ = [
     "partition",
     "plan",
     "prevalence",
+    "reliability",
     "render",
     "solutions",
     "themed",
@@ -64,12 +66,12 @@ KINDS = {
     chart.__name__: chart
     for chart in (
         accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key, confusion,
-        items,
+        items, reliability,
     )
 }  # fmt: skip
 
 _FIRST = {"Labelling": "items", "Comparison": "prevalence", "Bounds": "bounds", "Dependence": "dependence",
-          "AgreementStatistics": "agreement"}  # fmt: skip
+          "AgreementStatistics": "agreement", "NumberGrades": "reliability", "NumberScores": "reliability"}  # fmt: skip
 
 
 def draw(result: Any, kind: str | None = None, *arguments: Any, **options: Any) -> Any:

@@ -36,7 +36,7 @@ def _run(*arguments: str, piped: str | None = None) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("command", ["check", "compare", "bounds", "sketch", "audit plan"])
+@pytest.mark.parametrize("command", ["compare", "bounds", "sketch", "audit plan"])
 def test_commands_that_need_labels_tell_what_to_do_with_numbers(command: str) -> None:
     name, *more = command.split()
     name, more = (f"{name} {more[0]}", []) if name == "audit" else (name, more)
@@ -53,7 +53,13 @@ def test_numbers_are_graded_and_valued_as_such_without_a_word(piped: str | None)
     where = "scores.csv" if piped is None else "-"
     graded = json.loads(_run("grade", where, "--format", "json", "--quiet", piped=piped)[1])
     assert graded["scale"] == "interval"
-    assert "taken for numbers (11 numbers with decimals); if they name classes: --scale nominal" in graded["remarks"]
+    taken = "taken for numbers (11 numbers with decimals); if they name classes: --scale nominal"
+    for command in ("grade", "label", "check"):
+        document = json.loads(_run(command, where, "--format", "json", "--quiet", piped=piped)[1])
+        assert document["scale_why"] == "11 numbers with decimals"
+        assert taken in [alarm["message"] for alarm in document["alarms"] if alarm["kind"] == "scale"]
+        _, out, err = _run(command, where, piped=piped)
+        assert f"note    scale: {taken}." in out + err, command
     told = json.loads(_run("grade", where, "--format", "json", "--quiet", "--scale", "interval", piped=piped)[1])
     assert told["jurors"] == graded["jurors"]
     assert json.loads(_run("label", where, "--format", "json", piped=piped)[1])["scale"] == "interval"
@@ -111,6 +117,8 @@ def test_a_stream_is_rewritten_vote_by_vote_or_says_why_not() -> None:
 
 def test_what_inspect_suggests_for_numbers_works() -> None:
     steps = json.loads(_run("inspect", "scores.csv", "--format", "json")[1])["steps"]
-    assert "jurors check scores.csv --threshold 0.5" in [step["command"] for step in steps]
+    commands = [step["command"] for step in steps]
+    assert "jurors check scores.csv" in commands
+    assert "jurors grade scores.csv --threshold 0.5" in commands
     for step in steps:
         assert _run(*step["command"].split()[1:], "--quiet")[0] in (0, 3), step

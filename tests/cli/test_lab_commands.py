@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from jurors import read_key, read_votes, score
+from jurors import read_key, read_votes, score_labels
 from jurors.cli.main import main
 
 
@@ -21,7 +21,7 @@ def run(*arguments: object) -> Result:
 def test_simulated_votes_are_read_back_with_their_truth_beside_them(tmp_path: Path, name: str, layout: str) -> None:
     done = run("simulate", "--items", 500, "--jurors", "ann,bob,cy", "--layout", layout, "-o", tmp_path / name)
     assert done.exit_code == 0, done.output
-    keyed = score(read_votes(tmp_path / name), read_key(tmp_path / "votes.truth.csv"))
+    keyed = score_labels(read_votes(tmp_path / name), read_key(tmp_path / "votes.truth.csv"))
     assert keyed.items == 500
     assert all(0.7 < float(keyed.score[juror]) < 0.9 for juror in ("ann", "bob", "cy"))
 
@@ -40,7 +40,7 @@ def test_an_exact_test_has_the_correlation_asked_for_and_no_other(tmp_path: Path
 
 def test_counts_can_be_written_as_one_row_an_item(tmp_path: Path) -> None:
     run("simulate", "--exact", "--layout", "wide", "-o", tmp_path / "w.csv")
-    keyed = score(read_votes(tmp_path / "w.csv"), read_key(tmp_path / "w.truth.csv"))
+    keyed = score_labels(read_votes(tmp_path / "w.csv"), read_key(tmp_path / "w.truth.csv"))
     assert keyed.items == 250
     assert keyed.correlation("A", ["1", "2"]) == 0
 

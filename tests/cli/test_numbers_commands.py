@@ -49,7 +49,8 @@ def test_label_values_the_items_in_every_format() -> None:
     "arguments, message",
     [
         pytest.param(("grade", "--method", "latent"), "--method does not apply to numbers", id="method"),
-        pytest.param(("grade", "--by", "ann"), "--by does not apply to numbers", id="by"),
+        pytest.param(("label", "--by", "ann"), "--by does not apply to numbers", id="by"),
+        pytest.param(("grade", "--by", "ann", "--exam"), "--exam does not apply to numbers", id="exam"),
         pytest.param(("label", "--review", "2"), "--review does not apply to numbers", id="review"),
     ],
 )
@@ -89,3 +90,41 @@ def test_a_key_of_words_is_refused_in_one_line() -> None:
     result = _run("score", "scores.csv", "--key", "truth.csv")
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert "says 'good' of item q1, which is no number" in result.stderr
+
+
+def _grouped() -> str:
+    """Thirty items of each of two topics, on one of which nobody errs much."""
+    lines = []
+    for k in range(60):
+        wide = 1 if k % 2 else 8
+        said = [k % 17 + wide * ((k * step) % 7 - 3) / 4 + 0.25 for step in (1, 3, 5)]
+        lines.append(",".join(map(str, (f"q{k}", "sums" if k % 2 else "essays", k % 17, *said))))
+    return "\n".join(["item,topic,truth,ann,bob,cy", *lines]) + "\n"
+
+
+def test_score_and_grade_take_numbers_apart_by_group() -> None:
+    Path("topics.csv").write_text(_grouped())
+    for scale in ((), ("--scale", "interval")):
+        shown = CliRunner().invoke(main, ["score", "topics.csv", "--key", "truth", "--by", "topic", *scale])
+        assert shown.exit_code == 0
+        assert shown.stdout.splitlines()[2].split()[:4] == ["essays", "30", "ann", "30"]
+        assert "note    scale" not in shown.stderr  # it is on the card
+    scored = json.loads(_run("score", "topics.csv", "--key", "truth", "--by", "topic", "--format", "json").stdout)
+    Path("sums.csv").write_text("\n".join(line for line in _grouped().splitlines() if "essays" not in line))
+    alone = json.loads(_run("score", "sums.csv", "--key", "truth", "--ignore", "topic", "--format", "json").stdout)
+    assert scored["groups"]["sums"]["jurors"] == alone["jurors"]
+    assert scored["labels"] == []
+    assert [alarm["kind"] for alarm in scored["alarms"]].count("small_group") == 2
+    head = _run("score", "topics.csv", "--key", "truth", "--by", "topic", "--format", "csv").stdout.splitlines()
+    assert head[0].startswith("group,juror,numbers,correlation,")
+    assert len(head) == 7
+    graded = json.loads(_run("grade", "topics.csv", "--ignore", "truth", "--by", "topic", "--format", "json").stdout)
+    assert graded["groups"]["sums"]["jurors"][0]["slope"] == pytest.approx(alone["jurors"][0]["estimated_slope"])
+
+
+def test_a_group_without_a_true_value_is_left_out_by_name() -> None:
+    Path("topics.csv").write_text(_grouped())
+    Path("key.csv").write_text("item,label\n" + "".join(f"q{k},{k % 17}\n" for k in range(1, 60, 2)))
+    result = _run("score", "topics.csv", "--ignore", "truth", "--key", "key.csv", "--by", "topic")
+    assert result.exit_code == 0
+    assert "group 'essays' cannot be graded, and is left out: no item of it has a true value" in result.stdout

@@ -48,7 +48,7 @@ def panel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"solutions"}))
+@pytest.mark.parametrize("kind", sorted(set(jurors.plot.KINDS) - {"solutions", "reliability"}))
 def test_every_kind_becomes_a_png_of_some_size(kind: str, panel: Path, tmp_path: Path) -> None:
     path = tmp_path / "chart.png"
     result = run("plot", kind, panel, "--key", "truth", "-o", path, "--zoom", 1, "--quiet")
@@ -151,3 +151,49 @@ def test_alarms_are_said_beside_the_picture(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert result.stdout == f"{path}\n"
     assert "out_of_range" in result.stderr
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> Path:
+    path = tmp_path / "numbers.csv"
+    rng = np.random.default_rng(2)
+    truth = rng.normal(5, 2, 60)
+    said = np.column_stack([truth, *(truth + noise * rng.normal(size=60) for noise in (0.5, 1, 3))]).round(2)
+    rows = [",".join(map(str, (f"q{k}", *row))) for k, row in enumerate(said.tolist())]
+    path.write_text("\n".join(["item,truth,ann,bob,cy", *rows]))
+    return path
+
+
+def _points(path: Path) -> list[dict[str, object]]:
+    tables = json.loads(path.read_text())["datasets"].values()
+    return next(rows for rows in tables if "juror" in rows[0])
+
+
+def test_numbers_are_drawn_as_grade_and_score_print_them(numbers: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.json"
+    assert run("plot", "reliability", numbers, "--ignore", "truth", "-o", path).exit_code == 0
+    graded = json.loads(run("grade", numbers, "--ignore", "truth", "--format", "json").stdout)["jurors"]
+    for point, row in zip(_points(path), graded, strict=True):
+        assert (point["juror"], point["value"], point["plain"]) == (
+            row["juror"], row["calibrated_reliability"], row["reliability"],
+        )  # fmt: skip
+        assert (point["value_low"], point["plain_high"]) == (
+            row["calibrated_reliability_low"], row["reliability_high"],
+        )  # fmt: skip
+    assert run("plot", "reliability", numbers, "--key", "truth", "-o", path).exit_code == 0
+    scored = json.loads(run("score", numbers, "--key", "truth", "--format", "json").stdout)["jurors"]
+    assert [point["actual"] for point in _points(path)] == [row["reliability"] for row in scored]
+
+
+def test_labels_and_numbers_name_the_chart_that_shows_them(numbers: Path, panel: Path, tmp_path: Path) -> None:
+    path = tmp_path / "chart.png"
+    refused = run("plot", "accuracy", numbers, "--ignore", "truth", "-o", path)
+    assert (refused.exit_code, "`plot reliability`" in refused.stderr) == (2, True)
+    refused = run("plot", "reliability", panel, "--ignore", "truth", "-o", path)
+    assert (refused.exit_code, "these are labels (two labels): draw accuracy" in refused.stderr) == (2, True)
+    assert not path.exists()
+
+
+def test_grades_of_numbers_draw_themselves(numbers: Path) -> None:
+    grades = jurors.grade_numbers(numbers, ignore=["truth"])
+    assert grades.plot().to_dict()["title"]["text"] == "How far each juror's numbers can be relied on"

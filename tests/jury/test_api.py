@@ -5,6 +5,7 @@ import pkgutil
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
+from typing import assert_type
 
 import numpy as np
 import pandas as pd
@@ -145,12 +146,12 @@ def test_items_whose_label_teaches_most_come_up_for_review() -> None:
 def test_a_key_that_fits_no_item_is_refused() -> None:
     votes = Votes.from_matrix([["a", "b", "a"]] * 3, items=["x", "y", "z"])
     with pytest.raises(VotesError):
-        jurors.score(votes, {"other": "a"})
+        jurors.score_labels(votes, {"other": "a"})
 
 
 def test_score_is_the_papers_definition() -> None:
     panel = simulate(200, 3, seed=6)
-    keyed = jurors.score(panel.votes, panel.truth)
+    keyed = jurors.score_labels(panel.votes, panel.truth)
     right = panel.votes == panel.truth[:, None]
     of_a = panel.truth == 0
     z = right[of_a] - right[of_a].mean(axis=0)
@@ -209,4 +210,16 @@ def test_free_text_is_not_scored() -> None:
     """Each juror's answer has labels² numbers: three thousand texts took gigabytes."""
     votes = [[f"text {k}", f"text {k + 1}"] for k in range(1_200)]
     with pytest.raises(SketchError, match=r"1,201 labels are more than can be scored \(at most 1,000\)"):
-        jurors.score(votes, [row[0] for row in votes], jurors=("ann", "bob"))
+        jurors.score_labels(votes, [row[0] for row in votes], jurors=("ann", "bob"))
+
+
+def test_score_is_typed_as_what_it_returns() -> None:
+    """mypy holds these: whoever reads a file does not know which it is, whoever asks for labels does."""
+    numbers = [[k + 0.5, 2 * k + 0.25, k % 5 + 0.75] for k in range(12)]
+    scored = jurors.score(numbers, list(range(12)))
+    assert_type(scored, jurors.KeyedEvaluation | jurors.NumberScores)
+    assert isinstance(scored, jurors.NumberScores)
+    assert_type(jurors.score(jurors.read_numbers(numbers), list(range(12))), jurors.NumberScores)
+    assert_type(jurors.score_labels([["yes", "no"]], ["yes"]), jurors.KeyedEvaluation)
+    with pytest.raises(jurors.SketchError, match=r"these votes are numbers"):
+        jurors.score_labels(numbers, list(range(12)))

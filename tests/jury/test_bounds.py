@@ -18,7 +18,7 @@ def sketch() -> Sketch:
 
 def test_the_truth_of_table_1_lies_inside_bounds_that_cover_its_correlations(sketch: Sketch) -> None:
     votes, key = jurors.load_example("census")
-    truth = jurors.score(votes, key)
+    truth = jurors.score_labels(votes, key)
     largest = max(
         abs(float(x)) for size in (2, 3) for row in truth.correlations(size).values() for x in row.values() if x
     )

@@ -81,7 +81,7 @@ def test_renaming_and_reordering_jurors_commutes_with_calibrating(order: list[in
 
 def test_gold_narrows_the_intervals_and_in_the_limit_nothing_but_gold_counts() -> None:
     votes, truth = panel_with_truth(1, 400, (0.8, 0.75, 0.7, 0.7))
-    true = jurors.score(votes, truth.tolist())
+    true = jurors.score_labels(votes, truth.tolist())
     widths, errors = [], []
     for size in (0, 40, 400):
         gold = {int(item): int(truth[item]) for item in range(size)} or None
@@ -108,7 +108,7 @@ def test_a_constant_juror_gets_the_interval_of_the_prevalence() -> None:
 def test_a_trio_out_of_range_is_calibrated_by_the_panel_model() -> None:
     votes, key = jurors.load_example("llm_graders")
     result = jurors.grade(votes)
-    grades, truth = calibrated(result), jurors.score(votes, key)
+    grades, truth = calibrated(result), jurors.score_labels(votes, key)
     assert result.method == "algebraic"
     assert grades.basis == "latent"
     for juror, (low, high) in grades.interval["score"].items():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from jurors import score
+from jurors import score_labels
 from jurors.errors import JurorsError, SketchError
 from jurors.lab.independence import _all_partitions, _partitions, count_partitions, find_independent_jury
 
@@ -65,7 +65,7 @@ def test_the_best_jury_is_the_one_that_was_measured() -> None:
 
     X, y = data()
     search = find_independent_jury(X, y, [GaussianNB(), DecisionTreeClassifier(max_depth=3), GaussianNB()], tries=8)
-    keyed = score(search.jury.votes(X[search.held_out]), y[search.held_out].tolist())
+    keyed = score_labels(search.jury.votes(X[search.held_out]), y[search.held_out].tolist())
     largest = max(abs(float(keyed.correlation(a, p) or 0)) for a in keyed.labels for p in combinations(keyed.jurors, 2))
     assert search.best.correlation == pytest.approx(largest)
     assert search.possible == 90  # the algorithms differ, so it matters who gets which features
@@ -118,7 +118,7 @@ def test_worthless_jurors_are_told_and_ranked_last() -> None:
     assert all(trial.signal < 0.01 for trial in search.trials)
     for trial in search.trials:
         assert (trial.ratio == np.inf) == (trial.signal <= 0)
-    keyed = score(search.jury.votes(X[search.held_out]), y[search.held_out].tolist())
+    keyed = score_labels(search.jury.votes(X[search.held_out]), y[search.held_out].tolist())
     assert tuple(float(x) for x in keyed.score.values()) == pytest.approx(search.best.scores)
     noise = find_independent_jury(np.zeros((90, 3)), y[:90], DecisionTreeClassifier(), jurors=3, tries=5)
     assert "somebody was no better than a coin" in str(noise)

@@ -604,3 +604,18 @@ def test_overlaps_are_those_of_a_plain_count(rows: list[list[str | None]]) -> No
 def test_commands_are_quoted_for_the_shell() -> None:
     line = command_line("grade", ["a b.csv"], {"missing": ("-", "N/A"), "labels": ["x", "y z"], "duplicates": "error"})
     assert shlex.split(line) == ["jurors", "grade", "a b.csv", "--missing=-", "--missing", "N/A", "--labels", "x,y z"]
+
+
+def test_numbers_of_different_fineness_are_no_table_of_features(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.uniform(0, 100, 100)
+    fine = [(truth + rng.normal(0, 8, 100)).round(1) for _ in range(3)]
+    rows = np.column_stack([*fine, np.where(truth > 50, 75.5, 25.5)]).tolist()
+    lines = [",".join(map(str, (f"q{k}", *row))) for k, row in enumerate(rows)]
+    (tmp_path / "votes.csv").write_text("\n".join(["item,ann,bob,cy,dee", *lines]))
+    (tmp_path / "truth.csv").write_text("\n".join(["item,label", *(f"q{k},{x:.1f}" for k, x in enumerate(truth))]))
+    seen = inspect(tmp_path / "votes.csv")
+    assert (seen.scale, seen.obstacles) == ("interval", ())
+    assert [step.command.split()[1] for step in seen.steps] == [
+        "grade", "check", "label", "report", "agreement", "grade", "score",
+    ]  # fmt: skip

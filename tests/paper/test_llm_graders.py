@@ -21,7 +21,7 @@ def graded() -> jurors.Evaluation:
 
 @pytest.fixture(scope="module")
 def truth() -> jurors.KeyedEvaluation:
-    return jurors.score(*jurors.load_example("llm_graders"))
+    return jurors.score_labels(*jurors.load_example("llm_graders"))
 
 
 def test_the_truth_is_that_237_of_281_traces_are_wrong(truth: jurors.KeyedEvaluation) -> None:

@@ -31,7 +31,7 @@ def graded(votes: jurors.Votes) -> jurors.Evaluation:
 
 @pytest.fixture(scope="module")
 def truth() -> jurors.KeyedEvaluation:
-    return jurors.score(*jurors.load_example("census"))
+    return jurors.score_labels(*jurors.load_example("census"))
 
 
 def by_tuple(partition: jurors.evaluate.Partition) -> dict[str, list[float]]:

@@ -31,7 +31,7 @@ def _plain(text: Any) -> str:
 
 
 def _graded(votes: Any, truth: Any) -> tuple[jurors.Evaluation, Any]:
-    return jurors.grade(votes), jurors.score(votes, truth)
+    return jurors.grade(votes), jurors.score_labels(votes, truth)
 
 
 def _sharing(items: int = 3_000, share: float = 0.5) -> tuple[Any, Any]:
@@ -71,7 +71,7 @@ def test_a_key_of_few_items_does_not_contradict_by_its_own_chance() -> None:
     key = {item: int(truth) for item, truth in list(zip(range(4_000), panel.truth, strict=True))[:60]}
     items = [str(one) for one in range(4_000)]
     votes = jurors.Votes.from_matrix(panel.votes, items=items)
-    keyed = jurors.score(votes, {str(item): truth for item, truth in key.items()})
+    keyed = jurors.score_labels(votes, {str(item): truth for item, truth in key.items()})
     check = check_with_key(jurors.grade(votes), keyed)
     assert check is not None
     assert not check.speaks_against

@@ -43,7 +43,7 @@ def panel() -> tuple[jurors.Evaluation, jurors.KeyedEvaluation]:
     rng = np.random.default_rng(1)
     codes[:, 1] = np.where(rng.random(len(codes)) < 0.6, codes[:, 0], codes[:, 1])
     votes = jurors.Votes.from_matrix(codes, jurors=sketch.jurors, labels=("A", "B"))
-    return jurors.grade(votes), jurors.score(votes, ["AB"[t] for t in truth])
+    return jurors.grade(votes), jurors.score_labels(votes, ["AB"[t] for t in truth])
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_the_plane_holds_the_very_numbers_of_the_evaluation() -> None:
 
 def test_with_a_key_the_plane_shows_the_actual_beside_the_estimate() -> None:
     votes, truth = key_of(TABLE1)
-    keyed = jurors.score(votes, truth)
+    keyed = jurors.score_labels(votes, truth)
     by_juror = {row["juror"]: row for row in rows_of(plot.accuracy(jurors.grade(votes), keyed)) if "score" in row}
     assert by_juror["j"]["actual_x"] == float(keyed.accuracy["j"]["A"])
     assert by_juror["j"]["actual_y"] == float(keyed.accuracy["j"]["B"])
@@ -97,8 +97,8 @@ def test_with_a_key_the_plane_shows_the_actual_beside_the_estimate() -> None:
 
 def test_a_key_that_knows_its_labels_in_another_order_is_matched_by_name() -> None:
     votes, truth = key_of(TABLE1)
-    keyed = jurors.score(votes, truth)
-    swapped = jurors.score(replace(votes, labels=("B", "A"), _dense=1 - votes.codes), truth)
+    keyed = jurors.score_labels(votes, truth)
+    swapped = jurors.score_labels(replace(votes, labels=("B", "A"), _dense=1 - votes.codes), truth)
     assert swapped.labels == keyed.labels[::-1]
     result = jurors.grade(votes)
     assert rows_of(plot.accuracy(result, swapped)) == rows_of(plot.accuracy(result, keyed))

@@ -137,7 +137,7 @@ def test_the_partition_adds_up(census: tuple[jurors.Evaluation, ParsedPage]) -> 
 def test_with_a_key_the_actual_stands_beside_the_estimate_and_says_whether_intervals_held(panel_csv: Path) -> None:
     parsed = parse(report_html(panel_csv, key="truth"))
     votes, key = read_votes_with_key(panel_csv, "truth")
-    actual = jurors.score(votes, key)
+    actual = jurors.score_labels(votes, key)
     result = jurors.grade(votes)
     for name, _, _, _, _, _, true, held, held_if_independent in parsed.tables["table-scores"][1:]:
         assert true == percent(float(actual.score[name]))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from jurors.cli.grade import only_level
 from jurors.cli.limits import limit_options
 from jurors.cli.options import Source, grading_options, votes_options
 from jurors.cli.output import Output, output_options
@@ -35,11 +36,18 @@ def check(
 
     limits["fail_on"] = output.fail_on
     with output.working("checking") as bar:
+        first, again = source.twice()
         earlier = _earlier_votes(source, limits["baseline"])
-        votes = source.read(bar) if grading["gold"] or earlier is not None else source.count(bar)
-        evaluation = jurors.grade(votes, **grading)
-        if earlier is not None:
-            limits |= {"baseline": earlier, "votes": votes}
+        votes, numbers = None, first.numbers(bar)
+        if numbers is None:
+            votes = first.read(bar) if grading["gold"] or earlier is not None else first.count(bar)
+            numbers = again.numbers(bar, votes)
+        if numbers is not None:
+            evaluation: Any = jurors.grade_numbers(numbers, level=only_level("numbers", grading))
+        else:
+            evaluation = jurors.grade(votes, **grading)
+            if earlier is not None:
+                limits |= {"baseline": earlier, "votes": votes}
         verdict = replace(jurors.check(evaluation, **limits), shows_card=card)
     beside = {junit: verdict.to_junit()} if junit else {}
     beside |= {document: verdict.to_json() + "\n"} if document else {}

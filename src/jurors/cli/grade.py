@@ -35,11 +35,13 @@ def grade(
         if pairs is not None:
             level = only_level("pairs", grading, exam=exam, by=by)
             graded: Any = jurors.grade_pairs(pairs.files, level=level, progress=bar, **pairs.options)
-        elif (numbers := source.numbers(bar)) is not None:
-            graded = jurors.grade_numbers(numbers, level=only_level("numbers", grading, exam=exam, by=by))
         elif by is not None:
             votes, groups = source.read_with_groups(by, bar)
+            if votes.scale == "interval":
+                only_level("numbers", grading, exam=exam)
             graded = jurors.grade_by(votes, groups, column=by, exam=exam, **grading)
+        elif (numbers := source.numbers(bar)) is not None:
+            graded = jurors.grade_numbers(numbers, level=only_level("numbers", grading, exam=exam))
         else:
             graded = _graded(source, grading, exam, bar)
     output.show(graded)

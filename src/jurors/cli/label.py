@@ -47,6 +47,8 @@ def label(
             labelling = jurors.label(votes, **grading)
         else:
             votes, named = source.read_with_groups(by, bar)
+            if votes.scale == "interval":
+                only_level("numbers", grading, review=review, by=by)
             labelling, groups, _ = jurors.label_by(votes, named, column=by, **grading)
             labelling = replace(labelling, groups=groups)
         shown = labelling if review is None else labelling.for_review(review, votes, texts)

@@ -17,6 +17,9 @@ def _share(flag: str, metavar: str, help_text: str) -> Any:
 
 _LIMITS = (
     _share("--min-score", "[JUROR:]X", "Every juror, or this one, is right on at least this share; repeatable."),
+    _share(
+        "--min-reliability", "[JUROR:]X", "Of numbers: everybody, or this juror, is so reliable at least; repeatable."
+    ),
     _share("--min-accuracy", "[JUROR:]LABEL:X", "The same on items of this label; repeatable."),
     _share("--min-prevalence", "LABEL:X", "At least this share of items has this label; repeatable."),
     _share("--max-prevalence", "LABEL:X", "At most this share of items has this label; repeatable."),

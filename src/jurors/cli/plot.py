@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from jurors.cli.grade import only_level
 from jurors.cli.options import Key, Source, grading_options, key_options, votes_options
 from jurors.cli.output import Output, Working, chart_format
 from jurors.cli.paths import WRITES
@@ -54,7 +55,7 @@ def plot(
     """Draw one chart of the votes in FILE.
 
     KIND is one of accuracy, prevalence, partition, agreement, dependence, solutions, bounds, information, against_key,
-    confusion and items.
+    confusion and items; of numbers, reliability.
     """
     import jurors
 
@@ -103,6 +104,18 @@ class _Material:
     def votes(self) -> tuple[Any, Any]:
         """The votes and the true labels, None without a key."""
         return self.source.read_with_key(self.key, self.bar)
+
+    def numbers(self) -> Any:
+        """The numbers of FILE; OptionError where it holds labels."""
+        votes = self.source.read(self.bar)
+        self.check_numbers(votes)
+        return self.source.numbers(self.bar, votes)
+
+    def check_numbers(self, votes: Any) -> None:
+        """OptionError where votes are labels."""
+        if votes.scale != "interval":
+            message = f"the chart of reliability is of numbers, and these are labels ({votes.scale_why}): draw accuracy"
+            raise OptionError(f"{message}, or say --scale interval", code="does_not_apply", name="reliability")
 
     def graded(self, votes: Any) -> Evaluation:
         """The evaluation of some votes; the warnings on stderr are about this one."""
@@ -189,6 +202,21 @@ def _against_key(material: _Material, options: dict[str, Any]) -> Any:
     return jurors.plot.against_key(evaluation, keyed, **options)
 
 
+def _reliability(material: _Material, options: dict[str, Any]) -> Any:
+    """Of numbers; where there is a key, beside what it says."""
+    import jurors
+
+    scored: Any
+    if material.key.path is None:
+        scored = jurors.grade_numbers(material.numbers(), level=only_level("numbers", material.grading))
+    else:
+        votes, truth = material.votes()
+        material.check_numbers(votes)
+        scored = jurors.score_numbers(votes, truth, level=only_level("numbers", material.grading))
+    material.alarms = scored.alarms
+    return jurors.plot.reliability(scored, **options)
+
+
 def _items(material: _Material, options: dict[str, Any]) -> Any:
     import jurors
 
@@ -209,4 +237,5 @@ _CHARTS: dict[str, Callable[[_Material, dict[str, Any]], Any]] = {
     "against_key": _against_key,
     "confusion": _by_key("confusion"),
     "items": _items,
+    "reliability": _reliability,
 }

@@ -32,6 +32,6 @@ def score(source: Source, key: Key, by: str | None, output: Output) -> None:
             scored: Any = jurors.score_by(votes, truth, groups, column=by)
         else:
             scored = jurors.score(*source.read_with_key(key, bar))
-    if output.format in ("text", "md"):
+    if by is None and output.format in ("text", "md"):  # the card of groups has its alarms
         output.warn(getattr(scored, "alarms", ()))
     output.show(scored)

@@ -122,11 +122,14 @@ def _looking(named: Named) -> tuple[Callable[..., str], ...]:
         file: str, limits: Options | None = None, gold: str | None = None, options: Options | None = None,
         format: Form = "md",
     ) -> str:  # fmt: skip
-        """Gates and alarms. `limits`: {"min_score": 0.7, "max_wrong": 0.1, "allow_unknown": true}, as of `check`."""
+        """Gates and alarms. `limits`: {"min_score": 0.7, "max_wrong": 0.1, "allow_unknown": true}, as of `check`.
+
+        Of numbers (scores): {"min_reliability": 0.3}.
+        """
         asked = limits or {}
         check_known(asked, [name for name in names_of(LimitOptions) if name not in ("baseline", "votes")])
         _check_kinds(asked, LimitOptions)
-        return _shown(jurors.check(_graded(named, file, gold, options), **asked), format)
+        return _shown(jurors.check(_labels_or_numbers(named, file, gold, options), **asked), format)
 
     def label(file: str, options: Options | None = None, format: Form = "md") -> str:
         """One label per item, with the probability that it is right; of numbers, a value with its interval."""
@@ -169,15 +172,24 @@ def _graded(named: Named, file: str, gold: str | None, options: Options | None) 
     return jurors.grade(named.path(file), **known, **_reading(options))
 
 
-def _graded_as_it_is(named: Named, file: str, gold: str | None, options: Options | None) -> Result:
-    """The grades of labels, numbers or preferences, whatever the file turns out to hold."""
+def _labels_or_numbers(
+    named: Named, file: str, gold: str | None, options: Options | None
+) -> jurors.Evaluation | jurors.NumberGrades:
     try:
         return _graded(named, file, gold, options)
     except JurorsError as error:
-        if gold is not None or error.code not in ("numbers", "pairs"):
+        if gold is not None or error.code != "numbers":
             raise
-        if error.code == "numbers":
-            return jurors.grade_numbers(named.path(file), **_reading(options))
+    return jurors.grade_numbers(named.path(file), **_reading(options))
+
+
+def _graded_as_it_is(named: Named, file: str, gold: str | None, options: Options | None) -> Result:
+    """The grades of labels, numbers or preferences, whatever the file turns out to hold."""
+    try:
+        return _labels_or_numbers(named, file, gold, options)
+    except JurorsError as error:
+        if gold is not None or error.code != "pairs":
+            raise
     told = {name: value for name, value in _reading(options).items() if name in names_of(PairOptions)}
     return jurors.grade_pairs(named.path(file), **told)
 

@@ -12,7 +12,7 @@ from jurors.jury.known.fit_reference import fit_reference
 from jurors.jury.label import label
 from jurors.jury.labelling import Labelling
 from jurors.jury.methods.methods import METHODS
-from jurors.jury.score import score
+from jurors.jury.score import score, score_labels
 
 __all__ = [
     "METHODS",
@@ -33,4 +33,5 @@ __all__ = [
     "label_by",
     "score",
     "score_by",
+    "score_labels",
 ]

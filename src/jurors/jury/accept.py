@@ -162,10 +162,9 @@ def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchErr
 def not_labels(votes: Votes) -> SketchError:
     """What to say where votes are numbers, and labels are needed."""
     return SketchError(
-        f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `label`, `score`, `report` and "
-        "`agreement` take (grade_numbers, value_items, score_numbers), and `jurors grade --fail-on alarm` can gate; "
-        "here, make labels of them with "
-        f"--threshold {middle(votes.labels)} or --bins 5",
+        f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `check`, `label`, `score`, `report`, "
+        "`plot reliability` and `agreement` take (grade_numbers, value_items, score_numbers); here, make labels of "
+        f"them with --threshold {middle(votes.labels)} or --bins 5",
         code="numbers",
         given=len(votes.labels),
     )

@@ -15,7 +15,6 @@ from jurors.jury.counted import Counted, count_rows
 from jurors.options import Grading, SourceOptions
 from jurors.sketch import Sketch
 from jurors.values import Numbers, NumberScores, score_numbers
-from jurors.votes import Votes
 
 _MOST_LABELS = 1_000  # the answer has jurors x labels² numbers
 
@@ -23,9 +22,11 @@ _MOST_LABELS = 1_000  # the answer has jurors x labels² numbers
 @overload
 def score(source: Numbers, key: Any, **reading: Unpack[SourceOptions]) -> NumberScores: ...
 @overload
-def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation: ...  # but of numbers
+def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores: ...
 def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores:
-    """Grade any number of jurors against the true labels; of numbers, against the true values (`score_numbers`).
+    """Grade any number of jurors against the true labels; of numbers, against the true values.
+
+    Which of the two votes are shows when they are read: `score_labels` and `score_numbers` take one kind alone.
 
     Parameters
     ----------
@@ -47,9 +48,15 @@ def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvalu
     return score_numbers(votes, key) if votes.scale == "interval" else score_labels(accepted, key)
 
 
-def score_labels(source: Votes | Sketch, key: Any) -> KeyedEvaluation:
-    """The same of labels alone; SketchError where they are numbers."""
-    counted = count_rows(source)
+def score_labels(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
+    """The same of labels alone, for callers who want to know what they get; SketchError where votes are numbers.
+
+    Examples
+    --------
+    >>> score_labels([["yes", "yes"], ["no", "yes"], ["no", "no"]], ["yes", "no", "no"]).score["2"]
+    Fraction(2, 3)
+    """
+    counted = count_rows(accept(source, **reading))
     check_labels(counted.votes)
     scored = score_counted(counted, key)
     return replace(scored, alarms=ranked([*scored.alarms, *vote_alarms(counted.sketch.tuples, weighted=True)]))

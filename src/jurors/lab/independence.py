@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import KeyedEvaluation
-from jurors.jury import score
+from jurors.jury import score_labels
 from jurors.lab.disjoint import DisjointJury
 from jurors.numbers.arrays import Integers
 from jurors.tables import Block, Columns, Result, Table, row_documents
@@ -154,7 +154,7 @@ def find_independent_jury(
     for k, partition in enumerate(partitions):
         jury = DisjointJury(members, [[names[c] for c in own] for own in partition], seed, balanced=balanced)
         jury.fit(_rows(table, train), values[train])
-        trial = _trial(score(jury.votes(_rows(table, test)), values[test].tolist()), jury)
+        trial = _trial(score_labels(jury.votes(_rows(table, test)), values[test].tolist()), jury)
         if best is None or _rank(trial) < least:
             best, least = jury, _rank(trial)  # all the others are forgotten: a hundred fitted juries are large
         trials.append(trial)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import KeyedEvaluation
-from jurors.jury import score
+from jurors.jury import score_labels
 from jurors.lab.jury_model import JuryModel, jury_model
 from jurors.lab.jury_numbers import share
 from jurors.numbers.arrays import Floats, Integers
@@ -50,7 +50,7 @@ class Simulation:
     @cached_property
     def score(self) -> KeyedEvaluation:
         """The statistics and error correlations of this very test, exactly."""
-        return score(self.votes, self.key)
+        return score_labels(self.votes, self.key)
 
     @cached_property
     def largest_correlation(self) -> float | None:

@@ -110,6 +110,7 @@ def next_steps(
     if not hindered:
         if graded.scale == "interval":
             yield from _with_numbers(files, graded, options)
+            yield from _with_key(files, votes, options, key)
             return
         counts = votes.counts is not None
         yield Step(command_line("grade", files, options), "the report card, without an answer key")
@@ -126,11 +127,12 @@ def next_steps(
 
 def _with_numbers(files: Sequence[str], votes: Votes, options: Mapping[str, Any]) -> Iterator[Step]:
     yield Step(command_line("grade", files, options), "how far each juror's numbers can be relied on, without a key")
+    yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
     yield Step(command_line("label", files, options), "one value per item, with its interval")
     yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
     yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
     cut = middle(votes.labels)
-    yield Step(command_line("check", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
+    yield Step(command_line("grade", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
 
 
 def _with_key(files: Sequence[str], votes: Votes, options: dict[str, Any], key: str | None) -> Iterator[Step]:

@@ -50,6 +50,8 @@ def _odd_jurors(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
     constant = _names(votes, ((said > 0).sum(axis=1) == 1) & (heard >= enough)) if len(votes.labels) > 1 else ()
     if constant:
         yield Finding("constant_jurors", f"{listed(constant)} always said the same label", constant)
+    if votes.scale == "interval":
+        return  # whoever measures in tens says fewer numbers than who measures in ones
     if (different := unlike((said > 0).sum(axis=1), heard)) is not None:
         yield different_counts([(votes.jurors[k], int((said[k] > 0).sum())) for k in different])
 

@@ -35,6 +35,7 @@ class ItemValues(Result):
     independent_high: Floats
     numbers: Integers  #: how many jurors' numbers it rests on
     level: float
+    scale_why: str = ""  #: by what the votes are known to be numbers
     alarms: tuple[Alarm, ...] = ()
 
     _is_bare = True
@@ -45,7 +46,8 @@ class ItemValues(Result):
 
     def _document(self) -> dict[str, Any]:
         alarms = [alarm.to_dict() for alarm in self.alarms]
-        return {"scale": "interval", "level": self.level, "items": super()._document(), "alarms": alarms}
+        about = {"scale": "interval", "scale_why": self.scale_why, "level": self.level}
+        return {**about, "items": super()._document(), "alarms": alarms}
 
     def _blocks(self) -> Iterable[Block]:
         cells = zip(self.items.tolist(), self.value, self.low, self.high, self.numbers, strict=True)
@@ -112,6 +114,7 @@ def values_by(shown_by: Measured, level: float) -> ItemValues:
         independent_high=value + independent,
         numbers=rests,
         level=level,
+        scale_why=numbers.scale_why,
         alarms=alarms,
     )
 

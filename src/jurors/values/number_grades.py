@@ -16,7 +16,7 @@ from jurors.evaluate.panel.islands import FEWEST_VOICES
 from jurors.numbers.arrays import Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.options import SourceOptions, Sureness
-from jurors.tables import Block, Columns, Notes, Result, Table
+from jurors.tables import Block, Columns, Drawable, Notes, Table
 from jurors.values.agreed_truth import reference_validities
 from jurors.values.factor.covariances import Covariances
 from jurors.values.factor.exact_trio import TrioAnswer, exact_trio
@@ -36,7 +36,7 @@ _BASIS = "as real juries go: of what jurors agree on, only a part is the truth; 
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NumberGrades(Result):
+class NumberGrades(Drawable):
     """How each juror measures: number = offset + slope x truth + error. NaN where the numbers do not say.
 
     The truth is on the panel's scale: the jurors' slopes and offsets, each counted by its reliability, have the means 1
@@ -59,6 +59,7 @@ class NumberGrades(Result):
     truth_mean: float
     truth_spread: float  #: the truth's standard deviation
     level: float
+    scale_why: str = ""  #: by what the votes are known to be numbers
     exact: TrioAnswer[Fraction] | None = None  #: of three jurors and exact numbers: the same without rounding
     repeats: Repeatability | None = None  #: how steady jurors are who were asked several times about an item
     wild: tuple[tuple[Any, str, float], ...] = ()  #: item, juror and number of what was left out as wild
@@ -75,6 +76,7 @@ class NumberGrades(Result):
     def _document(self) -> dict[str, Any]:
         return {
             "scale": "interval",
+            "scale_why": self.scale_why,
             "level": self.level,
             "items": self.items,
             "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
@@ -96,20 +98,24 @@ class NumberGrades(Result):
         return {"outcome": self.exact.outcome, **exact}
 
     def _blocks(self) -> Iterable[Block]:
-        sure = f"{self.level * 100:g}%"
-        heads = ("juror", "numbers", "as real juries go", sure, *(head for name in _GRADES for head in (name, sure)))
-        rows = [(name, f"{self.numbers[k]:,}", *self._cells(k)) for k, name in enumerate(self.jurors)]
         title = f"{len(self.jurors):,} jurors, {self.items:,} items; truth {shown(self.truth_mean)}"
         title += f" ± {shown(self.truth_spread)} on the panel's scale"
         wild = [f"wild: {juror} says {number:g} of {item}" for item, juror, number in self.wild[:_MOST_WILD]]
         notes = [Notes(lines) for lines in ((*self.remarks, *wild), alarm_lines(self.alarms)) if lines]
         return [
             title,
-            Table(heads, tuple(rows), right=tuple(range(1, len(heads)))),
+            self.by_juror(),
             Notes((f"reliability {_BASIS}",)),
             *([] if self.repeats is None else [self.repeats.table(self.level, shown)]),
             *notes,
         ]
+
+    def by_juror(self) -> Table:
+        """A row per juror, to read."""
+        sure = f"{self.level * 100:g}%"
+        heads = ("juror", "numbers", "as real juries go", sure, *(head for name in _GRADES for head in (name, sure)))
+        rows = [(name, f"{self.numbers[k]:,}", *self._cells(k)) for k, name in enumerate(self.jurors)]
+        return Table(heads, tuple(rows), right=tuple(range(1, len(heads))))
 
     def _cells(self, k: int) -> list[str]:
         cells = []
@@ -189,7 +195,8 @@ def measured(given: Numbers) -> Measured:
     wild = tuple((given.items[i], given.jurors[j], float(given.values[i, j])) for i, j in np.argwhere(cells))
     numbers = given.without(cells) if wild else given
     together = fit_together(Covariances.of(numbers.values))
-    return Measured(numbers, wild, together, ranked(number_alarms(numbers, together, len(wild))))
+    alarms = ranked((*given.notes, *number_alarms(numbers, together, len(wild))))
+    return Measured(numbers, wild, together, alarms)
 
 
 def grades_by(shown_by: Measured, level: float) -> NumberGrades:
@@ -223,6 +230,7 @@ def grades_by(shown_by: Measured, level: float) -> NumberGrades:
         truth_mean=float("nan") if scale is None else scale.mean,
         truth_spread=float("nan") if scale is None else float(np.sqrt(scale.variance)),
         level=level,
+        scale_why=numbers.scale_why,
         exact=exact_trio(numbers),
         repeats=repeatability(numbers.jurors, numbers.again, level),
         wild=shown_by.wild,

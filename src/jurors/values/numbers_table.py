@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
+from jurors.evaluate.alarm import Alarm
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.values.repeatability import Again
 
@@ -36,6 +37,8 @@ class Numbers:
     codes: Integers  #: items x jurors, positions in `distinct`; -1 where no number was given
     remarks: tuple[str, ...] = ()  #: what was taken for what while reading
     again: Again | None = None  #: what was said each time, where a cell is the mean of several
+    scale_why: str = "as you say (--scale interval)"  #: by what they are known to be numbers
+    notes: tuple[Alarm, ...] = ()  #: what the votes show before anybody is graded
 
     def __post_init__(self) -> None:
         if (large := next((text for text in self.distinct if abs(float(text)) > _LARGEST), None)) is not None:

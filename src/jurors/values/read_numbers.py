@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Unpack, cast
 
 import numpy as np
 
 from jurors.errors import OptionError, VotesError
+from jurors.evaluate.alarm import Alarm
 from jurors.options import ReadingOptions, SourceOptions, TableOptions, check_applies, names_of
 from jurors.values.numbers_table import Numbers
 from jurors.values.repeated_numbers import with_means
 from jurors.votes import Votes, read_votes, votes_from_frame
 from jurors.votes.files.locate import are_files
 from jurors.votes.findings.about_scale import scale_taken
+from jurors.votes.findings.about_words import similar_names
+from jurors.votes.findings.repeats import repeated_rows
 from jurors.votes.frame import is_frame
 from jurors.votes.scales.numerals import numerals
 
@@ -72,15 +76,26 @@ def numbers_of(votes: Votes) -> Numbers:
             message = f"{votes.total:,} items are too many to be told apart; give a part of them"
             raise VotesError(message, code="too_large", given=votes.total, needed=_MOST_ITEMS)
         codes, items = np.repeat(codes, votes.counts, axis=0), np.arange(votes.total)
-    notes = [finding.message for finding in (*votes.findings, *scale_taken(votes)) if finding.kind != "repeats"]
+    recognised = {"scale_why": votes.scale_why} if votes.scale == "interval" and votes.scale_why else {}
     return Numbers(
         items=items,
         jurors=votes.jurors,
         distinct=tuple(texts),
         codes=codes,
-        remarks=(*remarks, *notes),
+        remarks=remarks,
         again=again,
+        notes=tuple(_notes(votes)),
+        **recognised,
     )
+
+
+def _notes(votes: Votes) -> Iterator[Alarm]:
+    """What the reader saw, what the votes were taken for, and names and rows that come twice."""
+    again = () if votes.counts is not None else repeated_rows(votes)
+    for finding in (*votes.findings, *scale_taken(votes), *similar_names("juror", votes.jurors), *again):
+        if finding.kind != "repeats":  # which are told with how steady each juror is
+            who = tuple(name for name in votes.jurors if name in finding.about)
+            yield Alarm(finding.kind, finding.level, finding.message, finding.value, who)
 
 
 def _texts(votes: Votes) -> tuple[list[str], tuple[str, ...]]:

@@ -31,7 +31,7 @@ def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:
 def test_the_effective_number_is_within_ten_percent_of_the_one_with_a_key(sizes: tuple[int, ...], seed: int) -> None:
     votes, truth = with_groups(seed, *sizes)
     dependence = jurors.grade(votes).details["dependence"]
-    true = dependence_with_key(jurors.score(votes, truth))
+    true = dependence_with_key(jurors.score_labels(votes, truth))
     assert dependence.effective_jurors == pytest.approx(true.effective_jurors, rel=0.1)
     assert [len(group) for group in dependence.groups] == list(sizes)
     low, high = dependence.interval["effective_jurors"]
@@ -43,7 +43,7 @@ def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
     votes, truth = with_groups(3, 3, 3)
     result, plain = jurors.grade(votes), jurors.grade(votes, method="dawid_skene")
     assert result.details["heard_as_one"] == [["1", "2", "3"], ["4", "5", "6"]]
-    keyed = jurors.score(votes, truth)
+    keyed = jurors.score_labels(votes, truth)
     assert result.partition is not None
     assert plain.partition is not None
     assert keyed.errors_of(result.partition.chosen) < keyed.errors_of(plain.partition.chosen)
@@ -54,7 +54,7 @@ def test_groups_are_heard_as_one_and_nobody_is_outvoted_by_copies() -> None:
 
 def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() -> None:
     panel = simulate(500, 4, seed=4)
-    dependence = dependence_with_key(jurors.score(panel.votes, panel.truth))
+    dependence = dependence_with_key(jurors.score_labels(panel.votes, panel.truth))
     right = (panel.votes == panel.truth[:, None]).astype(float)
     for label in (0, 1):
         right[panel.truth == label] -= right[panel.truth == label].mean(axis=0)
@@ -64,7 +64,7 @@ def test_with_a_key_the_correlations_are_those_of_the_right_and_wrong_answers() 
 def test_with_a_key_no_correlation_leaves_its_range_however_few_items_a_pair_shares() -> None:
     panel = simulate(400, 30, seed=7)
     panel.votes[np.random.default_rng(7).random(panel.votes.shape) < 0.8] = -1
-    dependence = dependence_with_key(jurors.score(panel.votes, panel.truth))
+    dependence = dependence_with_key(jurors.score_labels(panel.votes, panel.truth))
     assert np.nanmax(np.abs(dependence.correlation)) <= 1 + 1e-9
 
 
@@ -79,13 +79,14 @@ def test_a_pair_that_shares_too_few_items_is_not_given_a_number_that_is_no_corre
 def test_nobody_is_worth_more_jurors_than_there_are() -> None:
     votes = np.array([["A", "B"][(item >> juror) & 1] for item in range(32) for juror in range(5)]).reshape(32, 5)
     truth = np.array(["A"] * 16 + ["B"] * 16)
-    dependence = dependence_with_key(jurors.score(votes, truth))
+    dependence = dependence_with_key(jurors.score_labels(votes, truth))
     assert dependence.effective_jurors <= 5
     assert effective_number(5, -0.02) == 5
 
 
 def test_a_correlation_that_rounds_to_nothing_has_no_minus() -> None:
-    dependence = dependence_with_key(jurors.score(simulate(500, 4, seed=4).votes, simulate(500, 4, seed=4).truth))
+    test = simulate(500, 4, seed=4)
+    dependence = dependence_with_key(jurors.score_labels(test.votes, test.truth))
     tiny = replace(dependence, correlation=np.where(np.isfinite(dependence.correlation), -1e-5, np.nan))
     assert "-0.0" not in str(tiny)
 

@@ -128,7 +128,7 @@ def test_the_dependence_of_independent_jurors_is_none_and_of_a_pair_what_was_put
     follow = rng.random(4000) < 0.5
     panel.votes[follow, 4] = panel.votes[follow, 3]
     sketch = Sketch.from_votes(Votes.from_matrix(panel.votes, labels=(0, 1)))
-    keyed = jurors.score(panel.votes, panel.truth)
+    keyed = jurors.score_labels(panel.votes, panel.truth)
     exact = keyed.solution.to_float()
     dependence = dependence_of(sketch, exact)
     told = jurors.dependence_with_key(keyed)

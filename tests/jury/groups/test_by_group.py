@@ -51,8 +51,11 @@ def test_a_label_of_one_group_is_no_label_of_another() -> None:
     """Nobody says C in group f; it must not get a prevalence there, nor an accuracy."""
     table = pd.concat([part("f", 400, "0.5"), part("m", 400, ["0.3", "0.3"], labels="ABC", accuracy="0.85")])
     found = jurors.grade_by(votes_of(table), "sex")
-    assert found["f"].labels == ("A", "B")
-    assert found["m"].labels == found.labels == ("A", "B", "C")
+    female, male = found["f"], found["m"]
+    assert isinstance(female, jurors.Evaluation)
+    assert isinstance(male, jurors.Evaluation)
+    assert female.labels == ("A", "B")
+    assert male.labels == found.labels == ("A", "B", "C")
     told = {"scale_why": "the labels are words"}  # all groups are on one scale, by what the whole table shows
     assert found["f"].to_dict() == jurors.grade(alone(table, "f")).to_dict() | told
     assert "600" not in str(found)
@@ -120,8 +123,11 @@ def test_rules_compare_the_same_jurors_also_where_one_is_silent() -> None:
 def test_gold_items_are_used_in_the_groups_they_are_in(table: pd.DataFrame) -> None:
     gold = dict(zip(table["item"][:60], table.truth[:60], strict=True))
     found = jurors.grade_by(votes_of(table), "sex", gold=gold)
-    assert "gold" in found["f"].details
-    assert "gold" not in found["m"].details
+    female, male = found["f"], found["m"]
+    assert isinstance(female, jurors.Evaluation)
+    assert isinstance(male, jurors.Evaluation)
+    assert "gold" in female.details
+    assert "gold" not in male.details
     labelling, groups, _ = jurors.label_by(votes_of(table), "sex", gold=gold)
     assert (labelling.label[:60] == table.truth[:60].to_numpy()).all()
     assert (labelling.probability[:60] == 1).all()

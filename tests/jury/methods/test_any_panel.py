@@ -32,7 +32,7 @@ def test_a_panel_of_any_size_and_density_is_graded(jurors_: int, density: float)
     assert np.sqrt(np.nanmean((scores(result) - panel.own_score()) ** 2)) < 0.03
     assert result.prevalence[0] == pytest.approx(np.mean(panel.truth == 0), abs=0.03)
     right = np.mean(jurors.label(panel.votes).label == panel.truth)
-    majority = jurors.score(panel.votes, panel.truth).majority_errors / 3000
+    majority = jurors.score_labels(panel.votes, panel.truth).majority_errors / 3000
     assert 1 - right <= majority
 
 

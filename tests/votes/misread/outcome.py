@@ -18,7 +18,7 @@ from typing import Any
 from click.testing import CliRunner
 from votes.misread.making import Case
 
-from jurors import JurorsError, Votes, read_key, read_sketch, read_votes, score
+from jurors import JurorsError, Votes, read_key, read_sketch, read_votes, score_labels
 from jurors.cli import main
 from jurors.jury.accept import check_gradable, vote_alarms, without_silent
 
@@ -35,7 +35,7 @@ def decided(case: Case, folder: Path) -> tuple[str, str]:
     files = [str(folder / file) for file in case["files"]]
     try:
         if case["command"] == "score":
-            return _scored(case, score(read_votes(files[0]), read_key(files[1])).score)
+            return _scored(case, score_labels(read_votes(files[0]), read_key(files[1])).score)
         if case["command"] == "merge":
             return _merged(files)
         votes, _ = without_silent(read_sketch(files if len(files) > 1 else files[0]).tuples)

@@ -236,9 +236,9 @@ def test_real_sets_are_what_they_are(name: str, scale: str, shared_data: Path) -
 
 def test_a_key_with_levels_that_nobody_votes_keeps_the_order() -> None:
     rows = [["low", "medium"], ["high", "medium"], ["low", "low"]]
-    assert jurors.score(rows, ["low", "very high", "low"]).labels == ("low", "medium", "high", "very high")
+    assert jurors.score_labels(rows, ["low", "very high", "low"]).labels == ("low", "medium", "high", "very high")
     with pytest.raises(VotesError, match="place among the levels low, medium, high is not known"):
-        jurors.score(rows, ["low", "purple", "low"])
+        jurors.score_labels(rows, ["low", "purple", "low"])
 
 
 def test_labels_put_in_an_order_stay_in_it() -> None:

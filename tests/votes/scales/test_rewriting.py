@@ -133,15 +133,15 @@ def test_a_word_that_means_no_vote_is_a_label_once_it_is_renamed() -> None:
 
 
 def test_a_key_is_read_as_its_votes_are() -> None:
-    truth = jurors.score([["Yes", "no"], ["YES", "yes"], ["no", "NO"]], ["yes", "YES", "No"], ignore_case=True)
+    truth = jurors.score_labels([["Yes", "no"], ["YES", "yes"], ["no", "NO"]], ["yes", "YES", "No"], ignore_case=True)
     assert [float(x) for x in truth.score.values()] == [1.0, 2 / 3]
-    scored = jurors.score([[0.2, 0.9], [0.5, 0.4]], [0.1, 0.5], threshold=0.5)
+    scored = jurors.score_labels([[0.2, 0.9], [0.5, 0.4]], [0.1, 0.5], threshold=0.5)
     assert [float(x) for x in scored.score.values()] == [1.0, 0.0]
-    named = jurors.score([[0.2, 0.9], [0.5, 0.4]], ["fail", "pass"], threshold=0.5)
+    named = jurors.score_labels([[0.2, 0.9], [0.5, 0.4]], ["fail", "pass"], threshold=0.5)
     assert named.score == scored.score
-    levels = jurors.score([[0, 9], [5, 4], [10, 2]], [1, 5, 8], bins=2)
+    levels = jurors.score_labels([[0, 9], [5, 4], [10, 2]], [1, 5, 8], bins=2)
     assert [float(x) for x in levels.score.values()] == [1.0, 0.0]
-    mapped = jurors.score([["Y", "n"], ["n", "n"]], ["Y", "n"], map={"Y": "yes", "n": "no"})
+    mapped = jurors.score_labels([["Y", "n"], ["n", "n"]], ["Y", "n"], map={"Y": "yes", "n": "no"})
     assert [float(x) for x in mapped.score.values()] == [1.0, 0.5]
 
 

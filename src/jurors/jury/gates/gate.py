@@ -6,23 +6,27 @@ from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
 from jurors.doubt.bounds.logical import logical_bounds
-from jurors.errors import SketchError
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Alarm, Calibrated, Evaluation
 from jurors.evaluate.together.dependence import Dependence
 from jurors.evaluate.together.thresholds import FEWEST_JURORS
 from jurors.jury.gates.limits import Target, accuracy_limits, prevalence_limits, score_limits, wrong_limits
+from jurors.jury.gates.of_numbers import number_gates
 from jurors.jury.gates.outcome import Ends, Gate, judge
 from jurors.jury.gates.regression import regressions
 from jurors.options import LimitOptions, Limits
+from jurors.values import NumberGrades
 
 
-def gate(evaluation: Evaluation, **limits: Unpack[LimitOptions]) -> tuple[Alarm, ...]:
+def gate(evaluation: Evaluation | NumberGrades, **limits: Unpack[LimitOptions]) -> tuple[Alarm, ...]:
     """The alarms of every limit that is not kept, or not known to be.
 
     Parameters
     ----------
     evaluation
-        The result of `grade`.
+        The result of `grade`, or of `grade_numbers`, for which `min_reliability` and `allow_unknown` are.
+    min_reliability
+        The least reliability of numbers, as real juries go: `0.3` for every juror, `"ann:0.5"` for one.
     min_score
         The least share right: `0.7` for every juror, `"ann:0.8"` or `{"ann": 0.8}` for one; or several of these.
     min_accuracy
@@ -47,14 +51,20 @@ def gate(evaluation: Evaluation, **limits: Unpack[LimitOptions]) -> tuple[Alarm,
     return limit_alarms(evaluation, asked, judged_gates(evaluation, asked))
 
 
-def limit_alarms(evaluation: Evaluation, asked: Limits, gates: Iterable[Gate]) -> tuple[Alarm, ...]:
+def limit_alarms(evaluation: Evaluation | NumberGrades, asked: Limits, gates: Iterable[Gate]) -> tuple[Alarm, ...]:
     """The alarms of gates that are not passed, and of the other limits that are not kept."""
     alarms = [one.alarm(allow_unknown=asked.allow_unknown) for one in gates]
-    return (*(alarm for alarm in alarms if alarm is not None), *_dependence_and_logic(evaluation, asked))
+    others = () if isinstance(evaluation, NumberGrades) else _dependence_and_logic(evaluation, asked)
+    return (*(alarm for alarm in alarms if alarm is not None), *others)
 
 
-def judged_gates(evaluation: Evaluation, asked: Limits) -> tuple[Gate, ...]:
+def judged_gates(evaluation: Evaluation | NumberGrades, asked: Limits) -> tuple[Gate, ...]:
     """Every limit on a calibrated share, in an order that does not depend on the order of jurors or on any number."""
+    if isinstance(evaluation, NumberGrades):
+        return number_gates(evaluation, asked)
+    if asked.min_reliability not in (None, ()):
+        message = "--min-reliability is for numbers, and these are labels: say --min-score X"
+        raise OptionError(message, code="does_not_apply", name="min_reliability")
     gates: list[Gate] = []
     for name, (read, at_least) in _LIMITS.items():
         option = name.replace("_", "-")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -17,7 +17,7 @@ from jurors.votes import Label
 class Target:
     """Which share a limit is about: `statistic` of a juror, of a label, of both, or of the jury."""
 
-    statistic: str  #: "score", "accuracy", "prevalence", "wrong_labels"
+    statistic: str  #: "score", "reliability", "accuracy", "prevalence", "wrong_labels"
     juror: str | None = None
     label: Label | None = None
 
@@ -28,14 +28,23 @@ class Target:
 
 def score_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[Target, float]:
     """`0.7` for every juror, `JUROR:0.8` for one, who then is asked that instead."""
+    return _of_jurors("score", option, asked, evaluation.jurors)
+
+
+def reliability_limits(option: str, asked: Any, jurors: Sequence[str]) -> dict[Target, float]:
+    """The same of jurors who answer in numbers."""
+    return _of_jurors("reliability", option, asked, jurors)
+
+
+def _of_jurors(statistic: str, option: str, asked: Any, jurors: Sequence[str]) -> dict[Target, float]:
     everybody: dict[Target, float] = {}
     own: dict[Target, float] = {}
     for name, limit in _pairs(option, asked):
         if name is None:
-            _once(option, everybody, {Target("score", juror): limit for juror in evaluation.jurors})
+            _once(option, everybody, {Target(statistic, juror): limit for juror in jurors})
         else:
-            juror = nearest(name, evaluation.jurors, "juror", error=OptionError)
-            _once(option, own, {Target("score", juror): limit})
+            juror = nearest(name, jurors, "juror", error=OptionError)
+            _once(option, own, {Target(statistic, juror): limit})
     return {**everybody, **own}
 
 

@@ -50,6 +50,7 @@ class Gate:
     juror: str | None = None
     label: Label | None = None
     is_change: bool = False  #: whether the share is a difference to a baseline
+    in_percent: bool = True  #: how the share is written; reliabilities are not
 
     def to_dict(self) -> dict[str, Any]:
         """The gate as JSON."""
@@ -69,6 +70,8 @@ class Gate:
         return f"{self._shown(self.value)}{unit} ({self.level * 100:g}%: {low} to {high}), {wanted}"
 
     def _shown(self, value: float) -> str:
+        if not self.in_percent:
+            return f"{value:z.2f}"
         return f"{value * 100:+z.1f}" if self.is_change else percent(value)
 
     @property

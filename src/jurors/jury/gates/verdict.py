@@ -15,8 +15,10 @@ from jurors.jury.gates.outcome import Gate
 from jurors.options import LimitOptions, Limits
 from jurors.quoting import visible
 from jurors.tables import Block, Columns, Notes, Result
+from jurors.values import NumberGrades
 
 _OF_GATES = ("gate_failed", "gate_unknown")  # their lines are the gates' own
+_OF_NUMBERS = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")  # what the document has of grades
 _OF_LIMITS = {
     "correlation_limit": "max_correlation",
     "effective_limit": "min_effective",
@@ -33,7 +35,7 @@ class Verdict(Result):
     alarms: tuple[Alarm, ...]
     gates: tuple[Gate, ...] = ()
     loud: tuple[Alarm, ...] = ()  #: the alarms that fail the check
-    evaluation: Evaluation | None = None  #: what was checked
+    evaluation: Evaluation | NumberGrades | None = None  #: what was checked
     limits: tuple[str, ...] = ()  #: the kinds of alarms that other limits ring
     shows_card: bool = False  #: whether text, Markdown and HTML show the evaluation, too
 
@@ -47,6 +49,9 @@ class Verdict(Result):
         document |= {"passed": self.passed, "gates": self.gates}
         if self.evaluation is None:
             return document
+        if isinstance(self.evaluation, NumberGrades):
+            graded = self.evaluation.to_dict()
+            return document | {name: graded[name] for name in _OF_NUMBERS}
         names = ("items", "jurors", "labels", "method", "calibrated", "level")
         about = {name: getattr(self.evaluation, name) for name in names}
         sketch = self.evaluation.sketch
@@ -69,7 +74,8 @@ class Verdict(Result):
         suite = Element("testsuite", name="jurors check")
         for one in self.gates:
             _gate_case(suite, one)
-        kinds = [name for name, kind in KINDS.items() if kind.levels != ("note",) and kind.about in ("any", "labels")]
+        about = ("any", "numbers" if isinstance(self.evaluation, NumberGrades) else "labels")
+        kinds = [name for name, kind in KINDS.items() if kind.levels != ("note",) and kind.about in about]
         others = (name for name in kinds if name not in {*_OF_GATES, *_OF_LIMITS})
         for name in (*self.limits, *others):
             self._alarm_case(suite, name)
@@ -102,8 +108,10 @@ def _gate_case(suite: Element, one: Gate) -> None:
         SubElement(case, "system-out").text = visible(one.line)
 
 
-def check(evaluation: Evaluation, *, fail_on: Level = "alarm", **limits: Unpack[LimitOptions]) -> Verdict:
-    """Whether an evaluation can be trusted, and whether it keeps your limits (those of `gate`).
+def check(
+    evaluation: Evaluation | NumberGrades, *, fail_on: Level = "alarm", **limits: Unpack[LimitOptions]
+) -> Verdict:
+    """Whether grades of labels or numbers can be trusted, and whether they keep your limits (those of `gate`).
 
     Examples
     --------

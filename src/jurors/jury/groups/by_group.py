@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, SketchError, VotesError
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
 from jurors.evaluate.alarm import ranked
 from jurors.evaluate.partition import majority_partition
@@ -27,16 +27,19 @@ from jurors.jury.label import label
 from jurors.jury.labelling import Labelling, label_rows
 from jurors.jury.score import score_labels
 from jurors.names import nearest
-from jurors.options import GradeOptions, GradingOptions, SourceOptions, apart, check_known, names_of
+from jurors.options import GradeOptions, Grading, GradingOptions, SourceOptions, apart, check_known, names_of, spelled
 from jurors.sketch import count_votes
 from jurors.tables import Block, Columns, Result
+from jurors.values import NumberGrades, NumberScores, grade_numbers, score_numbers
 from jurors.votes import Key, Label, Votes, as_key
 from jurors.votes.chosen import said_here
+from jurors.votes.findings.about_scale import scale_taken
 from jurors.votes.label_codes import ordered_labels
 
-Graded = TypeVar("Graded", Evaluation, KeyedEvaluation)
+Graded = TypeVar("Graded", bound=Evaluation | KeyedEvaluation | NumberGrades | NumberScores, covariant=True)
 
 FEWEST_ITEMS = 200  # the smallest test for which intervals were checked by simulation (benchmarks/plan_widths.py)
+_FEWEST_NUMBERS = 50  # the same of numbers (benchmarks/ratings.py)
 _WIDEST = 0.2  # a score known less well than this says little
 _MOST_RULES = 10_000
 _LEFT_OUT = "and is left out"
@@ -49,7 +52,7 @@ class ByGroup(Result, Generic[Graded]):
 
     column: str
     jurors: tuple[str, ...]  #: everybody; in a group, those who never voted there are left out
-    labels: tuple[Label, ...]  #: every label; in a group, those that nobody said there are left out
+    labels: tuple[Label, ...]  #: every label; in a group, those that nobody said there are left out; none of numbers
     groups: Named  #: group -> result
     sizes: Named  #: group -> items (of `score_by`: with a true label), also of the groups that were left out
     left_out: Named  #: group -> why it could not be graded
@@ -104,8 +107,10 @@ class ByGroup(Result, Generic[Graded]):
         return group_blocks(self)
 
 
-def grade_by(source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]) -> ByGroup[Evaluation]:
-    """Grade the jurors apart for each group of items.
+def grade_by(
+    source: Any, by: Any, *, column: str = "group", **options: Unpack[GradeOptions]
+) -> ByGroup[Evaluation] | ByGroup[NumberGrades]:
+    """Grade the jurors apart for each group of items; numbers as `grade_numbers` does.
 
     Parameters
     ----------
@@ -128,15 +133,23 @@ def grade_by(source: Any, by: Any, *, column: str = "group", **options: Unpack[G
     """
     grading, reading = apart(options)
     votes, groups, column = prepared(source, by, column, reading)
+    if votes.scale == "interval":
+        level = _only_level(grading)
+        return _apart(votes, groups, column, lambda rows, _: grade_numbers(_plainly(rows), level=level))
     return _apart(votes, groups, column, _grader(votes, grading))
 
 
 def score_by(
     source: Any, key: Any, by: Any, *, column: str = "group", **reading: Unpack[SourceOptions]
-) -> ByGroup[KeyedEvaluation]:
-    """Grade the jurors against an answer key, apart for each group of items; groups as in `grade_by`."""
+) -> ByGroup[KeyedEvaluation] | ByGroup[NumberScores]:
+    """Grade the jurors against an answer key, apart for each group of items; groups as in `grade_by`.
+
+    Numbers are held against true values, as `score_numbers` does.
+    """
     check_known(reading, names_of(SourceOptions))
     votes, groups, column = prepared(source, by, column, reading)
+    if votes.scale == "interval":
+        return _score_numbers_by(votes, key, groups, column)
     votes, truth = as_key(key).align(votes)
     if not (truth >= 0).any():
         raise SketchError("no item has a true label")
@@ -148,6 +161,33 @@ def score_by(
         return score_labels(rows, known)
 
     return _apart(votes, groups, column, score_group)
+
+
+def _score_numbers_by(votes: Votes, key: Any, groups: NDArray[Any], column: str) -> ByGroup[NumberScores]:
+    told = as_key(key).read_as(votes).by_row(votes)
+    if all(truth is None for truth in told):
+        raise SketchError("no item has a true value")
+
+    def score_group(rows: Votes, which: NDArray[np.int64]) -> NumberScores:
+        if all(truth is None for truth in told[which]):
+            raise SketchError("no item of it has a true value")
+        return score_numbers(_plainly(rows), Key.from_array(told[which]))
+
+    return _apart(votes, groups, column, score_group)
+
+
+def _plainly(rows: Votes) -> Votes:
+    """The votes of one group: what all were taken for is said once, of all."""
+    return replace(rows, scale_told=True)
+
+
+def _only_level(grading: GradingOptions) -> float:
+    """How sure the intervals are; OptionError where something is asked that is for labels alone."""
+    usual = {one.name: one.default for one in spelled(GradingOptions, Grading)}
+    if odd := [name for name, value in grading.items() if name != "level" and value != usual[name]]:
+        message = f"{odd[0]}= does not apply to numbers: leave it out, or make labels of them (threshold=, bins=)"
+        raise OptionError(message, code="does_not_apply", name=odd[0])
+    return float(grading.get("level", Grading.level))
 
 
 def label_by(
@@ -249,7 +289,10 @@ def _apart(
         items = int(votes.weights[absent].sum())
         text = f"{items:,} items name no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
         alarms.append(Alarm("no_group", "warning", text, float(items)))
-    return ByGroup(column, votes.jurors, votes.labels, results, sizes, left_out, ranked(alarms))
+    numbers = votes.scale == "interval"
+    taken = scale_taken(votes) if numbers else ()
+    alarms += [Alarm(finding.kind, finding.level, finding.message, finding.value) for finding in taken]
+    return ByGroup(column, votes.jurors, () if numbers else votes.labels, results, sizes, left_out, ranked(alarms))
 
 
 def _inside(error: Exception) -> str:
@@ -274,7 +317,8 @@ def _small(group: Any, result: Any) -> list[Alarm]:
     items = int(result.items)
     interval = getattr(result, "interval", None) or {}
     widths = [high - low for low, high in (interval.get("score") or {}).values() if high == high]
-    if items >= FEWEST_ITEMS and max(widths, default=0.0) <= _WIDEST:
+    fewest = _FEWEST_NUMBERS if isinstance(result, NumberGrades | NumberScores) else FEWEST_ITEMS
+    if items >= fewest and max(widths, default=0.0) <= _WIDEST:
         return []
     known = f"; a score is known only to ±{max(widths) / 2:.0%}" if widths and max(widths) > _WIDEST else ""
     return [Alarm("small_group", "warning", f"group {group!r} has only {items:,} items{known}", float(items))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.card import REAL, alarm_lines, percent, percent_range
 from jurors.tables import Block, Columns, Notes, Table
+from jurors.values import NumberGrades, NumberScores
 
 if TYPE_CHECKING:
     from jurors.jury.groups.by_group import ByGroup
@@ -56,6 +57,8 @@ def _plain(name: Any) -> str:
 
 def _grades(by: ByGroup[Any]) -> Table:
     first = next(iter(by.groups.values()))
+    if isinstance(first, NumberGrades | NumberScores):
+        return _numbers(by)
     graded = isinstance(first, Evaluation)
     labels = by.labels if len(by.labels) <= _MOST_LABELS and not (graded and first.exam) else ()
     real = any(_real(result) is not None for result in by.groups.values())
@@ -67,6 +70,21 @@ def _grades(by: ByGroup[Any]) -> Table:
     right = tuple(k for k in range(1, len(heads)) if k != 2 + len(labels))  # all numbers: not the juror
     more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
     return Table(tuple(heads), tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=right)
+
+
+def _numbers(by: ByGroup[Any]) -> Table:
+    """Of jurors who answer in numbers: a row per group and juror, with what the cards of one group have."""
+    tables = {group: result.by_juror() for group, result in by.groups.items()}
+    (_, *heads), right = next(iter(tables.values())).columns, next(iter(tables.values())).right
+    rows: list[tuple[Any, ...]] = []
+    for group, table in tables.items():
+        for k, (juror, *cells) in enumerate(table.rows):
+            front = (_plain(group), f"{by.sizes[group]:,}") if k == 0 else ("", "")
+            rows.append((*front, juror, *cells))
+    more = f" (the first {_MOST_ROWS} of {len(rows):,} rows)" if len(rows) > _MOST_ROWS else ""
+    names = (_plain(by.column), "items", "juror", *heads)
+    places = (1, *(place + 2 for place in right))
+    return Table(names, tuple(rows[:_MOST_ROWS]), title=f"by {_plain(by.column)}{more}", right=places)
 
 
 def _real(result: Any) -> Any:

@@ -11,6 +11,7 @@ from jurors.report.charts.pairs import agreement, dependence
 from jurors.report.charts.partition import partition
 from jurors.report.charts.plan import plan
 from jurors.report.charts.prevalence import prevalence
+from jurors.report.charts.reliability import reliability
 from jurors.report.charts.render import FORMATS, render
 from jurors.report.charts.solutions import solutions
 from jurors.report.charts.theme import THEMES, themed
@@ -30,6 +31,7 @@ __all__ = [
     "partition",
     "plan",
     "prevalence",
+    "reliability",
     "render",
     "solutions",
     "themed",

@@ -8,12 +8,10 @@ import numpy as np
 
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.card import REAL
+from jurors.report.charts.dots import dot_layers
 from jurors.report.charts.numbers import Grades, ends_row, grades_of, leading_grades, matched, number
 from jurors.report.charts.plane import BETTER, accuracy_plane, juror_rows
 from jurors.report.charts.theme import (
-    BLUE,
-    GREY,
-    ORANGE,
     PERCENT,
     SEQUENTIAL,
     Chart,
@@ -23,7 +21,6 @@ from jurors.report.charts.theme import (
     counted,
     data,
     finish,
-    grown,
     ordered,
     placed,
     wanted,
@@ -141,36 +138,13 @@ def _dots(grades: Grades, truth: Grades | None, size: tuple[float, float | None]
     y = alt.Y(f"{lines[0]}:N", scale=ordered(lines[1]), title=None)
     y = y.axis(grid=True, labels=step >= 9, ticks=False, domain=False)
     what = "score" if scores_only else "accuracy"
-    layers = _dot_layers(rows, y, what, truth is not None, ticks=6 if len(panels[1]) == 1 else 3)
+    intervals = any(row["value_low"] is not None for row in rows)
+    tooltip = _tooltip(what, intervals=intervals, actual=truth is not None)
+    layers = dot_layers(rows, y, what, tooltip, form="%", ticks=6 if len(panels[1]) == 1 else 3)
     layered = alt.layer(*layers, data=data(placed(rows, *panels))).properties(width=wide, height=tall)
     if len(panels[1]) == 1:
         return layered
     return layered.facet(column=alt.Column(f"{panels[0]}:N", sort=by_place(), title=None)).properties(spacing=24)
-
-
-def _dot_layers(rows: list[Row], y: Any, what: str, has_key: bool, *, ticks: int) -> list[Chart]:
-    alt = altair()
-    names = ("value", "value_low", "value_high", "actual", "plain", "plain_low", "plain_high")
-    domain = grown(*(row.get(name) for row in rows for name in names))
-    x = alt.X("value:Q", title=what, scale=alt.Scale(domain=domain, nice=False, zero=False))
-    intervals = any(row["value_low"] is not None for row in rows)
-    base = alt.Chart().encode(
-        x=x.axis(format="%", tickCount=ticks), y=y, tooltip=_tooltip(what, intervals=intervals, actual=has_key)
-    )
-    edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)
-    layers = [edges.encode(x=alt.X("edge:Q"))]
-    both = any(row.get("plain") is not None for row in rows)
-    bar = base.mark_rule(strokeWidth=5 if both else 2, opacity=0.4 if both else 0.65, color=BLUE)
-    layers += [bar.encode(x=alt.X("value_low:Q"), x2=alt.X2("value_high:Q"))]
-    if both:
-        thin = base.mark_rule(strokeWidth=1, opacity=0.9, color=ORANGE)
-        layers += [thin.encode(x=alt.X("plain_low:Q"), x2=alt.X2("plain_high:Q"))]
-        layers += [base.mark_point(filled=False, size=40, color=ORANGE, opacity=1).encode(x=alt.X("plain:Q"))]
-    if has_key:
-        layers += [
-            base.mark_point(shape="cross", filled=True, size=55, color=GREY, opacity=1).encode(x=alt.X("actual:Q"))
-        ]
-    return [*layers, base.mark_point(filled=True, size=50, color=BLUE, opacity=1)]
 
 
 def _heat(grades: Grades, truth: Grades | None, width: float, height: float | None) -> Chart:

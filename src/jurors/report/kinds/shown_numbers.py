@@ -28,7 +28,6 @@ def numbers_shown(votes: Votes | Sketch, level: float, file: str) -> Shown:
         fit = measured(numbers_of(table))
         grades, values = grades_by(fit, level), values_by(fit, level)
     title, heads, rows = card_parts(grades)
-    known = "" if table.scale_told else "; if they name classes: --scale nominal"
     wild = tuple(f"Left out as wild: {juror} says {number:g} of {item}." for item, juror, number in grades.wild)
     return Shown(
         kind="numbers",
@@ -37,11 +36,11 @@ def numbers_shown(votes: Votes | Sketch, level: float, file: str) -> Shown:
         bars=(_jurors(grades), _items(values)),
         actions=(
             ("Every item's value, with its interval", f"jurors label {file} --scale interval"),
-            ("Gate a pipeline: status 3 when an alarm rings", f"jurors grade {file} --scale interval --fail-on alarm"),
+            ("Gate a pipeline: status 3 when an alarm rings", f"jurors check {file} --scale interval"),
             ("How much they agree, which is not how good they are", f"jurors agreement {file} --scale interval"),
         ),
         method=_METHOD,
-        remarks=(f"Taken for numbers ({table.scale_why}){known}.", *wild),
+        remarks=(f"Taken for numbers: {table.scale_why}.", *wild),
         tables=(PageTable("table-grades", "Every grade with its interval", heads, rows),),
         document={"grades": grades.to_dict(), "values": values.to_dict()},
     )

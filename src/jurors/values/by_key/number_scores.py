@@ -13,7 +13,7 @@ from jurors.evaluate.alarm import Alarm, ranked
 from jurors.numbers.arrays import Floats
 from jurors.numbers.threads import one_thread
 from jurors.options import SourceOptions, Sureness
-from jurors.tables import Block, Columns, Notes, Result, Table, row_documents
+from jurors.tables import Block, Columns, Drawable, Notes, Table, row_documents
 from jurors.values.by_key.against_truth import AgainstTruth, against_truth
 from jurors.values.by_key.true_values import TrueValues, true_values
 from jurors.values.by_key.values_scored import ValuesScored, values_scored
@@ -35,7 +35,7 @@ _OTHER_UNIT = 5.0  # so many times wider, and the key is in another unit
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NumberScores(Result):
+class NumberScores(Drawable):
     """How each juror measures by the true values, and what its numbers alone say of it."""
 
     jurors: tuple[str, ...]
@@ -46,6 +46,7 @@ class NumberScores(Result):
     truth_mean: float
     truth_spread: float  #: the standard deviation of the true values
     level: float
+    scale_why: str = ""  #: by what the votes are known to be numbers
     repeats: Repeatability | None = None  #: how steady jurors are who were asked several times about an item
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
@@ -62,6 +63,7 @@ class NumberScores(Result):
     def _document(self) -> dict[str, Any]:
         return {
             "scale": "interval",
+            "scale_why": self.scale_why,
             "level": self.level,
             "items": self.items,
             "truth": {"mean": self.truth_mean, "spread": self.truth_spread},
@@ -75,10 +77,11 @@ class NumberScores(Result):
     def _blocks(self) -> Iterable[Block]:
         title = f"{self.items:,} items with a true value: {shown(self.truth_mean)} ± {shown(self.truth_spread)}"
         steady = [] if self.repeats is None else [self.repeats.table(self.level, shown)]
-        tables = [self._key_table(), self._beside_table(), *self._about_items(), *steady]
+        tables = [self.by_juror(), self._beside_table(), *self._about_items(), *steady]
         return [title, *tables, Notes((*_BASIS, *self.remarks))]
 
-    def _key_table(self) -> Table:
+    def by_juror(self) -> Table:
+        """A row per juror by the key, to read."""
         sure = f"{self.level * 100:g}%"
         names = tuple(name for name in _BY_KEY if name != "reliability")
         heads = ("juror", "numbers", *(head for name in names for head in (name.replace("rmse", "RMSE"), sure)))
@@ -149,7 +152,7 @@ def _scored(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
     graded, why = _graded(numbers)
     tame = numbers if graded is None else graded.numbers
     grades = None if graded is None else grades_by(graded, level)
-    alarms = () if grades is None else grades.alarms
+    alarms = numbers.notes if grades is None else grades.alarms
     return NumberScores(
         jurors=numbers.jurors,
         items=len(known),
@@ -159,9 +162,11 @@ def _scored(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
         truth_mean=float(known.mean()),
         truth_spread=float(known.std()),
         level=level,
+        scale_why=numbers.scale_why,
         repeats=repeatability(numbers.jurors, tame.again, level),
         remarks=(
             *numbers.remarks,
+            *(note.message for note in numbers.notes if note.level == "note" and note.kind != "scale"),
             *truth.remarks,
             *why,
             *_units(tame.values, known),
