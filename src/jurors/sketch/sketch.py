@@ -175,6 +175,13 @@ class Sketch:
         return self.tuples.total
 
     @cached_property
+    def cast(self) -> Integers:
+        """How many jurors voted, tuple by tuple."""
+        if self.tuples.is_dense:
+            return np.asarray((self.tuples.codes >= 0).sum(axis=1), dtype=np.int64)
+        return np.bincount(self.tuples.triples()[0], minlength=self.tuples.rows).astype(np.int64)
+
+    @cached_property
     def is_complete(self) -> bool:
         """Whether every juror voted on every item."""
         return self.tuples.n_votes == self.tuples.rows * len(self.jurors)

@@ -30,7 +30,11 @@ def sparse_panel() -> Incidence:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(model: str) -> None:
+def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensitivity, "_MOST_ROUNDS", 10)  # to the end; standard errors stop before its plateaus
+    monkeypatch.setattr(sensitivity, "_FLATTEST", 0.002)
     data = sparse_panel()
     end = fit_latent(data, model, tolerance=1e-9, max_iterations=4000).parameters
     problem = replace(pose(data, model, 2.0), tied=end.is_tied)
