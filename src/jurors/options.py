@@ -193,6 +193,10 @@ class Reading:
         ):
             message = f"{told[0]}= (--{told[0]}) does not apply to a table that is turned, whose columns are items"
             raise OptionError(message, code="does_not_apply", name=told[0])
+        named = () if self.labels is None else texts(self.labels)
+        if len(set(named)) < len(named):
+            message = f"labels= (--labels) names {next(label for label in named if named.count(label) > 1)!r} twice"
+            raise OptionError(message, code="out_of_range", name="labels", value=self.labels)
         if self.threshold is not None and self.bins is not None:
             raise OptionError("threshold= (--threshold) and bins= (--bins) make two things of numbers: give one")
         _ = self.names, self.cut, self.ends  # refused here, before anything is read

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import jurors
 from jurors.errors import VotesError
 from jurors.votes import Key, Votes, as_key, read_key, read_votes_with_key
 
@@ -121,3 +122,11 @@ def test_a_key_on_another_scale_than_ordered_votes_is_refused() -> None:
     with pytest.raises(VotesError, match=r"says 0 of 75% of its items, which nobody votes.* 1 to 10"):
         Key.from_array([0, 0, 1, 0] * 5).align(votes)
     assert Key.from_array([2, 5, 9, 6] * 5).align(votes)[0].scale == "ordinal"  # one level that nobody says
+
+
+def test_a_series_whose_names_come_again_is_no_key_by_place() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["y", "y"], "c": ["x", "x"]}, index=["q1", "q2"])
+    with pytest.raises(VotesError, match="item 'q2' has two true labels"):
+        jurors.score(frame, pd.Series(["y", "x"], index=["q2", "q2"]))
+    again = jurors.score(frame, pd.Series(["y", "y", "x"], index=["q2", "q2", "q1"]))
+    assert again.score["a"] == 1

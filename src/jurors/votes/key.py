@@ -322,8 +322,9 @@ def series_key(series: Any, what: str = "true label") -> Key:
     """What a pandas series says of the items that its index names, or of those of its numbers from 0."""
     from jurors.votes.frame import index_names
 
-    values = series.tolist()
-    if (items := index_names(series.index)) is not None:
+    values, names = series.tolist(), series.index.tolist()
+    items = names if any(isinstance(name, str) for name in names) else index_names(series.index)
+    if items is not None:  # names that come again are no numbers of rows: two labels of one are refused
         return Key.from_columns(items, values, what=what)
     return replace(Key._checked(None, values, what), is_numbered=series.index.is_unique)
 

@@ -211,3 +211,22 @@ def test_a_blank_third_line_is_no_line_of_qualtrics() -> None:
     lines = ["item,ann,bob", "1,yes,no", "", "2,no,no", "3,yes,yes"]
     votes = read_votes(io.StringIO("\n".join(lines) + "\n"))
     assert (votes.rows, votes.n_votes) == (3, 6)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("before", [[""], ["", "", ""], ["sep=;", ""]], ids=["one", "three", "below sep="])
+def test_blank_lines_above_the_names_are_no_names(before: list[str], end: str) -> None:
+    if end == "\r" and before[0]:
+        return  # no program writes it so
+    mark = ";" if before[0] else ","
+    lines = [*before, *(line.replace(",", mark) for line in WIDE.decode().splitlines())]
+    votes = read_votes(io.BytesIO((end.join(lines) + end).encode()))
+    assert (votes.rows, votes.labels, votes.item_names().tolist()) == (3, ("x", "y"), ["1", "2", "3"])
+
+
+def test_blank_rows_are_left_out_below_a_table_and_not_in_it() -> None:
+    """Items without a name are called by their places, so that none may be lost among them."""
+    inside = read_votes(io.StringIO("ann,bob\nx,y\n,\ny,y\n,\n"))
+    assert inside.codes.tolist() == [[0, 1], [-1, -1], [1, 1], [-1, -1]]
+    below = read_votes(io.StringIO("ann,bob\nx,y\ny,y\n,\n,\n"))
+    assert below.codes.tolist() == [[0, 1], [1, 1]]

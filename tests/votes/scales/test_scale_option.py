@@ -101,3 +101,8 @@ def test_levels_with_decimal_commas_stand_by_their_size() -> None:
     table = "item;ann;bob\n1;10,5;2,5\n2;0,5;2,5\n"
     assert _read(table, scale="ordinal").labels == ("0,5", "2,5", "10,5")
     assert level_values(("0,5", "2,5", "10,5")).tolist() == [0.5, 2.5, 10.5]
+
+
+def test_a_label_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"labels= \(--labels\) names 'low' twice"):
+        _read(WORDS, labels=["low", "mid", "high", "low"])

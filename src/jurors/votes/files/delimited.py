@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FILES = "\0"  #: where the names of the files go in a call: no path and no column holds it
 _MARKS = (",", "\t", ";", "|")
 _SAID = re.compile(r'"?sep=([^\w\r\n"])"?\r?\n', re.IGNORECASE)
+_ENDS = re.compile(r"\r\n|\r|\n")
 _LOOKED_AT = 50  # lines
 _TAIL = 1 << 16  # bytes
 _FEWEST = 3  # cells of a line that can be the names' where the first line is not
@@ -48,6 +49,7 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
     if said is not None and not head.strip():
         raise VotesError("there is nothing below the line that names the delimiter", code="empty")
     choices = [delimiter] if delimiter else _MARKS
+    blank = len(_ENDS.findall(head[: len(head) - len(head.lstrip("\r\n"))]))  # DuckDB would take one for the names
     headers = {mark: _header(head.lstrip("\r\n"), mark) for mark in choices}
     if not any(headers.values()):
         raise VotesError(
@@ -57,11 +59,11 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
     chosen = max(choices, key=lambda mark: len(headers[mark]))
     names = tuple(with_formula(name.strip()) for name in headers[chosen])
     _refuse_title(head, names, choices, 2 if said else 1)
-    call = _call(len(names), chosen, skip=1 if said else 0)
-    tags = _import_tags(head, chosen)
-    rules = [*map(_is_not, tags), *([_is_filled(len(names))] if _ends_blank(path, chosen) else [])]
-    if rules:
-        call = f"(SELECT * FROM {call} WHERE {' AND '.join(rules)})"
+    call = _call(len(names), chosen, skip=(1 if said else 0) + blank)
+    if tags := _import_tags(head.lstrip("\r\n"), chosen):
+        call = f"(SELECT * FROM {call} WHERE {' AND '.join(map(_is_not, tags))})"
+    if _ends_blank(path, chosen) and _blank_are_last(con, path, call, len(names)):
+        call = f"(SELECT * FROM {call} WHERE {_is_filled(len(names))})"
     return _without_blank_columns(con, path, Delimited(call, names, chosen))
 
 
@@ -139,6 +141,17 @@ def _ends_blank(path: Path, delimiter: str) -> bool:
     return any(delimiter in line and not line.strip(f'{delimiter}" ') for line in lines)
 
 
+def _blank_are_last(con: duckdb.DuckDBPyConnection, path: Path, call: str, columns: int) -> bool:
+    """Whether no row stands below a blank one: above others it is an item without votes, and counts as a row."""
+    rows = f"SELECT {_is_filled(columns)} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
+    last = f"SELECT max(place) FILTER (filled) < min(place) FILTER (NOT filled) FROM ({rows})"
+    return con.execute(last).fetchall()[0][0] is not False
+
+
+def _of_file(call: str, path: Path) -> str:
+    return call.replace(FILES, "'" + str(path).replace("'", "''") + "'")
+
+
 def _is_filled(columns: int) -> str:
     """SQL for a line in which anything stands."""
     return f"coalesce({', '.join(f'c{k}' for k in range(columns))}) IS NOT NULL"
@@ -149,9 +162,8 @@ def _without_blank_columns(con: duckdb.DuckDBPyConnection, path: Path, table: De
     unnamed = [k for k, name in enumerate(table.names) if k and not name]
     if not unnamed or len(table.names) - len(unnamed) < 1:
         return table
-    place = "'" + str(path).replace("'", "''") + "'"
     filled = ", ".join(f"count(nullif(trim(c{k}), ''))" for k in unnamed)
-    counts = con.execute(f"SELECT {filled} FROM {table.call.replace(FILES, place)}").fetchall()[0]
+    counts = con.execute(f"SELECT {filled} FROM {_of_file(table.call, path)}").fetchall()[0]
     blank = {k for k, count in zip(unnamed, counts, strict=True) if not count}
     kept = [k for k in range(len(table.names)) if k not in blank]
     columns = ", ".join(f"c{k}" for k in kept)
