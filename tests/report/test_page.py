@@ -395,3 +395,12 @@ def test_a_missing_library_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(shell, "find_spec", lambda name: None if name == "vl_convert" else object())
     with pytest.raises(JurorsError, match=re.escape("a report needs vl_convert: pip install 'jurors[plot]'")):
         report_html(_votes(50, 3))
+
+
+def test_pages_of_one_process_do_not_mix_each_others_filters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell, "_COMPILED", {})
+    monkeypatch.setattr(shell, "resource", lambda name: "{{ x | shown }}" if name == "report.html.jinja" else "")
+    first = shell.template("report.html.jinja", {"shown": lambda x: f"<{x}>"})
+    other = shell.template("report.html.jinja", {"shown": lambda x: 2 * x})
+    assert (first.render(x=3), other.render(x=3), first.render(x=4)) == ("&lt;3&gt;", "6", "&lt;4&gt;")
+    assert len(shell._COMPILED) == 1

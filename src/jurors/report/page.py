@@ -326,7 +326,7 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
     text = compact_json(document)
     if len(text) <= _PLAIN:
         return Markup(inert(text)), "application/json", ""  # noqa: S704
-    packed, left_out = _packed(document), []
+    packed, left_out = _zipped(text), []
     for key in _LARGEST:
         if len(packed) > _MOST_PACKED and document.pop(key, None) is not None:
             left_out.append(key)
@@ -336,7 +336,11 @@ def _numbers(e: Evaluation) -> tuple[Markup, str, str]:
 
 
 def _packed(document: Any) -> str:
-    return base64.b64encode(gzip.compress(compact_json(document).encode(), 6, mtime=0)).decode()
+    return _zipped(compact_json(document))
+
+
+def _zipped(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def _filters(rows: list[Ranked]) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from jurors.numbers.arrays import Floats, Integers
 
 _MOST_STEPS = 1e9  # multiplications; where tuples are many, fewer of them are asked what they teach of others
 _FEWEST_ASKED, _MOST_ASKED = 20, 400
-_BLOCK = 2_000  # tuples at a time
+_BLOCK = 2_000  # tuples at a time,
+_STRIP = 128  # of which so many are asked about by all others at a time: tables that stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +62,32 @@ def _asked(own: Floats, left: Floats, labels: int) -> Integers:
 
 def _of_others(jury: Jury, odds: list[Floats], drawn: Scenarios, asked: Integers, mean: Floats, left: Floats) -> Floats:
     """Σ_u items_u (Σ_y max_l mean_k q_tk[y] q_uk[l] - max_l mean_k q_uk[l]), the item itself left out."""
-    labels = jury.labels
-    by = _posteriors(jury, odds, drawn, asked).reshape(len(asked) * labels, DRAWS) / DRAWS
+    by = _posteriors(jury, odds, drawn, asked).reshape(len(asked) * jury.labels, DRAWS) / DRAWS
     total, start = np.zeros(len(asked)), 0
-    for q in _in_blocks(jury, odds, drawn):
-        at = np.arange(start, start + len(q))
-        likeliest = by @ q[:, 0].T
-        for label in range(1, labels):  # a maximum over a short last axis takes four times as long
-            np.maximum(likeliest, by @ q[:, label].T, out=likeliest)
-        gain = likeliest.reshape(len(asked), labels, -1).sum(axis=1) - mean[at].max(axis=1)
-        items = left[at] - (asked[:, None] == at)
-        total += (np.maximum(gain, 0.0) * np.maximum(items, 0.0)).sum(axis=1)
-        start += len(q)
+    for block in _in_blocks(jury, odds, drawn):
+        for q in (block[k : k + _STRIP] for k in range(0, len(block), _STRIP)):
+            end = start + len(q)
+            gain = _gain(by, q, mean[start:end])
+            total += gain @ left[start:end]
+            own = np.flatnonzero((asked >= start) & (asked < end))
+            total[own] -= gain[own, asked[own] - start] * np.minimum(left[asked[own]], 1.0)
+            start = end
     return total
+
+
+def _gain(by: Floats, q: Floats, mean: Floats) -> Floats:
+    """(asked, tuples): by how much an item of each tuple is labelled better after a label of each asked one."""
+    labels = q.shape[1]
+    likeliest = by @ q[:, 0].T
+    last = by.sum(axis=1)[:, None] - likeliest  # the labels' chances add up to one
+    for label in range(1, labels - 1):  # a maximum over a short last axis takes four times as long
+        each = by @ q[:, label].T
+        last -= each
+        np.maximum(likeliest, each, out=likeliest)
+    np.maximum(likeliest, last, out=likeliest)
+    gain = likeliest.reshape(-1, labels, len(q)).sum(axis=1)
+    gain -= mean.max(axis=1)
+    return np.maximum(gain, 0.0, out=gain)
 
 
 def _in_blocks(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Iterator[Floats]:

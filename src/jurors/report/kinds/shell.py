@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 from importlib.util import find_spec
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jurors.errors import JurorsError
@@ -14,6 +15,9 @@ from jurors.quoting import visible
 if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
+
+# Templates by name: compiling one takes longer than filling it. Filters are looked up by name when it is filled.
+_COMPILED: dict[str, CodeType] = {}
 
 
 class Barred(Protocol):
@@ -49,11 +53,13 @@ def check_drawable() -> None:
 
 def template(name: str, filters: Mapping[str, Any]) -> Template:
     """A page's template, with the parts that all have."""
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=seen)
     environment.filters.update(filters)
-    return environment.from_string(resource("parts.html.jinja") + resource(name))
+    if name not in _COMPILED:
+        _COMPILED[name] = environment.compile(resource("parts.html.jinja") + resource(name))
+    return Template.from_code(environment, _COMPILED[name], environment.make_globals(None))
 
 
 def resource(name: str) -> str:
