@@ -12,6 +12,7 @@ an item), is 0 for a panel of habits and 1 for one that always agrees. κ_j is t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from jurors.evaluate.alarm import Alarm
 from jurors.evaluate.catalogue import Level
 from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch import Sketch
+from jurors.sketch.incidence import is_best_dense
 from jurors.sketch.pairs import parts_of, votes_by_juror, votes_cast
 
 _NEARLY_ALWAYS = 0.9  # of its votes: a juror whose commonest answer makes up as much is near-constant
@@ -120,7 +122,7 @@ def _beyond_habit(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
     place = row * len(sketch.labels) + said
     tally = np.bincount(place, minlength=rows * len(sketch.labels)).reshape(rows, -1).astype(np.float64)
     cast, weight = tally.sum(axis=1), sketch.counts.astype(float)
-    voted, own = votes_by_juror(row, juror, (rows, width)), (shares**2).sum(axis=1)
+    voted, own = _voted(sketch), (shares**2).sum(axis=1)
     habits = voted @ shares  # (T, R): what their habits make of a tuple's votes
     by_item = (habits**2).sum(axis=1) - voted @ own
     in_all = voted.T @ np.column_stack([habits * weight[:, None], weight, (cast - 1) * weight])
@@ -129,6 +131,15 @@ def _beyond_habit(sketch: Sketch, shares: Floats) -> tuple[Floats, Floats]:
     item_alike = (tally * (tally - 1)).sum(axis=1)
     of_juror, of_item = (alike, in_all[:, -1]), (item_alike, cast * (cast - 1))
     return np.array(of_juror) - by_juror, np.array(of_item) - by_item
+
+
+def _voted(sketch: Sketch) -> Any:
+    """Tuples x jurors, one where a juror voted; sparse where an ordinary array would be slower."""
+    row, juror, _ = sketch.tuples.triples()
+    shape = sketch.tuples.rows, len(sketch.jurors)
+    if sketch.tuples.is_dense and is_best_dense(shape[0] * shape[1], len(row)):
+        return (sketch.tuples.codes >= 0).astype(np.float64)
+    return votes_by_juror(row, juror, shape)
 
 
 def _ratio(excess: Floats, room: Floats, counts: Floats) -> tuple[float, float]:

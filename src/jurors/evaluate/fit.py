@@ -41,13 +41,15 @@ def float_solution(
         missing = np.isnan(known)
         return (np.where(missing, None, known) if missing.any() else known).tolist()  # type: ignore[call-overload]
 
-    return Solution(
+    solution = Solution(
         sketch.jurors,
         sketch.labels,
         tuple(plain(prevalence)),
         tuple(tuple(map(tuple, table)) for table in plain(confusion)),
         None if score is None else tuple(plain(score)),
     )
+    vars(solution)["_floats"] = solution  # they are floats already
+    return solution
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import parts_of, votes_by_juror
 
+_FEW_CELLS = 1 << 20  # of a table of votes, up to which they are listed: one count instead of one per label
+
 
 def evaluate_majority(sketch: Sketch) -> Solution:
     """The exact grades that majority vote gives; None where it never chose a label.
@@ -61,7 +63,7 @@ def majority_shares(sketch: Sketch) -> Floats:
 def vote_counts(sketch: Sketch) -> Integers:
     """For each decision tuple how many jurors said each label."""
     size = len(sketch.labels)
-    if sketch.tuples.is_dense:
+    if sketch.tuples.is_dense and sketch.tuples.codes.size > _FEW_CELLS:
         votes = np.empty((sketch.tuples.rows, size), dtype=np.int64)
         for label in range(size):
             (sketch.tuples.codes == label).sum(axis=1, out=votes[:, label])

@@ -31,21 +31,23 @@ def colour_ranks(data: Incidence) -> tuple[Integers, Integers]:
     >>> (turned[0] == jurors[::-1]).all(), (turned[1] == tuples).all()
     (np.True_, np.True_)
     """
-    side, cell = np.nonzero(data.matrix[0]) if data.is_dense else _entries(data)
+    row, cell = np.nonzero(data.matrix[0]) if data.is_dense else _entries(data)
     juror = cell // data.labels
-    side *= data.labels  # in place: of many votes, memory takes longer than sums
+    # Sides lie label by label, so that sums over labels and words for tuples run along memory.
+    side = np.multiply(juror, -data.labels)
     side += cell
-    side -= np.multiply(juror, data.labels, out=cell)
+    side *= data.rows
+    side += row
     items = data.weights[0].astype(np.uint64)
-    heads = np.bincount(side, minlength=data.rows * data.labels).astype(np.uint64).reshape(data.rows, -1)
+    heads = np.bincount(side, minlength=data.rows * data.labels).astype(np.uint64).reshape(data.labels, -1)
     jurors, labels, tuples = np.zeros(data.jurors, dtype=np.uint64), np.zeros(data.labels, dtype=np.uint64), items
     for k in range(_ROUNDS):
         # At first all jurors are alike, and a sum over those on a side is their number times the one word.
         sides = heads * _mixed(jurors[:1]) if not k else _sums(side, _mixed(jurors)[juror], heads.size)
-        sides = sides.reshape(heads.shape) + labels
-        tuples = _mixed(_mixed(sides).sum(axis=1) + items)
-        words = items[:, None] * _mixed(sides + tuples[:, None])
-        jurors, labels = _sums(juror, words.ravel()[side], data.jurors), _mixed((heads * words).sum(axis=0))
+        sides = sides.reshape(heads.shape) + labels[:, None]
+        tuples = _mixed(_mixed(sides).sum(axis=0) + items)
+        words = items * _mixed(sides + tuples)
+        jurors, labels = _sums(juror, words.ravel()[side], data.jurors), _mixed((heads * words).sum(axis=1))
     return _ranks(jurors), _ranks(tuples)
 
 
@@ -58,9 +60,13 @@ def _entries(data: Incidence) -> tuple[Integers, Integers]:
 def _mixed(words: Words) -> Words:
     """Spread every bit over all of them (splitmix64)."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    high = words >> np.uint64(30)  # in place from here on: new memory takes longer than what is done in it
+    for shift, factor in ((27, 0xBF58476D1CE4E5B9), (31, 0x94D049BB133111EB)):
+        words ^= high
+        words *= np.uint64(factor)
+        np.right_shift(words, np.uint64(shift), out=high)
+    words ^= high
+    return words
 
 
 def _sums(place: Integers, words: Words, size: int) -> Words:
@@ -70,4 +76,6 @@ def _sums(place: Integers, words: Words, size: int) -> Words:
 
 
 def _ranks(words: Words) -> Integers:
-    return np.argsort(np.argsort(words, kind="stable"), kind="stable").astype(np.int64)
+    ranks = np.empty(len(words), dtype=np.int64)
+    ranks[np.argsort(words, kind="stable")] = np.arange(len(words))
+    return ranks

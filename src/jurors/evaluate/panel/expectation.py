@@ -26,6 +26,7 @@ _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
 ROUGH = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
+_FEW_CLASSES = 6  # that lie side by side in memory: up to so many, one after the other is quicker
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 
@@ -185,11 +186,20 @@ def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None)
         top = score[:, 0].copy()
         for k in range(1, score.shape[1]):
             np.maximum(top, score[:, k], out=top)
-    score -= top[:, None]
-    if score.dtype == np.float32:
+    _each_class(np.subtract, score, top)
+    if score.dtype == np.float32 and score.min(initial=0.0) < _FARTHEST:
         np.maximum(score, _FARTHEST, out=score)
     np.exp(score, out=score)
     return score, top, np.matmul(prior[:, None].astype(score.dtype, copy=False), score)[:, 0]
+
+
+def _each_class(work: np.ufunc, by_class: Floats, by_tuple: Floats) -> None:
+    """In place, with every class (stack, classes, T) and the tuples (stack, T): few classes one after the other."""
+    if by_class.shape[1] > _FEW_CLASSES:
+        work(by_class, by_tuple[:, None], out=by_class)
+        return
+    for k in range(by_class.shape[1]):
+        work(by_class[:, k], by_tuple, out=by_class[:, k])
 
 
 def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
@@ -217,7 +227,7 @@ def _tally(
     """Items and votes by class in a block, both relative to how common the class is; and the log-likelihood."""
     known = None if problem.known is None else problem.known[:, rows]
     mass, top, total = chances(block, table, prior, known)
-    mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
+    _each_class(np.multiply, mass, (block.weights / total).astype(mass.dtype, copy=False))
     return *block.sums(mass), np.einsum("bt,bt->b", block.weights, top + np.log(total))
 
 
@@ -367,14 +377,14 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
     With strata, the items without a clear majority are the harder ones.
     """
     data = problem.data
-    shares = data.vote_shares if labels is None else labels
+    shares = (data.vote_shares if labels is None else labels).astype(data.matrix.dtype, copy=False)
     if problem.model == "strata":
         top = data.vote_shares.max(axis=1, keepdims=True)
         middle = (top * data.weights[:, None]).sum(axis=2, keepdims=True) / data.weights.sum(axis=1)[:, None, None]
-        easy = 1.0 / (1.0 + np.exp(-np.clip(8.0 * (top - middle), -3.0, 3.0)))
+        easy = 1.0 / (1.0 + np.exp(-np.clip(8.0 * (top - middle.astype(top.dtype)), -3.0, 3.0)))
         shares = np.concatenate([shares * easy, shares * (1.0 - easy)], axis=1)
     if problem.known is not None:
         shares = shares * np.exp(problem.known)
         shares = shares / shares.sum(axis=1, keepdims=True)
-    shares = shares * data.weights[:, None, :]
-    return _maximise(problem, shares.sum(axis=2) + problem.items, data.counts(shares), None)
+    shares = shares * data.weights[:, None, :].astype(shares.dtype, copy=False)
+    return _maximise(problem, shares.sum(axis=2, dtype=np.float64) + problem.items, data.counts(shares), None)

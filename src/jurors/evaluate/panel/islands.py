@@ -18,6 +18,7 @@ from jurors.votes.abstentions import chosen_repeats, chosen_rows
 
 FEWEST_VOICES = 3  #: two agree as often whoever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
+_FEW_STEPS = 3  # from juror to juror by common tuples
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,24 @@ def juror_groups(sketch: Sketch) -> Integers:
     width = len(sketch.jurors)
     if sketch.tuples.is_dense and (sketch.tuples.codes >= 0).all(axis=1).any():
         return np.zeros(width, dtype=np.int64)
+    if _all_reached(sketch):
+        return np.zeros(width, dtype=np.int64)
     links = [_links(part) for part, _ in parts_of(sketch)]
     return linked(np.concatenate([group[0] for group in links]), np.concatenate([group[1] for group in links]), width)
+
+
+def _all_reached(sketch: Sketch) -> bool:
+    """Whether everybody is a few common tuples away from the first juror, as nearly always: a quick look shows it."""
+    row, col, _ = sketch.tuples.triples()
+    jurors, tuples = np.zeros(len(sketch.jurors), dtype=bool), np.zeros(sketch.tuples.rows, dtype=bool)
+    jurors[col[:1]] = True
+    for _ in range(_FEW_STEPS):
+        tuples[row[jurors[col]]] = True
+        tuples &= sketch.counts > 0
+        jurors[col[tuples[row]]] = True
+        if jurors.all():
+            return True
+    return False
 
 
 def _links(sketch: Sketch) -> tuple[Integers, Integers]:

@@ -153,10 +153,10 @@ class _End:
         """The posterior of each class and the log-likelihood of each tuple there."""
         return expect(self.problem, self.at)
 
-    def beside(self, others: Incidence, rows: Integers) -> tuple[Floats, Floats]:
-        """How many items, and which votes, each class is expected to have on `others`, which are these rows."""
-        mass = self.expected[0][:, :, rows] * others.weights[:, None].astype(self.at.flat.dtype, copy=False)
-        return mass.sum(axis=2, dtype=np.float64), others.counts(mass)
+    def beside(self, weights: Floats) -> tuple[Floats, Floats]:
+        """How many items, and which votes, each class is expected to have where tuples weigh so (stack, T)."""
+        mass = self.expected[0] * weights[:, None].astype(self.at.flat.dtype, copy=False)
+        return mass.sum(axis=2, dtype=np.float64), self.problem.data.counts(mass)
 
     def told(self) -> LatentFit:
         """What it says of prevalences, jurors and items."""
@@ -278,13 +278,13 @@ def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Cont
     folds, share = (FOLDS, 1.0) if data.held <= _PLENTY else (1, min(_SHOWN / data.held, 1.0))
     visible, hidden, rows = hide(data, folds, share, fold_equal=fitter.gold is None)
     key = None if fitter.gold is None else fitter.gold[rows]
-    alone = np.setdiff1d(np.arange(data.rows), rows) if share < 1.0 else rows[:0]
-    others = data.take(alone) if len(alone) else None
+    others = data.weights.copy()
+    others[:, rows] = 0.0
     ends = {}
     for model, end in fitted.items():
         problem = pose(visible, model, fitter.strength, key)
-        if others is not None:  # what a hidden vote did to the labels of other items is next to nothing
-            problem = replace(problem, beside=end.beside(others, alone))
+        if share < 1.0:  # what a hidden vote did to the labels of other items is next to nothing
+            problem = replace(problem, beside=end.beside(others))
         ends[model] = _forget(problem, end.at, fitter)
     return _Contest.judge(ends, hidden)
 

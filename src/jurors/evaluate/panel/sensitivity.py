@@ -222,7 +222,9 @@ class Linearised:
         away = np.repeat(1.0 / (1.0 + np.exp(-self.at.away[0])), self._labels).astype(np.float32)[:, None, None]
         turn = np.repeat(direction.away, self._labels, axis=0)[:, None]
         lazy = self._lazy[:, :, None]
-        hard = (1 - lazy) * (look - away * turn) + lazy * (habit + (1 - away) * turn)
+        hard = (1 - lazy) * look
+        hard += lazy * habit
+        hard += (lazy - away) * turn
         return np.concatenate([look, hard], axis=1)
 
     def _inner(self, one: _Step, other: _Step) -> Singles:
