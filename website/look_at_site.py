@@ -22,6 +22,9 @@ PAGES = (
     "calibration.html", "project/CHANGELOG.html",
 )  # fmt: skip
 WIDE, NARROW = 1280, 375
+LEGIBLE = 10  # px: the least height of a line of letters in a chart
+SMALLEST = """() => Math.min(
+  ...[...document.querySelectorAll('#independence svg text')].map(text => text.getBoundingClientRect().height))"""
 MOST_SHIFT = 0.1  # of the layout: what counts as good for https://web.dev/cls
 WATCHED = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
@@ -100,6 +103,10 @@ def _tried(browser: Browser) -> Iterator[str]:
     page.locator("#independence input").last.fill("60")
     if page.locator("#independence .said").inner_text() == before:
         yield "the chart of independence does not follow its slider"
+    page.set_viewport_size({"width": NARROW, "height": 800})
+    page.wait_for_timeout(300)
+    if (small := page.evaluate(SMALLEST)) < LEGIBLE:
+        yield f"the letters of the chart of independence are {small:.0f} px high on a phone"
 
 
 def _appears(page: Page, text: str) -> bool:

@@ -6,6 +6,7 @@ By hand with pre-commit 4.7.0: the guide's configuration in a repository beside 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -104,3 +105,21 @@ def test_the_hook_of_pre_commit_gates_the_file_that_its_arguments_name(tmp_path:
     program, *words = shlex.split(hook["entry"])
     result = CliRunner().invoke(main, [*words, str(tmp_path / "votes.csv"), "--min-score", "0.99"])
     assert (program, result.exit_code, hook["pass_filenames"]) == ("jurors", 3, False)
+
+
+def test_the_guide_checks_out_the_submodule_that_it_uses_and_gives_inputs_that_exist() -> None:
+    guide = (ROOT / "docs" / "guides" / "in-your-tools.md").read_text(encoding="utf-8")
+    blocks = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.+?)```", guide, flags=re.DOTALL)]
+    (steps,) = (block for block in blocks if "uses" in block[0])
+    checkout, action = steps
+    assert checkout["uses"].startswith("actions/checkout@")
+    assert checkout["with"]["submodules"] is True  # else the folder of the action is empty
+    assert action["uses"].startswith("./")
+    assert set(action["with"]) <= set(ACTION["inputs"])
+
+
+def test_the_guide_says_what_to_write_where_the_tag_does_not_exist_yet() -> None:
+    guide = (ROOT / "docs" / "guides" / "in-your-tools.md").read_text(encoding="utf-8")
+    hook = guide.split("## pre-commit")[1].split("\n## ")[0]
+    assert "rev: v" in hook
+    assert "rev-parse HEAD" in hook

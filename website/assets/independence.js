@@ -4,7 +4,8 @@
   if (!place) return;
   const claimed = (a, c) => (1 + Math.sqrt(c + (1 - c) * (2 * a - 1) ** 2)) / 2;
   const percent = (share) => `${(100 * share).toFixed(1)}%`;
-  const [width, height, left, bottom, top, right] = [560, 260, 52, 40, 14, 14];
+  const [widest, height, left, bottom, top, right] = [560, 260, 52, 40, 14, 14];
+  let width = widest; // as many of its own units as pixels, so that letters stay as large on a phone
   const x = (c) => left + (c / 0.6) * (width - left - right);
   const y = (share) => top + ((1 - share) / 0.5) * (height - top - bottom);
   const svg = (name, attributes, text) => {
@@ -26,13 +27,15 @@
   };
   const accuracy = slider("True accuracy of each juror", 55, 95, 80);
   const shared = slider("Items on which the three decide as one", 0, 60, 20);
-  const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+  const chart = svg("svg", { role: "img" });
   const said = Object.assign(document.createElement("p"), { className: "said" });
   said.setAttribute("aria-live", "polite");
   box.append(chart, said);
   place.append(box);
 
   const draw = () => {
+    width = Math.min(widest, chart.clientWidth || widest);
+    chart.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const [a, c] = [accuracy.input.value / 100, shared.input.value / 100];
     accuracy.shown.textContent = `${accuracy.input.value}%`;
     shared.shown.textContent = `${shared.input.value}%`;
@@ -62,5 +65,6 @@
   };
   accuracy.input.addEventListener("input", draw);
   shared.input.addEventListener("input", draw);
+  window.addEventListener("resize", draw);
   draw();
 })();
