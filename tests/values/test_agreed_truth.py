@@ -10,7 +10,10 @@ import pytest
 from scipy.stats import norm
 
 import jurors
-from jurors.values.agreed_truth import Validities, reference_validities
+from jurors import value_items
+from jurors.values.agreed_truth import VALUES_HELD, Validities, about_values, reference_validities
+
+_ROWS = [[1, 2, 10], [4, 5, 14], [3, 4, 22], [2, 9, 18], [6, 7, 27], [5, 12, 25]]
 
 
 def test_one_jury_of_full_validity_leaves_the_normal_interval() -> None:
@@ -62,3 +65,19 @@ def test_the_shipped_table_is_what_the_sets_show(shared_data: Path, monkeypatch:
         assert jury is not None
         assert jury.validity == pytest.approx(float(rows[name]["validity"]), abs=1e-3)
         assert jury.deviation == pytest.approx(float(rows[name]["deviation"]), abs=1e-4)
+
+
+def test_what_is_said_of_values_is_what_the_guide_shows_was_measured() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "numbers.md").read_text(encoding="utf-8")
+    table = guide.partition("| set | 80% |")[2].partition("\n\n")[0].splitlines()[2:]
+    held = [float(line.split("|")[4].strip(" %")) / 100 for line in table]
+    assert (len(held), min(held), max(held)) == pytest.approx(VALUES_HELD)
+    assert "held 85% to 96% of the true values" in about_values()
+
+
+def test_values_without_intervals_say_nothing_of_them() -> None:
+    apart = [[one + two, one, two] for one, two in zip((1, 2, 3, 4, 5, 6), (5, 3, 6, 2, 4, 1), strict=True)]
+    values, plain = (value_items([[*map(float, row)] for row in rows]) for rows in (_ROWS, apart))
+    assert (values.to_dict()["basis"], plain.to_dict()["basis"]) == (about_values(), None)
+    assert about_values() in values.to_text()
+    assert about_values() not in plain.to_text()

@@ -21,6 +21,19 @@ from jurors.numbers.arrays import Floats
 
 _HALVINGS = 50  # of an interval that holds a quantile
 
+#: How many sets have a key in the jurors' own units, and the least and the most of their true values that lie inside
+#: the 95% intervals of items' values (`benchmarks/reference_numbers.py`).
+VALUES_HELD = (4, 0.850, 0.956)
+
+
+def about_values() -> str:
+    """What the intervals of items' values allow for, and what came of it."""
+    sets, least, most = VALUES_HELD
+    return (
+        "intervals as real juries go: they allow for errors that jurors share, not for a jury that is too lenient or "
+        f"too harsh as a whole; on {sets} real sets, 95% intervals held {least:.0%} to {most:.0%} of the true values"
+    )
+
 
 @dataclass(frozen=True)
 class Validities:

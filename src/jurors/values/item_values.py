@@ -14,8 +14,8 @@ from jurors.evaluate.alarm import Alarm, ranked
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.options import SourceOptions, Sureness
-from jurors.tables import Block, Columns, Result, Table
-from jurors.values.agreed_truth import reference_validities
+from jurors.tables import Block, Columns, Notes, Result, Table
+from jurors.values.agreed_truth import about_values, reference_validities
 from jurors.values.factor.one_factor import Factor
 from jurors.values.number_grades import Measured, measured, shown
 from jurors.values.read_numbers import read_numbers
@@ -47,12 +47,18 @@ class ItemValues(Result):
     def _document(self) -> dict[str, Any]:
         alarms = [alarm.to_dict() for alarm in self.alarms]
         about = {"scale": "interval", "scale_why": self.scale_why, "level": self.level}
-        return {**about, "items": super()._document(), "alarms": alarms}
+        basis = about_values() if self._has_intervals else None
+        return {**about, "basis": basis, "items": super()._document(), "alarms": alarms}
 
     def _blocks(self) -> Iterable[Block]:
         cells = zip(self.items.tolist(), self.value, self.low, self.high, self.numbers, strict=True)
         rows = [(str(name), *map(shown, ends), f"{n:,}") for name, *ends, n in cells]
-        return [Table(("item", "value", "low", "high", "numbers"), tuple(rows), right=(1, 2, 3, 4))]
+        table = Table(("item", "value", "low", "high", "numbers"), tuple(rows), right=(1, 2, 3, 4))
+        return [table, *([Notes((about_values(),))] if self._has_intervals else [])]
+
+    @property
+    def _has_intervals(self) -> bool:
+        return not np.isnan(self.low).all()
 
 
 def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> ItemValues:
@@ -81,6 +87,7 @@ def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOpt
       5     16.38  10.95  21.81        3
       6     15.26   9.83  20.69        3
     <BLANKLINE>
+    intervals as real juries go: they allow for errors that jurors share, ...
     """
     sure = Sureness(level=level)
     numbers = read_numbers(source, **reading)

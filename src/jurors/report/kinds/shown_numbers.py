@@ -8,6 +8,7 @@ from jurors.numbers.threads import one_thread
 from jurors.report.kinds.kind_page import Bars, Row, Shown, card_parts, remarks_of
 from jurors.report.method import PageTable
 from jurors.sketch import Sketch
+from jurors.values.agreed_truth import about_values
 from jurors.values.item_values import ItemValues, values_by
 from jurors.values.number_grades import NumberGrades, grades_by, measured, shown
 from jurors.values.read_numbers import numbers_of
@@ -90,7 +91,9 @@ def _items(values: ItemValues) -> Bars:
         for place, k in enumerate(order.tolist())
     ]
     left = len(values.items) - len(rows)
-    note = f"{left:,} more are in the embedded numbers." if left else ""
+    more = f"{left:,} more are in the embedded numbers. " if left else ""
+    basis = about_values()
+    note = more + (f"{basis[0].upper()}{basis[1:]}." if any(row.range != "–" for row in rows) else "")
     caption = "Items by value, on the panel's scale, as real juries go"
     level = f"{values.level * 100:g}% interval"
     return Bars(

@@ -15,7 +15,7 @@ from jurors.options import Reading
 from jurors.votes.columns.column_words import MORE_ITEM_WORDS, MORE_JUROR_WORDS, MORE_LABEL_WORDS
 from jurors.votes.columns.facts import Facts
 from jurors.votes.columns.hints import Hints
-from jurors.votes.columns.juror_columns import wide_layout
+from jurors.votes.columns.juror_columns import measured_layout, wide_layout
 from jurors.votes.columns.one_vote_rows import long_layout
 from jurors.votes.columns.other_tables import refuse_no_header, refuse_pairs, refuse_turned
 from jurors.votes.layout import (
@@ -69,7 +69,7 @@ def find_layout(
     refuse_turned(table)
     if facts.rows < _FEW_ROWS:
         return _by_name(table)
-    return long_layout(table) or wide_layout(table) or _by_name(table)
+    return long_layout(table) or wide_layout(table) or measured_layout(table) or _by_name(table)
 
 
 def _are_sure(names: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from jurors.votes.layout import COUNT_WORDS, ITEM_WORDS, JUROR_WORDS, Layout, na
 from jurors.votes.scales.numerals import numerals
 
 _PROSE = 3  # times as long as the items' names are the texts beside them
+_FEWEST_MEASURING, _MOST_LEVELS = 3, 11  # columns of numbers, and what they say at most where these are labels
 
 
 def wide_layout(table: Hints) -> Layout | None:
@@ -31,6 +33,46 @@ def wide_layout(table: Hints) -> Layout | None:
     _refuse_count(table, item, count, votes)
     _refuse_tallies(table, votes)
     return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
+
+
+def measured_layout(table: Hints) -> Layout | None:
+    """Columns of numbers, which share no vocabulary, beside one that names the items; texts beside them are left out.
+
+    None where there is nothing beside them but what is called like an item. Words that come again are no measurement,
+    and may be a group, so that they are refused.
+    """
+    facts = table.facts
+    numbers = [k for k in table.free if k != table.item and _measures(table, k)]
+    said = frozenset[str]().union(*(facts.columns[k].vocabulary for k in numbers))
+    if len(numbers) < _FEWEST_MEASURING or len(said) <= _MOST_LEVELS or table.named(COUNT_WORDS) is not None:
+        return None
+    item = _wide_item(table, set(numbers))
+    others = [k for k in table.free if k not in numbers and k != item and facts.columns[k].filled]
+    if item is None or not facts.is_unique(item) or (not others and table.words[item] in ITEM_WORDS):
+        return None
+    for k in others:
+        if table.may_vote(k) and not facts.columns[k].is_aside:
+            _refuse_words(table, k, numbers)
+    _refuse_key(table, numbers)
+    return Layout(kind="wide", item=item, count=None, votes=tuple(numbers))
+
+
+def _measures(table: Hints, k: int) -> bool:
+    """Whether a column holds numbers, and is not called like an item or what is about it."""
+    named = (*ITEM_WORDS, *MORE_ITEM_WORDS, "unnamed0", "index")
+    return table.facts.is_number(k) and table.words[k] not in named and not table.facts.columns[k].is_aside
+
+
+def _refuse_words(table: Hints, k: int, numbers: Sequence[int]) -> NoReturn:
+    name, example = table.names[k], table.facts.columns[k].values[0]
+    others = shown([table.names[n] for n in numbers[:3]])
+    raise VotesError(
+        f"column {name!r} holds words ({example!r} …) where {others} hold numbers: leave it out "
+        f"(--ignore {quoted(name)}), take it for groups of items (--by {quoted(name)}), or say --layout wide if it is "
+        "a juror",
+        code="two_readings",
+        column=name,
+    )
 
 
 def _outsiders_are_told(table: Hints) -> bool:
