@@ -23,13 +23,14 @@ def test_votes_are_told_and_the_server_ends_with_a_listener(tmp_path: Path) -> N
         address = server.stdout.readline().strip()
         try:
             with Client(address) as client, httpx.stream("GET", _made(client, address), timeout=120) as answer:
-                lines = answer.iter_lines()
+                # Without the lines between, and those that say on a slow machine that the connection lives.
+                lines = (line for line in answer.iter_lines() if line and not line.startswith(":"))
                 assert next(lines) == "event: votes"
                 client.post_votes("shop", [("q1", "ann", "yes")])
-                told = {line for line in islice(lines, 8) if line.startswith("event: ")}
+                told = {line for line in islice(lines, 5) if line.startswith("event: ")}
                 assert told == {"event: votes", "event: grade"}
                 server.send_signal(signal.SIGTERM)
-                assert list(lines) in ([], [""])
+                assert list(lines) == []
             assert server.wait(60) == 0
         finally:
             server.kill()

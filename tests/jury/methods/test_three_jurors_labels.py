@@ -51,6 +51,16 @@ def test_knowledge_names_the_labels_of_an_exact_trio() -> None:
     assert jurors.grade(sketch, trust="bob").exact == TRUTH
 
 
+def test_gold_items_may_lack_a_vote_of_an_exact_trio() -> None:
+    sketch = jurors.encode(TRUTH, items=20_000)
+    said = [row for row, times in zip(sketch.decisions(), sketch.counts.tolist(), strict=True) for _ in range(times)]
+    votes = jurors.Votes.from_matrix([*said, ("A", "A", None), ("B", None, "B")], jurors=TRUTH.jurors)
+    gold = {said.index(("A", "A", "A")): "A", said.index(("C", "C", "C")): "C", 20_000: "A", 20_001: "B"}
+    result = jurors.grade(votes, gold=gold)
+    assert (result.method, result.exact) == ("algebraic", TRUTH)
+    assert result.rule.startswith("most of the 4 gold items labelled right")
+
+
 def test_sampled_counts_are_estimated_and_the_algebra_says_why() -> None:
     panel = simulate(4000, 3, seed=1, prevalence=(0.5, 0.3, 0.2))
     result = jurors.grade(panel.votes)

@@ -86,10 +86,11 @@ class MultilabelDecode:
         return Solution(self.sketch.jurors, self.sketch.labels, tuple(prevalence.tolist()), tables)
 
 
-def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice()) -> MultilabelDecode:
+def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice(), among: Sketch | None = None) -> MultilabelDecode:
     """Grade three jurors with any number of labels exactly, without an answer key.
 
-    Nothing about the jurors is raised: what the counts say is in `outcomes`.
+    Nothing about the jurors is raised: what the counts say is in `outcomes`. `among` is the sketch by whose tuples the
+    gold items of the `choice` are counted, where it also has items that lack a vote.
 
     Raises
     ------
@@ -121,7 +122,7 @@ def evaluate_trio_labels(sketch: Sketch, choice: Choice = Choice()) -> Multilabe
         outcomes = refusal or (_no_solution(sketch, cut, algebra, "the matrices of the slices cannot be diagonalised"),)
         return MultilabelDecode(outcomes, None, None, None, cut.rank, sketch)
     candidates = _candidates(decomposition, cut.slicer)
-    chosen = choose_relabeling(sketch, candidates, choice, real=decomposition.is_real)
+    chosen = choose_relabeling(among or sketch, candidates, choice, real=decomposition.is_real)
     solution = _solution(sketch, decomposition, candidates, chosen, cut.slicer)
     outcomes = _outcomes(sketch, decomposition, chosen, cut)
     return MultilabelDecode(outcomes, solution, chosen.rule, chosen.gap, cut.rank, sketch)

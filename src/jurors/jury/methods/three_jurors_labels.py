@@ -52,7 +52,7 @@ def untried(sketch: Sketch) -> tuple[str, ...]:
 
 def exact_trio(sketch: Sketch, choice: Choice) -> ExactTrio:
     """The exact evaluation; SketchError says why there is none."""
-    decode = evaluate_trio_labels(sketch.complete(), choice)
+    decode = evaluate_trio_labels(sketch.complete(), choice, among=sketch)
     if decode.solution is None or not decode.solution.is_real:
         raise SketchError(f"{decode.outcomes[0].message}; the default method estimates the grades all the same")
     orders = list(permutations(range(len(sketch.labels)))) if decode.relabelings <= _MOST_LISTED else [()]
