@@ -223,3 +223,20 @@ def test_score_is_typed_as_what_it_returns() -> None:
     assert_type(jurors.score_labels([["yes", "no"]], ["yes"]), jurors.KeyedEvaluation)
     with pytest.raises(jurors.SketchError, match=r"these votes are numbers"):
         jurors.score_labels(numbers, list(range(12)))
+
+
+def test_items_without_names_are_numbered_when_somebody_asks() -> None:
+    votes = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 0]] * 9, dtype=np.int8)
+    found = jurors.label(votes)
+    assert callable(vars(found)["items"])
+    assert found.items is found.items
+    assert found.items.tolist() == list(range(36))
+    named = jurors.label(jurors.Votes.from_matrix(votes, items=[f"q{k}" for k in range(36)]))
+    assert named.items.tolist() == [f"q{k}" for k in range(36)]
+    assert (found.codes == named.codes).all()
+
+
+def test_labels_are_positions_in_as_few_bytes_as_hold_them() -> None:
+    votes = np.array([[0, 0, 1], [1, 1, 1], [0, 1, 0], [1, 0, 0]] * 9, dtype=np.int64)
+    assert jurors.label(votes).codes.dtype == np.int8
+    assert jurors.label(votes, gold={0: 1, 5: 0}).codes.dtype == np.int8

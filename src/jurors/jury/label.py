@@ -86,6 +86,6 @@ def _with_key(labelled: Labelling, known: NDArray[np.int64]) -> Labelling:
     return replace(
         labelled,
         levels=None if labelled.levels is None else labelled.levels.settled(known, labelled.labels),
-        codes=np.where(given, known, labelled.codes),
+        codes=np.where(given, known, labelled.codes).astype(labelled.codes.dtype),
         probability=np.where(given, 1.0, labelled.probability),
     )

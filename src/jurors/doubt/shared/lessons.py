@@ -87,7 +87,7 @@ def _gain(by: Floats, q: Floats, mean: Floats) -> Floats:
     np.maximum(likeliest, last, out=likeliest)
     gain = likeliest.reshape(-1, labels, len(q)).sum(axis=1)
     gain -= mean.max(axis=1)
-    return np.maximum(gain, 0.0, out=gain)
+    return np.asarray(np.maximum(gain, 0.0, out=gain))
 
 
 def _in_blocks(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Iterator[Floats]:

@@ -9,7 +9,7 @@ The model is told in `latent`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -37,45 +37,32 @@ class Parameters:
     They are as precise as the matrix of votes: single precision for sparse panels, whose tables of many jurors took as
     long as the votes.
 
-    Its parts are views, made once: small panels take hundreds of steps, each of which takes as long as its calls.
+    Its parts are views, made at once: small panels take hundreds of steps, each of which takes as long as its calls.
     """
 
     flat: Floats  #: (stack, all parameters): prior, table, away, one after the other
     jurors: int
     labels: int
+    has_strata: bool = field(init=False, repr=False)  #: whether items are easy or hard
+    prior: Floats = field(init=False, repr=False)  #: log p_k, (stack, classes), k = stratum*labels + label
+    table: Floats = field(
+        init=False, repr=False
+    )  #: log K_j[l][r], (stack, labels, jurors*labels); with strata and g_j[r]
+    away: Floats = field(init=False, repr=False)  #: logit h_j, (stack, jurors); only with strata
+
+    def __post_init__(self) -> None:
+        flat, cells = self.flat, self.jurors * self.labels
+        strata = flat.shape[1] != self.labels * (1 + cells)
+        first, rows = self.labels * (1 + strata), self.labels + strata
+        last = first + rows * cells
+        table = flat[:, first:last].reshape(-1, rows, cells)
+        vars(self).update(has_strata=strata, prior=flat[:, :first], table=table, away=flat[:, last:])
 
     @classmethod
     def join(cls, prior: Floats, table: Floats, odds: Floats | None, jurors: int, labels: int) -> Parameters:
         """Put probabilities, and the odds of h_j, into one vector of logarithms per fit, as precise as the table."""
         parts = [np.log(part) for part in (prior, table.reshape(len(table), -1), odds) if part is not None]
         return cls(np.concatenate(parts, axis=1, dtype=table.dtype, casting="same_kind"), jurors, labels)
-
-    @property
-    def has_strata(self) -> bool:
-        """Whether items are easy or hard."""
-        return bool(self.flat.shape[1] != self.labels * (1 + self.jurors * self.labels))
-
-    @cached_property
-    def _views(self) -> tuple[Floats, Floats, Floats]:
-        flat, strata = self.flat, self.has_strata
-        first, rows, cells = self.labels * (1 + strata), self.labels + strata, self.jurors * self.labels
-        last = first + rows * cells
-        return flat[:, :first], flat[:, first:last].reshape(-1, rows, cells), flat[:, last:]
-
-    @property
-    def prior(self) -> Floats:
-        """Log p_k, (stack, classes), k = stratum*labels + label."""
-        return self._views[0]
-
-    @property
-    def table(self) -> Floats:
-        """Log K_j[l][r], (stack, labels, jurors*labels); with strata one more row, log g_j[r]."""
-        return self._views[1]
-
-    @property
-    def away(self) -> Floats:
-        """Logit h_j, (stack, jurors); only with strata."""
-        return self._views[2]
 
     @cached_property
     def chances(self) -> tuple[Floats, Floats, Floats]:
@@ -264,15 +251,17 @@ def _maximise(problem: Problem, share: Floats, counts: Floats, at: Parameters | 
 
 def _split_by_habit(counts: Floats, at: Parameters | None, jurors: int, labels: int) -> tuple[Floats, Floats]:
     """Share the votes on hard items out between looking (K) and habit (g); the new odds of h, Beta(2, 2) a priori."""
+    stack, _, cells = counts.shape
     easy, hard = counts[:, :labels], counts[:, labels:]
-    lazy = 0.5 * hard if at is None else hard * _lazy_share(*at.chances)
-    look = hard - lazy
-    rows = np.empty((len(counts), labels + 1, counts.shape[2]), dtype=counts.dtype)
-    np.add(easy, look, out=rows[:, :-1])
-    np.add.reduce(lazy, axis=1, out=rows[:, -1])
-    ways = rows[:, -1], np.add.reduce(look, axis=1)
-    by_habit, by_looking = (way.reshape(-1, jurors, labels) @ _ones(labels, way.dtype) + 1.0 for way in ways)
-    return rows, (by_habit / by_looking)[:, :, 0]
+    ways = np.empty((stack, 2, labels, cells), dtype=counts.dtype)  # by habit, by looking
+    np.multiply(hard, 0.5 if at is None else _lazy_share(*at.chances), out=ways[:, 0])
+    np.subtract(hard, ways[:, 0], out=ways[:, 1])
+    votes = np.add.reduce(ways, axis=2)
+    rows = np.empty((stack, labels + 1, cells), dtype=counts.dtype)
+    np.add(easy, ways[:, 1], out=rows[:, :-1])
+    rows[:, -1] = votes[:, 0]
+    odds = votes.reshape(stack, 2, jurors, labels) @ _ones(labels, votes.dtype) + 1.0
+    return rows, (odds[:, 0] / odds[:, 1])[:, :, 0]
 
 
 def _lazy_share(look: Floats, habit: Floats, away: Floats) -> Floats:
