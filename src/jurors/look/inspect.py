@@ -45,7 +45,7 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
     """Say what some files hold, without grading: what each column is, who voted, what looks odd, what to run next.
 
     Where the votes cannot be read, it says what it sees and which option would help; VotesError is raised only where
-    there is nothing to see. The options are those of `read_votes`; a dataframe, `Votes` or a `Sketch` will do too.
+    there is nothing to see. The options are those of `read_votes`; a dataframe, a matrix, `Votes`, a `Sketch` will do.
     """
     if (pairs := compared_frame(source, Reading.of(reading))) is not None:
         return pairs
@@ -79,6 +79,8 @@ def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
 
     if isinstance(source, Votes):
         return Opened(votes=as_votes(source, **reading), layout="votes", format="Votes")
+    if isinstance(source, np.ndarray) or (source and _are_rows(source)):
+        return Opened(votes=as_votes(source, **reading), layout="votes", format="matrix")
     if isinstance(source, (str, os.PathLike, list, tuple)) or hasattr(source, "read"):
         return None
     if isinstance(source, Sketch):
@@ -98,6 +100,10 @@ def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
     frame = frame.reaching(options)
     layout = frame.layout(options)
     return Opened(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
+
+
+def _are_rows(source: Any) -> bool:
+    return isinstance(source, (list, tuple)) and all(isinstance(row, (list, tuple, np.ndarray)) for row in source)
 
 
 def _folder(source: Any) -> str | None:
