@@ -246,3 +246,15 @@ def test_labels_of_two_texts_stay_votes() -> None:
     rows = [f"{k},{who},text {k},other {k},{k % 2}" for k in range(12) for who in ("ann", "bob", "cy")]
     votes = jurors.read_votes(io.StringIO("\n".join(["id,judge,text1,text2,label", *rows])))
     assert (votes.jurors, votes.labels) == (("ann", "bob", "cy"), ("0", "1"))
+
+
+def test_other_questions_in_the_other_order_are_no_second_answers() -> None:
+    """A juror who prefers x to y on one question and y to x on another does not contradict itself."""
+    heads = ("question_id", "id")
+    rows = "\n".join(f"{k},{'x,y' if k % 2 else 'y,x'},model_a,{'abc'[k % 3]}" for k in range(60))
+    asked, numbered = (
+        jurors.grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame("pandas")
+        for head in heads
+    )
+    assert asked["swapped"].tolist() == [0, 0, 0]
+    assert numbered["swapped"].tolist() == [10, 10, 10]  # nothing says that they are about different things
