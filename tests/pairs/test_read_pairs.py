@@ -253,8 +253,7 @@ def test_other_questions_in_the_other_order_are_no_second_answers() -> None:
     heads = ("question_id", "id")
     rows = "\n".join(f"{k},{'x,y' if k % 2 else 'y,x'},model_a,{'abc'[k % 3]}" for k in range(60))
     asked, numbered = (
-        jurors.grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame("pandas")
-        for head in heads
+        jurors.grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame() for head in heads
     )
     assert asked["swapped"].tolist() == [0, 0, 0]
     assert numbered["swapped"].tolist() == [10, 10, 10]  # nothing says that they are about different things
