@@ -1,12 +1,13 @@
 """How the kind of answers is recognised where nobody says it: on real sets, on names coded as numbers, on small panels.
 
-    JURORS_DATA=… python benchmarks/kinds_of_answers.py [sets] [codings] [labels] [small] [ranking]
+    JURORS_DATA=… python benchmarks/kinds_of_answers.py [sets] [codings] [labels] [small] [many] [ranking]
 
 sets     every vote set: what its votes are taken for, and why
 codings  sets whose labels are names of classes, named 0, 1, 2 … in all orders (or 200 drawn ones): how often they are
          taken for ordered levels. One order of four labels is one in twelve, and some order is always the nearest.
 labels   the reference juries that are taken for levels, labelled with order and without: labels right, levels off
 small    simulated panels: how often ratings 1 to 5, and codes of five classes, are taken for levels, or for too little
+many     the same of whole scores from 0 to 100, and of codes of a hundred classes: taken for numbers, or for too little
 ranking  1 to 5 ratings by a sharp lenient judge and three noisy ones: who comes first, with order and without
 """
 
@@ -35,12 +36,12 @@ KINDS: dict[str, Literal["nominal", "auto"]] = {"as labels without order": "nomi
 
 def main() -> None:
     """Print what was asked for, or everything."""
-    known = {"sets": sets, "codings": codings, "labels": labels, "small": small, "ranking": ranking}
+    known = {"sets": sets, "codings": codings, "labels": labels, "small": small, "many": many, "ranking": ranking}
     asked = sys.argv[1:] or list(known)
     base = Path(os.environ.get("JURORS_DATA", ROOT.parent / "shared" / "data"))
     if not base.is_dir() and {"sets", "codings", "labels"} & set(asked):
         print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
-        asked = [one for one in asked if one in ("small", "ranking")]
+        asked = [one for one in asked if one in ("small", "many", "ranking")]
     for one in asked:
         known[one](base)
 
@@ -127,6 +128,37 @@ def small(_: Path) -> None:
             shares.append(np.mean([votes.scale == "ordinal" for votes in drawn]))
             shares.append(np.mean(["too few" in votes.scale_why for votes in drawn]))
         print(f"| {items:,} | {many} | {' | '.join(f'{share:.0%}' for share in shares)} |")
+    print()
+
+
+def scores(dice: np.random.Generator, items: int, many: int) -> NDArray[np.int64]:
+    """Whole numbers from 0 to 100, by jurors with slopes, offsets and noise of their own."""
+    truth = dice.normal(55, 20, items)
+    lines = [(dice.normal(0, 10), dice.uniform(0.5, 1.2), dice.uniform(5, 15)) for _ in range(many)]
+    said = [offset + slope * truth + noise * dice.normal(size=items) for offset, slope, noise in lines]
+    return np.column_stack(said).round().clip(0, 100).astype(np.int64)
+
+
+def codes(dice: np.random.Generator, items: int, many: int) -> NDArray[np.int64]:
+    """A hundred classes, each taken for one of three others now and then; their codes are drawn."""
+    truth, alike = dice.integers(0, 100, items), dice.integers(0, 100, (100, 3))
+    right = dice.random((items, many)) < dice.uniform(0.5, 0.9, many)
+    wrong = alike[truth[:, None], dice.integers(0, 3, (items, many))]
+    return dice.permutation(100)[np.where(right, truth[:, None], wrong)]
+
+
+def many(_: Path) -> None:
+    """Shares of simulated panels with many whole numbers that are taken for numbers."""
+    print("| items | jurors | scores 0 to 100: numbers | too little | a hundred classes: numbers | too little |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for items, jurors_ in itertools.product((40, 80, 200, 1000), (3, 6)):
+        shares = []
+        for make in (scores, codes):
+            rng = np.random.default_rng(1)
+            drawn = [jurors.Votes.from_matrix(make(rng, items, jurors_)) for _ in range(100)]
+            shares.append(np.mean([votes.scale == "interval" for votes in drawn]))
+            shares.append(np.mean(["too few" in votes.scale_why for votes in drawn]))
+        print(f"| {items:,} | {jurors_} | {' | '.join(f'{share:.0%}' for share in shares)} |")
     print()
 
 

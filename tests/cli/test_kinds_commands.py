@@ -95,6 +95,14 @@ def test_pairs_are_seen_by_every_command(piped: str | None) -> None:
     assert [step["command"].split()[1] for step in seen["steps"]] == ["rank", "grade", "report", "convert"]
 
 
+def test_what_inspect_suggests_for_pairs_works_where_jurors_answer_again() -> None:
+    Path("again.csv").write_text("juror,left,right,winner\n" + "ann,x,y,x\nann,x,y,y\nbob,y,z,z\ncy,x,z,x\n" * 3)
+    commands = [step["command"] for step in json.loads(_run("inspect", "again.csv", "--format", "json")[1])["steps"]]
+    assert commands[-1] == "jurors convert again.csv --duplicates join -o votes.csv"
+    for command in commands:
+        assert _run(*command.split()[1:])[0] == 0, command
+
+
 def test_labels_are_rewritten_on_the_command_line() -> None:
     sketch = json.loads(_run("sketch", "words.csv", "--ignore-case", "--map", "yes=good,no=bad", "--quiet")[1])
     assert sketch["labels"] == ["bad", "good"]

@@ -619,3 +619,18 @@ def test_numbers_of_different_fineness_are_no_table_of_features(tmp_path: Path) 
     assert [step.command.split()[1] for step in seen.steps] == [
         "grade", "check", "label", "report", "agreement", "grade", "score",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [[["a", "b", "a"], ["b", "b", "a"]] * 6, np.array([[1, 0, 1], [0, 0, 1]] * 6)])
+def test_a_matrix_is_inspected_as_it_is_graded(rows: Any) -> None:
+    seen = inspect(rows)
+    assert (seen.format, seen.items, seen.jurors) == ("matrix", 12, ("1", "2", "3"))
+    with pytest.raises(VotesError, match=r"needs 2 dimensions"):
+        inspect(np.zeros((2, 2, 2)))
+
+
+def test_a_tie_beside_two_sides_is_an_answer() -> None:
+    rows = [["model_a", "model_b", "tie"], ["model_a", "tie", "model_b"], ["model_b", "model_b", "model_a"]] * 5
+    assert "ambiguous_words" not in {finding.kind for finding in inspect(rows).findings}
+    marks = [[cell.replace("model_a", "pass").replace("model_b", "fail") for cell in row] for row in rows]
+    assert "ambiguous_words" in {finding.kind for finding in inspect(marks).findings}

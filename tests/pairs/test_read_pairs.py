@@ -256,3 +256,14 @@ def test_inspect_calls_a_stream_by_its_name_and_a_workbook_what_it_is(tmp_path: 
     polars.read_csv(io.StringIO(MANY)).to_pandas().to_excel(tmp_path / "pairs.xlsx", index=False)
     assert jurors.inspect(tmp_path / "pairs.xlsx").format == "Excel workbook"
     assert jurors.inspect(io.StringIO(MANY), item=["juror", "left"]).scale == "pairs"
+
+
+def test_other_questions_in_the_other_order_are_no_second_answers() -> None:
+    """A juror who prefers x to y on one question and y to x on another does not contradict itself."""
+    heads = ("question_id", "id")
+    rows = "\n".join(f"{k},{'x,y' if k % 2 else 'y,x'},model_a,{'abc'[k % 3]}" for k in range(60))
+    asked, numbered = (
+        jurors.grade_pairs(io.StringIO(f"{head},model_a,model_b,winner,judge\n{rows}")).to_frame() for head in heads
+    )
+    assert asked["swapped"].tolist() == [0, 0, 0]
+    assert numbered["swapped"].tolist() == [10, 10, 10]  # nothing says that they are about different things

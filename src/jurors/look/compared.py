@@ -86,16 +86,19 @@ def _shown(
         scale="pairs",
         scale_why="as you say (--scale pairs)" if told else "two columns of objects, and one that says which is better",
         votes=len(pairs),
-        steps=_steps(files, asked) if files else (),
+        steps=_steps(files, asked, {"duplicates": "join"} if pairs.has_repeats else {}) if files else (),
     )
 
 
-def _steps(files: Sequence[str], asked: PairReading) -> tuple[Step, ...]:
-    """The same answers mean the same in all of them."""
+def _steps(files: Sequence[str], asked: PairReading, joined: Mapping[str, str]) -> tuple[Step, ...]:
+    """The same answers mean the same in all of them; `joined`: how several answers of a juror become one vote."""
     told = {"map": tuple(f"{old}={new}" for old, new in asked.names.items())} if asked.names else {}
     return (
         Step(command_line("rank", files, told), "which objects are better, with intervals"),
         Step(command_line("grade", files, told), "whose comparisons can be relied on"),
         Step(command_line("report", files, told, "-o", "report.html"), "both as one page to pass on"),
-        Step(command_line("convert", files, told, "-o", "votes.csv"), "votes on pairs: first, second or tie"),
+        Step(
+            command_line("convert", files, {**told, **joined}, "-o", "votes.csv"),
+            "votes on pairs: first, second or tie",
+        ),
     )

@@ -51,6 +51,13 @@ class Preferences:
         """Whether anybody ever called two objects equal."""
         return bool((self.outcome == TIE).any())
 
+    @property
+    def has_repeats(self) -> bool:
+        """Whether a juror was asked the same more than once: two objects in one order, about one item."""
+        side = self.left < self.right if self.is_placed else np.zeros(len(self), dtype=np.bool_)
+        asked = (self.contests() * 2 + side) * len(self.jurors) + self.juror
+        return len(np.unique(asked)) < len(asked)
+
     def contests(self) -> Ints:
         """A number for each two objects (about one item, where items are named), whatever their order."""
         low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)

@@ -22,7 +22,7 @@ from jurors.votes.findings.finding import Finding
 from jurors.votes.findings.spelling import abstain_words, equal_numbers, no_vote_words
 from jurors.votes.findings.while_reading import Spelling
 from jurors.votes.label_codes import LARGEST_COUNT, factorize, is_missing, ordered_labels, plain, recode
-from jurors.votes.layout import one_vote_per_row, shown
+from jurors.votes.layout import ITEM_WORDS, JUROR_WORDS, bare_word, one_vote_per_row, shown
 from jurors.votes.scales.obey import scaled
 from jurors.votes.scales.rewriting import Rewriting
 from jurors.votes.table import Votes
@@ -50,7 +50,14 @@ def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, c
     cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else plain(v) for v in values]
     if nested := [v for v in cells if isinstance(v, _NESTED)]:
         inside = next(iter(nested[0]), None) if isinstance(nested[0], dict) else 0
-        way = f"; name what of it is meant, such as --label {shlex.quote(f'{column}.{inside}')}" if column else ""
+        flag = (
+            "--item"
+            if bare_word(column) in ITEM_WORDS
+            else "--juror"
+            if bare_word(column) in JUROR_WORDS
+            else "--label"
+        )
+        way = f"; name what of it is meant, such as {flag} {shlex.quote(f'{column}.{inside}')}" if column else ""
         raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value{way}")
     floats = [v for v in cells if isinstance(v, float)]
     if floats and all(v.is_integer() for v in floats):

@@ -155,7 +155,10 @@ def test_names_are_joined_where_files_are_counted_too(layout: Any, tmp_path: Pat
 
 def test_rows_without_a_number_are_joined_where_the_caller_says_so() -> None:
     text = LONG.replace("epoch,", "").replace(",1,", ",").replace(",2,", ",").replace(",3,", ",")
-    with pytest.raises(VotesError, match=r"--repeat COLUMN\), or join .* \(--duplicates join\), or keep the first"):
+    with pytest.raises(
+        VotesError,
+        match=r"--repeat COLUMN\), or name .* \(--item ONE,TWO\), or join .* \(--duplicates join\), or keep the first",
+    ):
         read_votes(io.StringIO(text))
     votes = read_votes(io.StringIO(text), duplicates="join")
     assert {place: label for place, label in said(votes).items() if place[1] == "gpt"} == JOINED

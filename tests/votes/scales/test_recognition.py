@@ -147,7 +147,7 @@ def test_sketches_that_show_too_little_alone_merge() -> None:
 
 def test_numbers_are_refused_where_labels_are_needed() -> None:
     numbers = np.random.default_rng(0).random((40, 3)).round(2)
-    with pytest.raises(SketchError, match=r"numbers .*--fail-on alarm.*--threshold [0-9.]+ or --bins 5") as refused:
+    with pytest.raises(SketchError, match=r"numbers .*`plot reliability`.*--threshold [0-9.]+ or --bins 5") as refused:
         jurors.grade(numbers)
     assert refused.value.code == "numbers"
     assert "\n" not in str(refused.value)
@@ -261,3 +261,20 @@ def test_a_level_that_is_named_and_never_said_changes_nothing() -> None:
 def test_many_numbers_in_no_order_are_refused_with_the_scale_that_takes_them() -> None:
     with pytest.raises(SketchError, match=r"--scale interval if they are numbers"):
         jurors.grade(np.random.default_rng(1).integers(0, 1000, (50, 4)))
+
+
+def test_whole_scores_up_to_a_hundred_are_numbers_and_codes_of_as_many_classes_are_not() -> None:
+    """Small panels, where some order of eight groups of scores always brings answers nearer by chance."""
+    taken = {"scores": 0, "codes": 0}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        truth = rng.normal(55, 20, 60)
+        lines = [(rng.normal(0, 10), rng.uniform(0.5, 1.2), rng.uniform(5, 15)) for _ in range(4)]
+        scores = np.column_stack([a + b * truth + noise * rng.normal(size=60) for a, b, noise in lines])
+        taken["scores"] += Votes.from_matrix(scores.round().clip(0, 100).astype(int)).scale == "interval"
+        kinds, alike = rng.integers(0, 100, 60), rng.integers(0, 100, (100, 3))
+        wrong = alike[kinds[:, None], rng.integers(0, 3, (60, 4))]
+        codes = rng.permutation(100)[np.where(rng.random((60, 4)) < 0.7, kinds[:, None], wrong)]
+        taken["codes"] += Votes.from_matrix(codes).scale == "interval"
+    assert taken["scores"] >= 17
+    assert taken["codes"] == 0

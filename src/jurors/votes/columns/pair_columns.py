@@ -31,6 +31,7 @@ _STEMS = (
 _MOST_ALIKE = 0.02  # of rows may compare an object with itself
 _JURORS = tuple(word for word in (*JUROR_WORDS, *MORE_JUROR_WORDS) if word not in ("model", "system"))
 _ITEMS = tuple(word for word in (*ITEM_WORDS, *MORE_ITEM_WORDS) if word not in ("text", "image"))
+_QUESTIONS = ("question", "prompt", "instruction", "query", "conversation")
 _ORDERS = ("g1winner", "g2winner")  # FastChat: who wins as shown, and with the two the other way round
 
 #: what several columns of answers are: jurors, the two orders of one pair, one flag each for first, second and tie; or
@@ -234,7 +235,10 @@ def _speaks(facts: Facts, k: int, sides: tuple[int, int]) -> bool:
 
 
 def _beside(names: Sequence[str], facts: Facts, told: PairReading, columns: PairColumns) -> PairColumns:
-    """With the juror's and the item's column; an item that never comes again only numbers the rows."""
+    """With the juror's and the item's column; an item that never comes again only numbers the rows.
+
+    Unless it is called a question: two objects in the other order about another question are no second answer.
+    """
     taken = set(columns.used)
     juror = _told(names, told.juror)
     juror = guess_column(names, _JURORS, taken) if juror is None else juror
@@ -242,5 +246,6 @@ def _beside(names: Sequence[str], facts: Facts, told: PairReading, columns: Pair
     item = _told(names, told.item)
     if item is None:
         item = guess_column(names, _ITEMS, taken)
-        item = None if item is None or facts.is_unique(item) or facts.columns[item].kind == "nested" else item
+        numbers_rows = item is not None and facts.is_unique(item) and facts.columns[item].word not in _QUESTIONS
+        item = None if item is None or numbers_rows or facts.columns[item].kind == "nested" else item
     return replace(columns, juror=juror, item=item)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from jurors.names import some
 from jurors.options import Label
+from jurors.votes.columns.answer_words import FIRST, SECOND, TIE, side_of
 from jurors.votes.findings.finding import Finding, listed
 from jurors.votes.findings.spelling import may_be_none
 
@@ -42,6 +43,9 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     """Labels that may be an answer, or mean that none was given."""
     total = max(int(counts.sum()), 1)
     odd = [k for k, label in enumerate(labels) if may_be_none(label, labels, counts[k] / total)]
+    odd = [
+        k for k in odd if not _is_tie(labels[k], [labels[other] for other in range(len(labels)) if other not in odd])
+    ]
     if not odd or len(labels) - len(odd) < 2:
         return
     shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in odd)
@@ -52,6 +56,15 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
         f"or --labels {every} if it is an answer"
     )
     yield Finding("ambiguous_words", message, tuple(labels[k] for k in odd), "alarm", float(counts[odd].sum()))
+
+
+def _is_tie(label: Label, others: Sequence[Label]) -> bool:
+    """Whether a label says that neither of two is better, as the others say which is.
+
+    >>> _is_tie("tie", ["model_a", "model_b"]), _is_tie("tie", ["pass", "fail"]), _is_tie("unsure", ["A", "B"])
+    (True, False, False)
+    """
+    return side_of(str(label)) == TIE and sorted(side_of(str(other)) or 0 for other in others) == [SECOND, FIRST]
 
 
 def _flag(flag: str, label: Label) -> str:

@@ -56,6 +56,7 @@ def votes_twice(
     many = f"{repeated:,} repeated {'vote' if repeated == 1 else 'votes'} in all"
     ways = [
         *([] if in_one_repetition else ["name the column that numbers its repetitions (--repeat COLUMN)"]),
+        "name the item by two columns where one does not tell it apart (--item ONE,TWO)",
         "join its votes to one (--duplicates join)",
         *(["keep the first or the last (--duplicates first)"] if ordered else []),
     ]

@@ -132,6 +132,19 @@ def closeness(votes: Votes, level_of: NDArray[np.int64]) -> Closeness:
     return Closeness(levels, weight @ both, chance[a, b], spread)
 
 
+def same_share(votes: Votes) -> float:
+    """Of two jurors who answer about one item, how many say exactly the same.
+
+    >>> same_share(Votes.from_matrix([[1, 2, 2], [3, 3, 3], [4, 2, 1]]))
+    0.4444444444444444
+    """
+    row, _, code, weight = _sampled(votes)
+    heard = np.bincount(row, minlength=len(weight)).astype(float)
+    _, which, times = np.unique(row * len(votes.labels) + code, return_index=True, return_counts=True)
+    alike = np.bincount(row[which], times * (times - 1.0), len(weight))
+    return float(weight @ alike / max(float(weight @ (heard * (heard - 1))), 1.0))
+
+
 def _sampled(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Floats]:
     """Row, juror and label of the votes on at most so many rows, and how many items each row stands for."""
     step = -(-votes.rows // _MOST_ROWS)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jurors.options import KnownScale, Label
 from jurors.votes.findings.tuples import counts_said
-from jurors.votes.scales.closeness import Verdict, closeness
+from jurors.votes.scales.closeness import Verdict, closeness, same_share
 from jurors.votes.scales.numerals import numerals
 from jurors.votes.scales.relabelled import relabelled
 from jurors.votes.scales.word_scales import word_order
@@ -25,6 +25,7 @@ _MOST_LEVELS = 11
 _FEW_DECIMALS = 5  # 0, 0.5 and 1 are levels; six such numbers are measured
 _FEWEST_NUMBERS = 6
 _BINS = 8
+_SELDOM = 0.3  # of two jurors' answers that are the same: those who name classes agree more often
 _MOST_NUMBERS = 100_000  # distinct ones that are worth a look at how they disagree
 
 _UNORDERED: dict[Verdict, str] = {
@@ -101,6 +102,8 @@ def _whole_numbers(votes: Votes, sizes: NDArray[np.float64]) -> tuple[KnownScale
     if not are_levels and len(sizes) < _FEWEST_NUMBERS:
         return "nominal", "few whole numbers, far apart"
     verdict = closeness(votes, _level_of(votes, sizes)).verdict
+    if verdict == "rival" and not are_levels and same_share(votes) < _SELDOM:
+        verdict = "ordered"  # few answers to a class differ and mean the same; measured ones hardly ever meet
     if verdict != "ordered":
         return "nominal", _UNORDERED[verdict]
     if are_levels:
