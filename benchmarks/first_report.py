@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from copy import deepcopy
+from importlib.util import find_spec
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
@@ -52,10 +53,10 @@ def _seconds(words: list[str]) -> tuple[float, float]:
 
 def _files(folder: Path) -> Iterator[Path]:
     """One file of each tool, made when it is asked for."""
-    made = subprocess.run([sys.executable, str(LOGS), str(folder / "logs")], check=False, capture_output=True)
-    if made.returncode:
+    if find_spec("inspect_ai") is None:
         print("Inspect AI is not installed: its log is left out")
     else:
+        subprocess.run([sys.executable, str(LOGS), str(folder / "logs")], check=True, stdout=subprocess.DEVNULL)
         yield folder / "logs" / "jury" / "first"
     results = folder / "results.json"
     recorded = json.loads(RUN.read_text(encoding="utf-8"))["results"]

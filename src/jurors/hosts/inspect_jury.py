@@ -77,8 +77,15 @@ def _check_whole(scores: Sequence[Score]) -> None:
     todo = "samples on which no label has more than half of the votes; reduce the panel with jurors' panel_reducer()"
     if any(len(votes) % 2 == 0 for votes in panels):
         raise VotesError(f'an even panel reduced by "majority" shows metrics no {todo}')
-    if len({vote for votes in panels for vote in votes}) > 2:
+    if len({str(vote) for votes in panels for vote in votes}) > 2:
         _SAY.warning('of %d scores: a panel reduced by "majority" shows metrics no %s', len(scores), todo)
+
+
+def _check_single(votes: Sequence[Any]) -> None:
+    from jurors import VotesError
+
+    if any(isinstance(vote, (Mapping, list)) for vote in votes):
+        raise VotesError("each grader of a panel must say one value, not several; take one of them")
 
 
 def _panel(score: Score) -> Mapping[str, Any]:
@@ -98,6 +105,7 @@ def _graded(panels: Sequence[list[Any] | None], graders: Sequence[str] | None) -
             f"no score has the votes of a panel of {size or 'several'}; let model_graded_qa ask several models, and "
             'reduce them by "majority" or "collect"'
         )
+    _check_single([vote for panel in whole for vote in panel])
     if len(whole) < len(panels):
         _SAY.warning(
             "of %d scores, %d lack some member's vote and were left out", len(panels), len(panels) - len(whole)
@@ -155,6 +163,7 @@ def jury_reducer(votes: str, graders: Sequence[str]) -> Any:
 def _reduced(scores: Sequence[Score], label: Callable[[list[Any]], Any]) -> Score:
     """A panel's score, with the votes beside it; unscored where nobody voted."""
     said = [None if _is_unscored(score.value) else score.value for score in scores]
+    _check_single(said)
     value = math.nan if all(vote is None for vote in said) else label(said)
     beside = {**(scores[0].metadata or {}), "panel": {"votes": said, _WHOLE: True}}
     return Score(value=value, answer=scores[0].answer, explanation=scores[0].explanation, metadata=beside)

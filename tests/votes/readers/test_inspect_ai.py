@@ -242,6 +242,12 @@ def test_samples_without_a_majority_are_shown_to_the_metric_or_it_says_that_they
     assert not any("panel_reducer" in line for line in made["told of 3"])
 
 
+def test_graders_who_say_several_values_are_refused_in_a_line_not_by_a_crash(logs: Path) -> None:
+    made = json.loads((logs / "jury" / "metrics.json").read_text())
+    assert made["several values"] == "each grader of a panel must say one value, not several; take one of them"
+    assert made["metric of several values"] == {}
+
+
 def test_the_plug_in_labels_by_the_jury_and_keeps_the_votes(logs: Path) -> None:
     made = json.loads((logs / "jury" / "metrics.json").read_text())
     labelled = label(only_file(logs / "jury" / "learnt"))

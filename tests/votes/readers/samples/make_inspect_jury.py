@@ -16,8 +16,9 @@ from inspect_ai import Task, eval, score
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import write_eval_log
 from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import SampleScore, accuracy, model_graded_qa
+from inspect_ai.scorer import SampleScore, Score, accuracy, model_graded_qa
 
+from jurors import JurorsError
 from jurors.hosts import inspect_jury
 from jurors.hosts.inspect_jury import jury_label, jury_metric, jury_reducer, panel_reducer
 
@@ -59,6 +60,14 @@ def told(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
     return answer, [heard.get().getMessage() for _ in range(heard.qsize())]
 
 
+def refused(ask: Callable[[], Any]) -> str:
+    """Why it is not answered."""
+    try:
+        return f"answered: {ask()}"
+    except JurorsError as error:
+        return str(error)
+
+
 def main(folder: Path) -> None:
     """A run with the metric and the hook, a log scored again by its jury, a run whose reducer learnt from the first."""
     samples = [Sample(id=f"q{k}", input=f"question {k} ?", target="yes") for k in range(ITEMS)]
@@ -95,6 +104,11 @@ def main(folder: Path) -> None:
     (folder / "rescored").mkdir()  # as `inspect score` leaves them, unless it is told to overwrite
     shutil.copy(path, folder / "rescored" / "run.eval")
     write_eval_log(labelled, str(folder / "rescored" / "run-scored.eval"))
+    several = [Score(value={"right": "C", "polite": "I"})] * 3
+    made["several values"] = refused(lambda: panel_reducer()(several))
+    beside = {"panel": {"votes": [one.value for one in several]}}
+    of_several = [SampleScore(score=Score(value="C", metadata=beside))] * 5
+    made["metric of several values"], _ = told(lambda: jury_metric(NAMES[:3])(of_several))
     made["before the first sample"], made["warned before"] = told(lambda: jury_metric(NAMES)([]))
     voted = [SampleScore(score=sample.scores["model_graded_qa"]) for sample in first.samples[:1]]
     _, made["warned at the first score"] = told(lambda: jury_metric(NAMES)(voted))
