@@ -31,7 +31,7 @@ from jurors.evaluate.panel.expectation import (
 )
 from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, fold_equal, hide, hide_some, sample
 from jurors.evaluate.panel.latent import MODELS, LatentFit, describe, fit_latent, juror_scores
-from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
 from jurors.stages import doing
 
