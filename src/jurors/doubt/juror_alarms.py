@@ -93,24 +93,20 @@ def heard_by_others(sketch: Sketch, posterior: Floats, confusion: Floats) -> Hea
 def _heard(sketch: Sketch, posterior: Floats, confusion: Floats) -> Heard:
     row, juror, said = sketch.tuples.triples()
     width, labels = len(sketch.jurors), len(sketch.labels)
-    known = np.nan_to_num(posterior).astype(np.float32)  # a vote alone is known to less
+    known = np.nan_to_num(posterior)
     table = 1.0 / np.maximum(np.nan_to_num(confusion), _LEAST).transpose(0, 2, 1).reshape(-1, labels)
-    table = table.astype(np.float32)
-    place = juror.astype(np.int64) * labels + said
-    total, own = np.empty(len(row), dtype=np.float32), np.empty(len(row), dtype=np.float32)
+    joint, squares = np.zeros((width * labels, labels)), np.zeros(width)
     step = max(_IN_CACHE // labels, 1)  # votes x labels would be the largest table
     for start in range(0, len(row), step):
-        some = slice(start, start + step)
-        q = known.take(row[some], axis=0)
-        q *= table.take(place[some], axis=0)
-        total[some] = q @ np.ones(labels, dtype=np.float32)
-        own[some] = q[np.arange(len(q)), said[some]]
-    weight = sketch.counts.astype(np.float64)[row]
-    share = weight / (total + _LEAST)
-    votes = votes_by_juror(row, place, (sketch.tuples.rows, width * labels))
-    votes.data = share  # Σ over a cell's votes of q[l] / P(said | l) / total, the middle factor being the cell's own
-    joint = (votes.T @ known.astype(np.float64)) * table
-    squares = np.bincount(juror, share * own**2 / (total + _LEAST), width)
+        at, who, word = (part[start : start + step] for part in (row, juror, said))
+        place = who * labels + word.astype(np.int64)
+        q = known.take(at, axis=0)
+        q *= table.take(place, axis=0)
+        total, weight = q @ np.ones(labels) + _LEAST, sketch.counts[at].astype(float)
+        own = q[np.arange(len(at)), word] / total
+        squares += np.bincount(who, weight * own**2, width)
+        q *= (weight / total)[:, None]
+        joint += votes_by_juror(np.arange(len(at)), place, (len(at), len(joint))).T @ q
     return Heard(np.ascontiguousarray(joint.reshape(width, labels, labels).transpose(0, 2, 1)), squares)
 
 
