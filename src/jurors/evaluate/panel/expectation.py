@@ -142,7 +142,7 @@ def class_table(at: Parameters) -> Floats:
     if not at.has_strata:
         return at.table
     easy, habit, away = at.chances
-    hard = easy + away * (habit - easy)
+    hard = (1.0 - away) * easy + away * habit  # easy + away * (habit - easy) rounds to zero where away is nearly one
     return np.concatenate([at.table[:, :-1], np.log(hard, out=hard)], axis=1)
 
 
