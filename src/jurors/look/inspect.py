@@ -79,7 +79,7 @@ def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
 
     if isinstance(source, Votes):
         return Opened(votes=as_votes(source, **reading), layout="votes", format="Votes")
-    if isinstance(source, np.ndarray) or (source and _are_rows(source)):
+    if isinstance(source, np.ndarray) or _are_rows(source):
         return Opened(votes=as_votes(source, **reading), layout="votes", format="matrix")
     if isinstance(source, (str, os.PathLike, list, tuple)) or hasattr(source, "read"):
         return None
@@ -103,7 +103,10 @@ def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
 
 
 def _are_rows(source: Any) -> bool:
-    return isinstance(source, (list, tuple)) and all(isinstance(row, (list, tuple, np.ndarray)) for row in source)
+    """Whether a source is a matrix in lists, and no names of files."""
+    if not isinstance(source, (list, tuple)) or not source:
+        return False
+    return all(isinstance(row, (list, tuple, np.ndarray)) for row in source)
 
 
 def _folder(source: Any) -> str | None:
