@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from time import process_time
 
 import numpy as np
 import pandas
@@ -35,6 +36,7 @@ def main() -> None:
     again()
     rings()
     wild()
+    speed()
 
 
 # -- beside a key -----------------------------------------------------------------------------------------------------
@@ -188,6 +190,18 @@ def _wild_table(seed: int, share: float, *, heavy: bool) -> tuple[Floats, Floats
         matrix = 50 + 10 * (np.sqrt(reliability) * skewed[:, None] + np.sqrt(1 - reliability) * noise)
     slips = np.where(rng.random(matrix.shape) < 0.5, 10 * matrix, 9999)
     return np.where(rng.random(matrix.shape) < share, slips, matrix), reliability, truth
+
+
+def speed() -> None:
+    print("processor seconds that grading takes, and alarms; some jurors share an error")
+    for size, items, block in ((60, 2_000, 0), (60, 2_000, 6), (60, 2_000, 14), (40, 5_000, 14), (3, 1_000_000, 0)):
+        rng = np.random.default_rng(size)
+        matrix, _, _ = simulated(size, items, 0)
+        matrix[:, :block] += 10 * rng.normal(size=(items, 1)) * np.sqrt(0.5)
+        started = process_time()
+        grades = jurors.grade_numbers(matrix)
+        taken = process_time() - started
+        print(f"  {size} jurors, {items:9,} items, {block:2} share it: {taken:6.2f} s, {len(grades.alarms)} alarms")
 
 
 def _winsorised(matrix: Floats) -> Floats:

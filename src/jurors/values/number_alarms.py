@@ -14,7 +14,7 @@ from jurors.evaluate.alarm import Alarm, AlarmPair
 from jurors.evaluate.catalogue import Level
 from jurors.names import some
 from jurors.numbers.arrays import Floats
-from jurors.values.factor.influence import Influence, reliability_ends, standard_error
+from jurors.values.factor.influence import reliability_ends, standard_error
 from jurors.values.factor.one_factor import Factor, Pair
 from jurors.values.factor.shared_errors import FALSE_ALARMS, Together
 from jurors.values.numbers_table import Numbers
@@ -28,10 +28,10 @@ def number_alarms(numbers: Numbers, together: Together, wild: int) -> Iterator[A
     """Everything that these grades ring."""
     fit = together.factor
     yield from _ungraded(numbers, fit)
-    yield from _impossible(numbers.jurors, fit)
+    yield from _impossible(numbers.jurors, together)
     yield from _pairs(numbers.jurors, together)
     if fit.outcome in ("possible", "above_variance"):
-        yield from _habits(numbers.jurors, fit)
+        yield from _habits(numbers.jurors, together)
     if not fit.has_settled:
         yield Alarm("not_converged", "warning", "the loadings were still moving when the search ended")
     if wild:
@@ -53,8 +53,9 @@ def _ungraded(numbers: Numbers, fit: Factor) -> Iterator[Alarm]:
             yield Alarm("not_identified", "warning", message, None, (name,))
 
 
-def _impossible(jurors: Sequence[str], fit: Factor) -> Iterator[Alarm]:
+def _impossible(jurors: Sequence[str], together: Together) -> Iterator[Alarm]:
     """No juror's loading can be imaginary, nor its square more than the variance of what it says."""
+    fit = together.factor
     names = tuple(jurors[k] for k in fit.graded)
     covariance = fit.moments.covariance
     if fit.outcome == "no_covariance":
@@ -65,7 +66,7 @@ def _impossible(jurors: Sequence[str], fit: Factor) -> Iterator[Alarm]:
         message = f"one pair of {some(names, 3)} moves apart, or all three: every squared loading is negative"
         yield Alarm("negative_loading", _level(surest), message + _by_chance(surest), surest, names)
     elif fit.outcome == "above_variance":
-        error = standard_error(Influence.of(fit).noise())
+        error = standard_error(together.influence.noise())
         for place, k in enumerate(fit.graded):
             if fit.noise[k] < 0:
                 surest = _sure(-fit.noise[k], error[place])
@@ -127,12 +128,13 @@ def _bent(jurors: Sequence[str], together: Together, pair: Pair) -> str:
     return f": counted as agreement on the truth, it would make reliabilities {says[0]} and {says[1]}"
 
 
-def _habits(jurors: Sequence[str], fit: Factor) -> Iterator[Alarm]:
+def _habits(jurors: Sequence[str], together: Together) -> Iterator[Alarm]:
     """Who tells nothing, and whose numbers go down where the truth goes up."""
+    fit = together.factor
     some_jurors, rows = fit.graded, len(fit.moments.given)
     correlation = fit.loading[some_jurors] / np.sqrt(fit.moments.variance[some_jurors])
     level = 1 - FALSE_ALARMS / len(some_jurors)
-    ends = reliability_ends(correlation, standard_error(Influence.of(fit).correlation()), level, rows)
+    ends = reliability_ends(correlation, standard_error(together.influence.correlation()), level, rows)
     for place, k in enumerate(some_jurors):
         low, high = map(float, ends[place])
         if low == 0 and high < _LITTLE:

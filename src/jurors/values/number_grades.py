@@ -20,7 +20,7 @@ from jurors.tables import Block, Columns, Drawable, Notes, Table
 from jurors.values.agreed_truth import reference_validities
 from jurors.values.factor.covariances import Covariances
 from jurors.values.factor.exact_trio import TrioAnswer, exact_trio
-from jurors.values.factor.influence import Influence, noise_ends, plain_ends, reliability_ends, standard_error
+from jurors.values.factor.influence import noise_ends, plain_ends, reliability_ends, standard_error
 from jurors.values.factor.one_factor import Factor
 from jurors.values.factor.shared_errors import Together, fit_together
 from jurors.values.number_alarms import number_alarms
@@ -210,7 +210,7 @@ def grades_by(shown_by: Measured, level: float) -> NumberGrades:
         values["noise"] = np.sqrt(np.where(fit.noise >= 0, fit.noise, np.nan))
     if (scale := fit.scale()) is not None:
         values["slope"][some], values["offset"][some] = scale.slope, scale.offset
-        moved = Influence.of(fit)
+        moved = shown_by.together.influence
         slope, offset = moved.lines()
         correlation = fit.loading[some] / np.sqrt(fit.moments.variance[some])
         error = standard_error(moved.correlation())

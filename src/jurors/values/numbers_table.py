@@ -41,8 +41,9 @@ class Numbers:
     notes: tuple[Alarm, ...] = ()  #: what the votes show before anybody is graded
 
     def __post_init__(self) -> None:
-        if (large := next((text for text in self.distinct if abs(float(text)) > _LARGEST), None)) is not None:
-            raise VotesError(f"{large:.40} is too large to be computed with: give numbers up to {_LARGEST:g}")
+        if (large := np.flatnonzero(np.abs(self._floats) > _LARGEST)).size:
+            text = self.distinct[large[0]]
+            raise VotesError(f"{text:.40} is too large to be computed with: give numbers up to {_LARGEST:g}")
 
     @classmethod
     def from_matrix(
@@ -77,7 +78,11 @@ class Numbers:
     @cached_property
     def values(self) -> Floats:
         """Items x jurors; NaN where no number was given."""
-        return np.array([*map(float, self.distinct), np.nan])[self.codes]
+        return np.append(self._floats, np.nan)[self.codes]
+
+    @cached_property
+    def _floats(self) -> Floats:
+        return np.fromiter(map(float, self.distinct), np.float64, len(self.distinct))
 
     @cached_property
     def given(self) -> Flags:

@@ -43,7 +43,7 @@ def _standing(column: Floats) -> tuple[Flags, Floats]:
     order = np.argsort(column)[: int((~np.isnan(column)).sum())]
     sorted_values, few = column[order], max(1, int(_FEW * len(order)))
     core = sorted_values[few:-few]
-    if len(core) < _FEWEST_CORE or len(np.unique(core)) < _FEWEST_LEVELS:
+    if len(core) < _FEWEST_CORE or 1 + np.count_nonzero(np.diff(core)) < _FEWEST_LEVELS:
         return apart, unusual
     spread = float(core.std()) * _TRIMMED
     if not spread > 0:  # of numbers so small that their squares are 0

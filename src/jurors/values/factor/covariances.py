@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,11 +43,47 @@ class Covariances:
 
     def pulled(self, weight: Floats) -> Floats:
         """Items x jurors: how much each item moves Σ_j weight_ij c_ij, to first order."""
-        size = np.divide(weight * len(self.given), self.shared, where=self.shared > 0, out=np.zeros_like(weight))
+        size = weight * self._share
         among, covariance = np.nan_to_num(self.among), np.nan_to_num(self.covariance)
         own = self.centred @ size.T - self.given @ (size * among.T).T
         rest = self.given @ (size * (among * among.T - covariance)).T - self.centred @ (size * among).T
         return np.asarray(self.centred * own + self.given * rest)
+
+    @cached_property
+    def pull_on_variances(self) -> Floats:
+        """Items x jurors: how much each item moves the variances."""
+        return self.pulled(np.eye(len(self.mean)))
+
+    @cached_property
+    def squared_pulls(self) -> Floats:
+        """i, j: Σ pull_ij² over items, where an item that both judged pulls c_ij by
+
+            pull_ij = share_ij ((x_i - among_ij)(x_j - among_ji) - c_ij).
+
+        Multiplied out, it is a few products of matrices instead of items x pairs.
+        """
+        among, covariance = np.nan_to_num(self.among), np.nan_to_num(self.covariance)
+        across = among.T
+        constant = among * across - covariance
+        squares = self.centred**2
+        own, skew = squares.T @ self.given, squares.T @ self.centred
+        half = across**2 * own - 2 * across * skew  # the same with i and j turned round comes to it
+        both = squares.T @ squares + self.shared * (constant**2 - 4 * constant * among * across)
+        both += 2 * self.shared * (covariance + among * across) * (constant + among * across)
+        return np.asarray(self._share**2 * (half + half.T + both))
+
+    def pulls_times(self, moved: Floats) -> Floats:
+        """i, j: Σ pull_ij moved_i over items, of what items move in each juror."""
+        among, covariance = np.nan_to_num(self.among), np.nan_to_num(self.covariance)
+        theirs, there = moved * self.centred, moved * self.given
+        left = theirs.T @ self.centred - among.T * (theirs.T @ self.given) - among * (there.T @ self.centred)
+        return np.asarray(self._share * (left + (among * among.T - covariance) * (there.T @ self.given)))
+
+    @cached_property
+    def _share(self) -> Floats:
+        """i, j: all items over those that both share; 0 where they share none."""
+        items = np.full_like(self.shared, len(self.given))
+        return np.divide(items, self.shared, where=self.shared > 0, out=np.zeros_like(items))
 
     def pull_on_means(self) -> Floats:
         """Items x jurors: how much each item moves the means."""

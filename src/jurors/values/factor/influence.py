@@ -15,6 +15,7 @@ from jurors.numbers.arrays import Floats
 from jurors.values.factor.one_factor import Factor
 
 _REACH = 1.0  # of what is left to 1
+_CANCELLED = 1e-8  # of a sum of squares: with less than this left, its digits are gone
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ class Influence:
         np.fill_diagonal(turned, -(weight @ loading**2))
         pull = moments.pulled(weight * loading)[:, some]
         moved = -pull @ np.linalg.pinv(turned[np.ix_(some, some)]).T
-        own = moments.pulled(np.eye(len(loading)))[:, some]
-        return cls(factor, moments.pull_on_means()[:, some], moved, own)
+        return cls(factor, moments.pull_on_means()[:, some], moved, moments.pull_on_variances[:, some])
 
     def correlation(self) -> Floats:
         """Of the correlations with the truth."""
@@ -66,6 +66,26 @@ class Influence:
         slope = self.loading / size - loading * size_moved / size**2
         offset = self.mean - slope * centre - loading / size * centre_moved
         return slope, offset
+
+    def residual_errors(self) -> Floats:
+        """Standard errors of what is left of covariances: jurors x jurors, of those who are graded.
+
+        An item moves it by pull_ij - moved_i loading_j - loading_i moved_j: the square, multiplied out, is summed.
+        """
+        some, moments = self.factor.graded, self.factor.moments
+        loading, rows = self.factor.loading[some], len(moments.given)
+        everybody = np.zeros_like(moments.given)
+        everybody[:, some] = self.loading
+        mixed = -2 * loading * moments.pulls_times(everybody)[np.ix_(some, some)]
+        pulls, moved = moments.squared_pulls[np.ix_(some, some)], self.loading.T @ self.loading
+        alone = np.outer(np.diag(moved), loading**2)
+        squares = pulls + alone + alone.T + 2 * np.outer(loading, loading) * moved + mixed + mixed.T
+        error = np.sqrt(np.maximum(squares, 0.0) / max(rows * (rows - 1), 1))
+        lost = squares < _CANCELLED * (pulls + alone + alone.T)
+        np.fill_diagonal(lost, False)  # nothing is left of a juror with itself
+        for juror in np.flatnonzero(lost.any(axis=1)):
+            error[juror] = standard_error(self.residual(int(juror)))
+        return np.asarray(error)
 
     def residual(self, juror: int) -> Floats:
         """Of what is left of a juror's covariances: items x jurors. All are places among the graded."""

@@ -88,14 +88,32 @@ def fit_factor(moments: Covariances, free: Collection[Pair] = ()) -> Factor:
         weight = np.where(weight > 0, weight / np.outer(variance, variance), 0.0)
     if len(used) == 3:
         return _closed(moments, weight, used)
-    deviation = np.sqrt(variance[used])
-    correlation = np.nan_to_num(moments.covariance[np.ix_(used, used)] / np.outer(deviation, deviation))
-    part, has_settled = least_squares(correlation, (weight * np.outer(variance, variance))[np.ix_(used, used)])
+    part, has_settled = least_squares(*_standardised(moments, weight, used))
     loading = np.full(size, np.nan)
-    loading[used] = _upright(part) * deviation
+    loading[used] = _upright(part) * np.sqrt(variance[used])
     is_above = bool((loading[used] ** 2 > variance[used]).any())
     outcome: Outcome = "above_variance" if is_above else "possible"
     return Factor(moments, weight, loading, loading**2, outcome, tuple(sorted(free)), has_settled)
+
+
+def misfits_without(factor: Factor, pairs: Sequence[Pair]) -> Floats:
+    """The misfit with each of these pairs left open as well: all fits at once, from the present loadings on."""
+    some = factor.graded
+    correlation, weight = _standardised(factor.moments, factor.weight, some)
+    first, second = np.searchsorted(some, np.array(pairs).T)
+    weights, fit = np.repeat(weight[None], len(pairs), axis=0), np.arange(len(pairs))
+    weights[fit, first, second] = weights[fit, second, first] = 0.0
+    start = factor.loading[some] / np.sqrt(factor.moments.variance[some])
+    loading = _swept(correlation, weights, np.repeat(start[None], len(pairs), axis=0))
+    left = correlation - loading[:, :, None] * loading[:, None, :]
+    return np.asarray((weights * left**2).sum(axis=(1, 2)))
+
+
+def _standardised(moments: Covariances, weight: Floats, used: Integers) -> tuple[Floats, Floats]:
+    """Correlations of these jurors, and their weights."""
+    deviation = np.sqrt(moments.variance[used])
+    scale, at = np.outer(deviation, deviation), np.ix_(used, used)
+    return np.nan_to_num(moments.covariance[at] / scale), weight[at] * scale**2
 
 
 def gradable(moments: Covariances, free: Collection[Pair] = ()) -> Integers:
@@ -155,6 +173,23 @@ def least_squares(correlation: Floats, weight: Floats) -> tuple[Floats, bool]:
         if np.abs(loading - before).max() < _CLOSE:
             return loading, True
     return loading, False
+
+
+def _swept(correlation: Floats, weights: Floats, loading: Floats) -> Floats:
+    """`least_squares` of many fits at once that differ in weights (fits x jurors x jurors), from given loadings on."""
+    pull, moving = weights * correlation, np.arange(len(loading))
+    for _ in range(_SWEEPS):
+        part, weight, toward = loading[moving], weights[moving], pull[moving]
+        for k in range(part.shape[1]):
+            against = np.einsum("fj,fj->f", weight[:, k], part**2)
+            above = np.einsum("fj,fj->f", toward[:, k], part)
+            part[:, k] = np.divide(above, against, where=against > 0, out=np.zeros_like(above))
+        moved = np.abs(part - loading[moving]).max(axis=1)
+        loading[moving] = part
+        moving = moving[moved >= _CLOSE]
+        if not len(moving):
+            break
+    return loading
 
 
 def _upright(part: Floats) -> Floats:

@@ -7,14 +7,15 @@ is no longer fitted. Three jurors have nothing left over, and four leave open wh
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
 
 from jurors.numbers.arrays import Floats
 from jurors.values.factor.covariances import Covariances
-from jurors.values.factor.influence import Influence, standard_error
-from jurors.values.factor.one_factor import Factor, Pair, fit_factor
+from jurors.values.factor.influence import Influence
+from jurors.values.factor.one_factor import Factor, Pair, fit_factor, misfits_without
 
 FALSE_ALARMS = 0.01  #: so many tables may ring although all is well, by each of the alarms
 _SAME, _FEWEST_SAME = 0.999, 10  # correlation and items of a copy
@@ -32,6 +33,11 @@ class Together:
     closed: Factor  #: with every pair fitted
     copies: tuple[Pair, ...]  #: pairs that give the same numbers, up to unit and origin
     standing: dict[Pair, float]  #: pairs whose errors go together: by how many standard errors
+
+    @cached_property
+    def influence(self) -> Influence:
+        """What each item moves in the fit that leaves pairs open."""
+        return Influence.of(self.factor)
 
     def error_correlation(self, pair: Pair) -> float:
         """The correlation of two jurors' errors; NaN where the errors' variance is not positive."""
@@ -71,8 +77,10 @@ def _best_opened(
     tried = [(i, j) for i in some for j in some if i < j and factor.weight[i, j] > 0]
     if len(tried) > _MOST_TRIED:
         tried = sorted(clear, key=lambda pair: -abs(clear[pair]))[:_MOST_TRIED]
-    fits = [(fit, pair) for pair in tried if (fit := _opened(moments, {*free, pair}, factor)) is not None]
-    return min(fits, key=lambda each: each[0].misfit, default=None)
+    for place in np.argsort(misfits_without(factor, tried), kind="stable"):
+        if (fit := _opened(moments, {*free, tried[place]}, factor)) is not None:
+            return fit, tried[place]
+    return None
 
 
 def _opened(moments: Covariances, free: set[Pair], closed: Factor) -> Factor | None:
@@ -107,13 +115,9 @@ def _clear(factor: Factor) -> dict[Pair, float]:
     deviation = np.sqrt(factor.moments.variance)
     left = factor.moments.covariance - np.outer(factor.loading, factor.loading)
     left = np.where(np.abs(left) > _ROUNDING * np.outer(deviation, deviation), left, 0.0)
-    clear: dict[Pair, float] = {}
-    for place, juror in enumerate(some[:-1].tolist()):
-        later = some[place + 1 :]
-        away = _over(left[juror, later], standard_error(influence.residual(place))[place + 1 :])
-        for k in np.flatnonzero((np.abs(away) > limit) & (factor.weight[juror, later] > 0)):
-            clear[(juror, int(later[k]))] = float(away[k])
-    return clear
+    away = _over(left[np.ix_(some, some)], influence.residual_errors())
+    stand_out = (np.abs(away) > limit) & (factor.weight[np.ix_(some, some)] > 0)
+    return {(int(some[i]), int(some[j])): float(away[i, j]) for i, j in np.argwhere(np.triu(stand_out, 1))}
 
 
 def _over(left: Floats, error: Floats) -> Floats:
