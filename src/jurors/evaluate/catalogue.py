@@ -335,13 +335,14 @@ _KINDS = (
     ),
     AlarmKind(
         "errors_together", ("alarm", "warning"),
-        "two jurors' numbers go together beyond what the truth explains; the message says how that would bend their "
-        "reliabilities. From five jurors on, the pair is not fitted, and counts once in values. An alarm where the "
-        "correlation of the errors is above 0.3, or unknown", ANOTHER_KIND, about="numbers",
+        "jurors' numbers go together (or apart) beyond what the truth explains: one alarm per group that such pairs "
+        "link, with its clearest pair, and how that would bend their reliabilities. From five jurors on, pairs are no "
+        "longer fitted, and count once in values; the message says how many still are. An alarm where the "
+        "correlation of a pair's errors is above 0.3, or unknown", ANOTHER_KIND, about="numbers",
     ),
     AlarmKind(
-        "copied_numbers", _ALARM, "two jurors give the same numbers, up to unit and origin",
-        "Leave out one of {who}: most likely one juror twice", "may be another juror again", about="numbers",
+        "copied_numbers", _ALARM, "two jurors or more give the same numbers, up to unit and origin",
+        "Keep one of {who}: most likely one juror again and again", "may be another juror again", about="numbers",
     ),
     AlarmKind(
         "reversed_scale", _ALARM, "a juror clearly gives lower numbers where the truth is higher",

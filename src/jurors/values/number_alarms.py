@@ -6,22 +6,51 @@ An impossible answer is an alarm where sampling error cannot explain it, and a w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from jurors.evaluate.alarm import Alarm, AlarmPair
 from jurors.evaluate.catalogue import Level
-from jurors.names import some
+from jurors.names import and_more, some
 from jurors.numbers.arrays import Floats
+from jurors.sketch.links import linked_groups
 from jurors.values.factor.influence import reliability_ends, standard_error
 from jurors.values.factor.one_factor import Factor, Pair
-from jurors.values.factor.shared_errors import FALSE_ALARMS, Together
+from jurors.values.factor.shared_errors import FALSE_ALARMS, FEWEST_TO_TELL, Together
 from jurors.values.numbers_table import Numbers
 
 _CLEAR = float(ndtri(1 - FALSE_ALARMS / 2))
 _LITTLE = 0.2  # a reliability
 _LARGE = 0.3  # a correlation of errors
+_MOST_NAMED = 8  # jurors of a group; the alarm's fields have them all
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPair:
+    """Two jurors whose errors go together, or avoid each other."""
+
+    first: str
+    second: str
+    correlation: float  #: of their errors, scales the right way up; NaN where it is not known
+    value: float  #: by how many standard errors they stood out
+    is_fitted: bool  #: whether the pair is still fitted, so that the grades may be bent
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pair as JSON."""
+        rest = {"correlation": self.correlation, "value": self.value, "is_fitted": self.is_fitted}
+        return {"jurors": [self.first, self.second], **rest}
+
+
+def error_pairs(jurors: Sequence[str], together: Together) -> tuple[ErrorPair, ...]:
+    """Every pair that `errors_together` is about, the clearest first."""
+    pairs = [
+        ErrorPair(jurors[i], jurors[j], together.error_correlation((i, j)), away, (i, j) not in together.factor.free)
+        for (i, j), away in together.standing.items()
+    ]
+    return tuple(sorted(pairs, key=lambda pair: -abs(pair.value)))
 
 
 def number_alarms(numbers: Numbers, together: Together, wild: int) -> Iterator[Alarm]:
@@ -102,22 +131,62 @@ def _covariance_error(fit: Factor, one: int, two: int) -> float:
 
 
 def _pairs(jurors: Sequence[str], together: Together) -> Iterator[Alarm]:
-    """Copies, and errors that go together; with what that does to the two reliabilities."""
-    for one, two in together.copies:
-        names = (jurors[one], jurors[two])
-        message = f"{names[0]} and {names[1]} give the same numbers, up to unit and origin" + _bent(
-            jurors, together, (one, two)
-        )
-        yield Alarm("copied_numbers", "alarm", message, None, names, pairs=(AlarmPair(*names, float("inf")),))
-    for pair, away in together.standing.items():
-        names = (jurors[pair[0]], jurors[pair[1]])
-        correlation = together.error_correlation(pair)
-        size = "" if np.isnan(correlation) else f" (correlation {correlation:.2f})"
-        told = _bent(jurors, together, pair)
-        unsure = "" if told else "; of so few jurors nobody can tell which pair it is"
-        message = f"errors of {names[0]} and {names[1]} go together{size}{told}{unsure}"
-        level: Level = "alarm" if not abs(correlation) < _LARGE else "warning"
-        yield Alarm("errors_together", level, message, away, names, pairs=(AlarmPair(*names, away),))
+    """Copies, and errors that go together or avoid each other: one alarm per group that such pairs link."""
+    for _, pairs in _linked(together.copies, len(jurors)):
+        yield _copied(jurors, together, pairs)
+    alike = [pair for pair in together.standing if together.errs_alike(pair)]
+    for group, pairs in _linked(alike, len(jurors)):
+        yield _errors(jurors, together, group, pairs, "go together")
+    apart = [pair for pair in together.standing if not together.errs_alike(pair)]
+    for group, pairs in _linked(apart, len(jurors)):
+        yield _errors(jurors, together, group, pairs, "avoid each other")
+
+
+def _linked(pairs: Sequence[Pair], size: int) -> Iterator[tuple[tuple[int, ...], list[Pair]]]:
+    """Each group that pairs link, and its pairs."""
+    for group in linked_groups(pairs, size):
+        yield group, [pair for pair in pairs if pair[0] in group]
+
+
+def _copied(jurors: Sequence[str], together: Together, pairs: Sequence[Pair]) -> Alarm:
+    names = tuple(jurors[k] for k in sorted({k for pair in pairs for k in pair}))
+    who = " and ".join(names) if len(names) == 2 else and_more(names, _MOST_NAMED)
+    told = next((bent for pair in pairs if (bent := _bent(jurors, together, pair))), "")
+    message = f"{who} give the same numbers, up to unit and origin{told}"
+    same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
+    return Alarm("copied_numbers", "alarm", message, None, names, pairs=same)
+
+
+def _errors(
+    jurors: Sequence[str], together: Together, group: tuple[int, ...], pairs: Sequence[Pair], how: str
+) -> Alarm:
+    """What a group shares; as loud as its loudest pair."""
+    names, standing = tuple(jurors[k] for k in group), together.standing
+    clearest = sorted(pairs, key=lambda pair: -abs(standing[pair]))
+    first = clearest[0]
+    correlation = together.error_correlation(first)
+    size = "" if np.isnan(correlation) else f" (correlation {correlation:.2f})"
+    pair = f"{jurors[first[0]]} and {jurors[first[1]]}"
+    message = f"errors of {pair} {how}"
+    if len(group) > 2:
+        who = and_more(names, _MOST_NAMED)
+        message = f"errors of {len(group)} jurors {how} in {len(pairs)} pairs: {who}; most of all {pair}"
+    message += size + _bent(jurors, together, first) + _still_fitted(together, pairs)
+    is_large = any(not abs(together.error_correlation(each)) < _LARGE for each in pairs)
+    named = tuple(AlarmPair(jurors[i], jurors[j], standing[i, j]) for i, j in clearest)
+    return Alarm("errors_together", "alarm" if is_large else "warning", message, standing[first], names, pairs=named)
+
+
+def _still_fitted(together: Together, pairs: Sequence[Pair]) -> str:
+    """Whether something of it is still in the grades."""
+    fitted = len(set(pairs) - set(together.factor.free))
+    if not fitted:
+        return ""
+    if len(together.factor.graded) < FEWEST_TO_TELL:
+        return "; of so few jurors nobody can tell which pair it is"
+    part = "all of the" if fitted == len(pairs) else f"{fitted} of the"
+    which = "the pair is" if len(pairs) == 1 else f"{part} pairs are"
+    return f"; {which} still fitted, so that the grades may be bent"
 
 
 def _bent(jurors: Sequence[str], together: Together, pair: Pair) -> str:

@@ -23,7 +23,7 @@ from jurors.values.factor.exact_trio import TrioAnswer, exact_trio
 from jurors.values.factor.influence import noise_ends, plain_ends, reliability_ends, standard_error
 from jurors.values.factor.one_factor import Factor
 from jurors.values.factor.shared_errors import Together, fit_together
-from jurors.values.number_alarms import number_alarms
+from jurors.values.number_alarms import ErrorPair, error_pairs, number_alarms
 from jurors.values.numbers_table import Numbers
 from jurors.values.read_numbers import read_numbers
 from jurors.values.repeatability import Repeatability, repeatability
@@ -63,6 +63,7 @@ class NumberGrades(Drawable):
     exact: TrioAnswer[Fraction] | None = None  #: of three jurors and exact numbers: the same without rounding
     repeats: Repeatability | None = None  #: how steady jurors are who were asked several times about an item
     wild: tuple[tuple[Any, str, float], ...] = ()  #: item, juror and number of what was left out as wild
+    errors_together: tuple[ErrorPair, ...] = ()  #: every pair that an alarm of this kind is about, the clearest first
     remarks: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
 
@@ -84,6 +85,7 @@ class NumberGrades(Drawable):
             "exact": self._exact(),
             **({} if self.repeats is None else {"repeats": self.repeats}),
             "wild": [dict(zip(("item", "juror", "number"), each, strict=True)) for each in self.wild],
+            "errors_together": [pair.to_dict() for pair in self.errors_together],
             "remarks": self.remarks,
             "alarms": [alarm.to_dict() for alarm in self.alarms],
         }
@@ -234,6 +236,7 @@ def grades_by(shown_by: Measured, level: float) -> NumberGrades:
         exact=exact_trio(numbers),
         repeats=repeatability(numbers.jurors, numbers.again, level),
         wild=shown_by.wild,
+        errors_together=error_pairs(numbers.jurors, shown_by.together),
         remarks=numbers.remarks,
         alarms=shown_by.alarms,
     )

@@ -19,7 +19,7 @@ from jurors.values.factor.one_factor import Factor, Pair, fit_factor, misfits_wi
 
 FALSE_ALARMS = 0.01  #: so many tables may ring although all is well, by each of the alarms
 _SAME, _FEWEST_SAME = 0.999, 10  # correlation and items of a copy
-_FEWEST_TO_TELL = 5  # jurors
+FEWEST_TO_TELL = 5  #: jurors, for a pair to be told from the others
 _MOST_OPEN = 25  # pairs; with more of them than jurors, one factor is no picture of the panel
 _MOST_TRIED = 30  # pairs, of those that stand out most
 _ROUNDING = 1e-9  # of a correlation: where a fit is exact, nothing else is left over, and no error to measure it by
@@ -40,12 +40,19 @@ class Together:
         return Influence.of(self.factor)
 
     def error_correlation(self, pair: Pair) -> float:
-        """The correlation of two jurors' errors; NaN where the errors' variance is not positive."""
-        one, two = pair
-        fit = self.factor
-        left = fit.moments.covariance[one, two] - fit.loading[one] * fit.loading[two]
-        noise = fit.noise[one] * fit.noise[two]
-        return float(left / np.sqrt(noise)) if fit.noise[one] > 0 and fit.noise[two] > 0 else float("nan")
+        """The correlation of two jurors' errors, scales the right way up; NaN where their variance is not positive."""
+        noise = self.factor.noise[list(pair)]
+        return float(self._left_over(pair) / np.sqrt(noise.prod())) if (noise > 0).all() else float("nan")
+
+    def errs_alike(self, pair: Pair) -> bool:
+        """Whether the two err to the same side, scales the right way up; else they avoid each other's errors."""
+        return self._left_over(pair) >= 0
+
+    def _left_over(self, pair: Pair) -> float:
+        """What the truth does not explain of a covariance; turned round where one juror has the scale upside down."""
+        explained = float(self.factor.loading[list(pair)].prod())
+        left = float(self.factor.moments.covariance[pair]) - explained
+        return -left if explained < 0 else left
 
 
 def fit_together(moments: Covariances) -> Together:
@@ -72,7 +79,7 @@ def _best_opened(
 ) -> tuple[Factor, Pair] | None:
     """The one more pair that, left open, explains the others best: a strong one has bent the fit towards itself."""
     some = factor.graded.tolist()
-    if len(some) < _FEWEST_TO_TELL:
+    if len(some) < FEWEST_TO_TELL:
         return None
     tried = [(i, j) for i in some for j in some if i < j and factor.weight[i, j] > 0]
     if len(tried) > _MOST_TRIED:
