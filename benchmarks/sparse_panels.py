@@ -7,11 +7,12 @@ Run: python benchmarks/sparse_panels.py [set ...]          ratios to crowd-kit, 
      python benchmarks/sparse_panels.py --growth [votes]   time and memory of `label` by votes, labels and jurors
 
 The vote sets are those of `reference_sets`. Every run has a process of its own, which tells its peak memory; times are
-processor seconds, the best of three, so that a busy machine changes little. crowd-kit is given the data frame that
+processor seconds, the best of nine, so that a busy machine changes little. crowd-kit is given the data frame that
 pandas reads, twice: once with its own stop, which ends it after 2 rounds on adult_content2 and 3 on mmlu_pro although
 100 are asked for, and once (timed once) with the stop switched off, so that it takes all 100. What is asked for is held
 to the first, the harder one; the ratio to the second stands in brackets. `jurors` is given votes that are read already,
-and what reading the same frame takes stands in the last column.
+and what reading the same frame takes stands in the last column. Before it stands what `label` takes for its models
+alone, without counting, alarms and what real juries make of the labels.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 SETS = ("relevance4", "adult_content2", "mmlu_pro", "sentiment_polarity", "web")
 RIVAL, ALL_ROUNDS, READING = "crowd-kit", "crowd-kit, 100 rounds", "reading"
+FITTING = "fits alone"  # of three models, with copies and the choice: what `label` cannot do without
 ASKED = {"label": 3.0, "grade": 1.0, "grade, calibrated": 1.0, "dawid_skene": 10.0}  # times as fast as crowd-kit
 ACCURACY, RMSE = 0.002, 0.003  # by how much answers may change
-_REPEATS = 3
+_REPEATS = 9
 
 
 def work_on(folder: Path, run: str) -> Callable[[], Any]:
@@ -41,6 +43,7 @@ def work_on(folder: Path, run: str) -> Callable[[], Any]:
     import pandas as pd
 
     import jurors
+    from jurors.evaluate import evaluate_panel
 
     frame = pd.read_csv(folder / "votes.csv.gz")
     if run in (RIVAL, ALL_ROUNDS):
@@ -52,7 +55,9 @@ def work_on(folder: Path, run: str) -> Callable[[], Any]:
     if run == READING:
         return lambda: jurors.Votes.from_frame(frame, scale="nominal")
     votes = jurors.read_votes(folder / "votes.csv.gz", scale="nominal")
+    sketch = jurors.Sketch.from_votes(votes)
     return {
+        FITTING: lambda: evaluate_panel(sketch),
         "label": lambda: jurors.label(votes),
         "grade": lambda: jurors.grade(votes),
         "grade, calibrated": lambda: jurors.grade(votes).calibrated,
@@ -93,7 +98,7 @@ def child(*arguments: str, tree: Path | None = None) -> Any:
 
 def speeds(base: Path, names: list[str]) -> None:
     """The table of ratios: a cell is seconds, times crowd-kit (times its 100 rounds), and peak memory."""
-    runs = (RIVAL, ALL_ROUNDS, *ASKED, READING)
+    runs = (RIVAL, ALL_ROUNDS, *ASKED, FITTING, READING)
     print(f"load {os.getloadavg()[0]:.1f}; asked: " + ", ".join(f"{run} {ratio:g}x" for run, ratio in ASKED.items()))
     print("| set | " + " | ".join(runs) + " |\n| --- |" + " --- |" * len(runs))
     for name in names:
