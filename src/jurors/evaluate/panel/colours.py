@@ -17,10 +17,11 @@ from jurors.numbers.arrays import Integers
 from jurors.sketch.incidence import Incidence
 
 Words: TypeAlias = NDArray[np.uint64]
+Ranks: TypeAlias = tuple[Integers, Integers]  #: of jurors, and of tuples
 _ROUNDS = 3
 
 
-def colour_ranks(data: Incidence) -> tuple[Integers, Integers]:
+def colour_ranks(data: Incidence) -> Ranks:
     """The rank of each juror and of each tuple by colour, of the first panel of a stack.
 
     Examples

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.evaluate.panel.colours import colour_ranks
+from jurors.evaluate.panel.colours import Ranks, colour_ranks
 from jurors.evaluate.panel.expectation import Parameters, Problem, class_table, expect
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch.incidence import Incidence
@@ -65,7 +65,7 @@ def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
 
 
 def hide(
-    data: Incidence, folds: int = FOLDS, share: float = 1.0, *, fold_equal: bool = False
+    data: Incidence, folds: int = FOLDS, share: float = 1.0, *, fold_equal: bool = False, ranks: Ranks | None = None
 ) -> tuple[Incidence, Hidden, Integers]:
     """Stack the (first) folds: their visible votes, their hidden votes, and the tuple each row came from.
 
@@ -73,7 +73,7 @@ def hide(
     votes are equal may be one row, with a weight in each fold: few jurors with one of them hidden leave far fewer
     patterns than there are tuples.
     """
-    jurors, tuples = colour_ranks(data)
+    jurors, tuples = ranks or colour_ranks(data)
     some = np.flatnonzero(tuples < share * data.rows)
     group, row, items = _deal(data.weights[0, some], tuples[some])
     row = some[row]

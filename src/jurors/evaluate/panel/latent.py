@@ -100,7 +100,11 @@ def fit_latent(
 
 def classes_of(fit: LatentFit) -> tuple[Floats, Floats]:
     """How common each class is (K), and what every juror says of it (K, jurors, labels)."""
-    at = fit.parameters
+    return classes_at(fit.parameters)
+
+
+def classes_at(at: Parameters) -> tuple[Floats, Floats]:
+    """The same at a point on the way."""
     prior = np.exp(at.prior[0])
     return prior, np.exp(class_table(at)[0]).reshape(len(prior), at.jurors, at.labels)
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jurors.evaluate.panel.colours import Ranks, colour_ranks
 from jurors.evaluate.panel.expectation import (
     ROUGH,
     Parameters,
@@ -40,9 +41,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-_BROAD = 3.0  # normal deviates by which strata must gain over jurors
+_BROAD = 3.0  # normal deviates by which strata must gain over jurors,
+_CLEARLY_BROAD, _CLEARLY_BEHIND = 4.0, 3.0  # and from which, over jurors and over items, a part of the votes will do
 _ENOUGH = 100  # votes per juror that the comparison of models on a large panel works with
 _PLENTY = 20_000  # votes from which a quarter of them says enough,
+_GLIMPSE = 30_000  # so many from which some are hidden first, and where they leave no doubt, alone,
 _SHOWN = 100_000  # and so many from which some are hidden: of more, the other tuples are left alone
 _FORGETTING = 12  # EM steps after which a fit to many votes knows next to nothing of the hidden ones,
 _FORGETTING_WORK = 4e6  # and votes x labels x steps that a small one may take
@@ -104,6 +107,21 @@ class _Contest:
         deviate = np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
         return float(np.copysign(deviate, t))
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether strata are needed beyond doubt: more of the hidden votes would say the same."""
+        totals = self.by_tuple @ self.items
+        best = int(totals.argmax())
+        if self.models[best] != "strata" or not self.breadth() >= _CLEARLY_BROAD:
+            return False
+        behind = np.delete(totals[best] - totals, best)
+        return bool((behind > _CLEARLY_BEHIND * np.delete(self._errors(best), best)).all())
+
+    def _errors(self, best: int) -> Floats:
+        """Standard errors of the models' differences from one of them, over items."""
+        gap = self.by_tuple - self.by_tuple[best]
+        return np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items)
+
     def settle(
         self, data: Incidence, fit: Callable[[str, dict[str, float]], dict[str, LatentFit]], worth: float = 1.0
     ) -> ModelChoice:
@@ -112,8 +130,7 @@ class _Contest:
         breadth = self.breadth()
         allowed = np.array([m != "strata" or not breadth < _BROAD for m in self.models])
         best = int(np.where(allowed, totals, -np.inf).argmax())
-        gap = self.by_tuple - self.by_tuple[best]
-        error = np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items)
+        error = self._errors(best)
         near = allowed & (totals >= totals[best] - np.maximum(error, worth))
         chosen = self.models[int(near.argmax())]
 
@@ -184,6 +201,16 @@ class _Fitter:
             tolerance = times * self.tolerance * at.flat.shape[1]
             ends[model] = _End(problem, *climb(problem, at, tolerance, self.limit, rough=ROUGH / times))
         return ends
+
+    def begin(self, data: Incidence, model: str, richer: _End) -> _End:
+        """Where a simpler model begins that is told the labels of a richer one."""
+        problem = pose(data, model, self.strength, self.gold)
+        return _End(problem, first_parameters(problem, richer.expected[0]), 0, converged=False)
+
+    def go_on(self, end: _End) -> _End:
+        """Fit a model from there on."""
+        tolerance = self.tolerance * end.at.flat.shape[1]
+        return _End(end.problem, *climb(end.problem, end.at, tolerance, self.limit))
 
     def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
         """Fit one model, from the end of a rougher fit on if there is one."""
@@ -263,20 +290,35 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     """
     if data.held > _PLENTY:
         fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
-    ends = fitter.all(data, models, {})
+    fitted = fitter.all(data, [model for model in models if model != "one_coin"], {})
+    ends = {"one_coin": fitter.begin(data, "one_coin", fitted["confusion"]), **fitted}
 
     def told(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
         heard = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
+        if "one_coin" in heard:
+            ends["one_coin"] = fitter.go_on(ends["one_coin"])
         return {model: ends[model].told() for model in heard}
 
     return _compare(data, ends, fitter).settle(data, told)
 
 
 def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Contest:
-    """Hide votes, forget them and foretell them."""
+    """Hide votes, forget them and foretell them; where votes are many, a part of them first, which often says enough."""
     doing("choosing the model")
-    folds, share = (FOLDS, 1.0) if data.held <= _PLENTY else (1, min(_SHOWN / data.held, 1.0))
-    visible, hidden, rows = hide(data, folds, share, fold_equal=fitter.gold is None)
+    held, ranks = data.held, colour_ranks(data)
+    if held <= _PLENTY:
+        return _foretell(data, fitted, fitter, ranks, FOLDS, 1.0)
+    if held > _GLIMPSE:
+        glimpse = _foretell(data, fitted, fitter, ranks, 1, _GLIMPSE / held)
+        if glimpse.is_clear:
+            return glimpse
+    return _foretell(data, fitted, fitter, ranks, 1, min(_SHOWN / held, 1.0))
+
+
+def _foretell(
+    data: Incidence, fitted: dict[str, _End], fitter: _Fitter, ranks: Ranks, folds: int, share: float
+) -> _Contest:
+    visible, hidden, rows = hide(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
     key = None if fitter.gold is None else fitter.gold[rows]
     others = data.weights.copy()
     others[:, rows] = 0.0

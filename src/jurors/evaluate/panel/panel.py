@@ -19,7 +19,8 @@ from jurors.evaluate.fit import Fit, Later, convergence_alarm, float_solution
 from jurors.evaluate.ordered.ordered_choice import OrderedChoice, order_panel
 from jurors.evaluate.panel.abstaining import never_true, spoken_fit, spoken_only
 from jurors.evaluate.panel.coupled import Coupling, couple, fit_coupled
-from jurors.evaluate.panel.latent import LatentFit, classes_of, fit_latent, observed
+from jurors.evaluate.panel.expectation import first_parameters, pose
+from jurors.evaluate.panel.latent import LatentFit, classes_at, classes_of, fit_latent, observed
 from jurors.evaluate.panel.model_choice import ModelChoice, choose_latent
 from jurors.evaluate.panel.same_voice import same_voices
 from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
@@ -290,14 +291,23 @@ def _never_disagree(pairs: Pairs) -> dict[int, tuple[int, float]]:
 def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     """Two who never disagree may both be right: copies are those who, graded as one, should have disagreed.
 
-    Independent jurors with the original's grades would have disagreed on Σ_l P_l (1 - Σ_r K[l][r]²) of their items.
+    Mere shares of votes leave more doubt about labels than a fit does, and so expect more disagreement: where not even
+    they expect enough of it, nothing is fitted.
     """
     alike = _never_disagree(pairs)
     if not alike:
         return {}
     heard = incidence_of(Sketch(_heard_once(votes, {copy: original for copy, (original, _) in alike.items()})))
-    fit = fit_latent(heard, "confusion", gold=key, strength=STRENGTH, tolerance=_GLANCE)
-    apart = 1 - np.einsum("l,jlr,jlr->j", fit.prevalence, fit.confusion, fit.confusion)
+    start = first_parameters(pose(heard, "confusion", STRENGTH, key))
+    if not _surprising(alike, *classes_at(start)):
+        return {}
+    fit = fit_latent(heard, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
+    return _surprising(alike, *classes_of(fit))
+
+
+def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, chances: Floats) -> dict[int, int]:
+    """Those who should have disagreed: who answers like the original, on Σ_l P_l (1 - Σ_r K[l][r]²) of the items."""
+    apart = 1 - np.einsum("l,ljr,ljr->j", prevalence, chances, chances)
     return {copy: original for copy, (original, items) in alike.items() if apart[original] * items >= _SURPRISE}
 
 
