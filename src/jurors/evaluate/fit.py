@@ -34,22 +34,22 @@ def float_solution(
     confusion: Floats,
     score: Sequence[float] | Floats | None = None,
 ) -> Solution:
-    """A `Solution` from arrays (R), (N, R, R) and perhaps (N); NaN becomes None: the statistic does not exist."""
-
-    def plain(values: Any) -> Any:
-        known = np.asarray(values, dtype=float)
-        missing = np.isnan(known)
-        return (np.where(missing, None, known) if missing.any() else known).tolist()  # type: ignore[call-overload]
-
-    solution = Solution(
-        sketch.jurors,
-        sketch.labels,
-        tuple(plain(prevalence)),
-        tuple(tuple(map(tuple, table)) for table in plain(confusion)),
-        None if score is None else tuple(plain(score)),
-    )
+    """A `Solution` from arrays (R), (N, R, R) and perhaps (N)."""
+    scores = None if score is None else _tuples(score)
+    solution = Solution(sketch.jurors, sketch.labels, _tuples(prevalence), _tuples(confusion), scores)
     vars(solution)["_floats"] = solution  # they are floats already
     return solution
+
+
+def _tuples(values: Sequence[float] | Floats) -> tuple[Any, ...]:
+    """An array as tuples of tuples; NaN becomes None: the statistic does not exist."""
+    known = np.asarray(values, dtype=float)
+    nested: list[Any] = known.ravel().tolist()
+    for place in np.flatnonzero(np.isnan(known)).tolist():
+        nested[place] = None
+    for size in reversed(known.shape[1:]):
+        nested = list(zip(*[iter(nested)] * size, strict=True))
+    return tuple(nested)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ _PART_VOTES = 1 << 21  # votes of a long sparse sketch taken at a time: memory s
 _EXACT_SINGLES = 1 << 24  # items up to which sums in single precision are exact
 _SPARSE_COST = 20  # one multiplication in a sparse product costs about as much as so many in a dense one
 _MOST_LISTED, _MOST_PLACES = 1 << 22, 1 << 22  # pairs of votes, and of jurors, up to which they are listed and tallied
+_GLANCE = 512  # tuples looked at at a time for two jurors who never disagree
 _MOST_EMPTY = 8  # places per vote in a table of each tuple's votes side by side
 
 
@@ -144,6 +145,29 @@ class Pairs:
             total = total + weighted.T @ plain
         return self._of_pairs(total.tocsr())
 
+    def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
+        """The pairs that never disagreed on at least so many common items: first, second, items."""
+        if self._listed is not None and "_met" not in vars(self):
+            return self._listed.never_apart(least)
+        same = np.flatnonzero(self.items >= least)
+        if self.sketch.tuples.is_dense:
+            same = same[self._never_apart(self.first[same], self.second[same])]
+        else:
+            same = same[self.items[same] - self.agreed[same] < 0.5]
+        return self.first[same], self.second[same], self.items[same]
+
+    def _never_apart(self, first: Integers, second: Integers) -> Integers:
+        """Which of these pairs never disagreed: after a few tuples hardly any are left to look at."""
+        codes = self.sketch.tuples.codes[self.sketch.counts > 0]
+        left: Integers = np.arange(len(first))
+        for start in range(0, len(codes), _GLANCE):
+            part = codes[start : start + _GLANCE]
+            one, other = part[:, first[left]], part[:, second[left]]
+            left = left[~((one != other) & (one >= 0) & (other >= 0)).any(axis=0)]
+            if not len(left):
+                break
+        return left
+
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""
         if self._listed is not None:
@@ -220,7 +244,7 @@ class Pairs:
 class _Listed:
     """Every two votes on one tuple, the earlier juror's first: a third of the time of sparse products."""
 
-    place: Integers  # the first juror's position * jurors + the second's
+    place: NDArray[np.int32]  # the first juror's position * jurors + the second's
     one: NDArray[Any]  # what the first said
     other: NDArray[Any]
     items: Floats | None  # how many items the tuple has; None: one each
@@ -242,13 +266,13 @@ class _Listed:
         column = np.empty_like(order)
         column[order] = np.arange(rows)
         at = np.arange(len(row)) - (np.cumsum(cast) - cast)[row], column[row]
-        who, what = np.zeros((most, rows), dtype=np.int64), np.zeros((most, rows), dtype=said.dtype)
+        who, what = np.zeros((most, rows), dtype=np.int32), np.zeros((most, rows), dtype=said.dtype)
         who[at], what[at] = juror, said
         counts = None if (sketch.counts == 1).all() else sketch.counts[order].astype(np.float64)
         longer = rows - np.searchsorted(np.sort(cast), np.arange(1, most + 1))
         blocks = [(k, slice(0, int(longer[k]))) for k in range(1, most)]
         return cls(
-            _joined([who[:k, some] * width + who[k, some] for k, some in blocks], np.int64),
+            _joined([who[:k, some] * np.int32(width) + who[k, some] for k, some in blocks], np.int32),
             _joined([what[:k, some] for k, some in blocks], said.dtype),
             _joined([np.broadcast_to(what[k, some], (k, some.stop)) for k, some in blocks], said.dtype),
             None if counts is None else _joined([np.broadcast_to(counts[some], (k, some.stop)) for k, some in blocks]),
@@ -267,6 +291,14 @@ class _Listed:
             which = np.flatnonzero(which)  # flags at random are taken in a fifth of the time by their places
         items = None if self.items is None else self.items[which]
         return np.bincount(self.place[which], items, self.jurors**2)
+
+
+    def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
+        """The pairs that never disagreed on at least so many common items: first, second, items."""
+        tally = self.tally(slice(None))
+        tally[self.place[np.flatnonzero(self.one != self.other)]] = 0
+        place = np.flatnonzero(tally >= least)
+        return *np.divmod(place, self.jurors), tally[place].astype(np.float64)
 
 
 def _joined(parts: list[NDArray[Any]], kind: Any = np.float64) -> NDArray[Any]:

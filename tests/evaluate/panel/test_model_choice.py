@@ -41,7 +41,7 @@ def settled(
     by_tuple: list[list[float]], by_juror: list[list[float]], items: list[float], worth: float = 1.0
 ) -> ModelChoice:
     contest = _Contest(list(MODELS)[: len(by_tuple)], np.array(by_tuple), np.array(by_juror), np.array(items))
-    return contest.settle(DATA, lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
+    return contest.settle(lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
 
 
 def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
@@ -120,7 +120,7 @@ def test_where_strata_are_chosen_all_models_are_averaged() -> None:
 
 def test_the_average_mixes_the_fits_by_their_weights() -> None:
     weights = {"one_coin": 0.25, "confusion": 0.0, "strata": 0.75}
-    mixed = _average(DATA, FITS, weights, "strata")
+    mixed = _average(FITS, weights, "strata")
     one, other = FITS["one_coin"], FITS["strata"]
     for name in ("posterior", "prevalence", "confusion"):
         assert getattr(mixed, name) == pytest.approx(0.25 * getattr(one, name) + 0.75 * getattr(other, name))
@@ -129,9 +129,9 @@ def test_the_average_mixes_the_fits_by_their_weights() -> None:
     assert mixed.iterations == sum(fit.iterations for fit in FITS.values())
     assert mixed.converged
     one_short = {**FITS, "one_coin": replace(one, converged=False)}
-    assert not _average(DATA, one_short, weights, "strata").converged
-    assert _average(DATA, FITS, {**weights, "strata": 1.0, "one_coin": 0.0}, "strata") is other
-    assert _average(DATA, {"one_coin": one}, weights, "one_coin") is one
+    assert not _average(one_short, weights, "strata").converged
+    assert _average(FITS, {**weights, "strata": 1.0, "one_coin": 0.0}, "strata") is other
+    assert _average({"one_coin": one}, weights, "one_coin") is one
 
 
 @pytest.mark.parametrize(

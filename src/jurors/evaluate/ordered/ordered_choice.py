@@ -22,7 +22,7 @@ from jurors.evaluate.ordered.trait import FEW_STEPS, TraitFit, ease, fit_trait
 from jurors.evaluate.panel.expectation import Parameters, ascend, class_table, expect, pose
 from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, hide, sample
 from jurors.evaluate.panel.islands import FEWEST_VOICES
-from jurors.evaluate.panel.latent import LatentFit, fit_latent, juror_scores
+from jurors.evaluate.panel.latent import LatentFit, fit_latent
 from jurors.evaluate.panel.model_choice import ModelChoice
 from jurors.numbers.arrays import Floats
 from jurors.sketch import Sketch
@@ -76,7 +76,7 @@ class OrderedChoice:
             return unordered
         posterior = self.trait.level_posterior()[0].T
         return replace(
-            unordered, model=self.chosen, posterior=posterior, score=juror_scores(data, posterior),
+            unordered, model=self.chosen, posterior=posterior, data=data,
             prevalence=data.weights[0] @ posterior / data.weights.sum(), iterations=self.trait.steps,
             converged=self.trait.converged,
         )  # fmt: skip

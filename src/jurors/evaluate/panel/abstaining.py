@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from jurors.evaluate.panel.latent import LatentFit, juror_scores
+from jurors.evaluate.panel.latent import LatentFit
 from jurors.numbers.arrays import Flags, Floats
 from jurors.sketch.incidence import Incidence
 
@@ -59,5 +59,5 @@ def spoken_fit(spoken: Incidence, fit: LatentFit) -> LatentFit:
         prevalence=fit.prevalence[:labels] / fit.prevalence[:labels].sum(),
         confusion=confusion / confusion.sum(axis=2, keepdims=True),
         posterior=posterior,
-        score=juror_scores(spoken, posterior),
+        data=spoken,
     )

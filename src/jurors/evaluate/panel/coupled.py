@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jurors.evaluate.panel.latent import LatentFit, juror_scores
+from jurors.evaluate.panel.latent import LatentFit
 from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
 from jurors.votes import Votes
@@ -68,7 +68,6 @@ def fit_coupled(
         prevalence=end.prior[0],
         confusion=end.confusion[0].transpose(1, 0, 2),
         posterior=end.posterior[0].T,
-        score=juror_scores(data, end.posterior[0].T),
         log_likelihood=float(end.height.sum()),
         iterations=start.iterations + end.steps,
         converged=end.converged,

@@ -13,6 +13,7 @@ items say little, nothing else would tell how many of them have each label.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 MODELS = ("one_coin", "confusion", "strata")  #: from the simplest to the richest
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LatentFit:
     """A panel graded by one latent-class model."""
 
@@ -44,11 +45,16 @@ class LatentFit:
     prevalence: Floats  #: (R,) share of items with each true label
     confusion: Floats  #: (N, R, R) [juror][true label][said label], over all strata
     posterior: Floats  #: (T, R) probability of each true label, tuple by tuple
-    score: Floats  #: (N,) expected share of right votes among the juror's own; NaN for a juror without votes
     log_likelihood: float
     iterations: int  #: how many times the posteriors were computed
     converged: bool
     parameters: Parameters = field(repr=False)  #: to start a later fit from
+    data: Incidence = field(repr=False)  #: the votes that it grades
+
+    @cached_property
+    def score(self) -> Floats:
+        """(N,) expected share of right votes among the juror's own; NaN for a juror without votes."""
+        return juror_scores(self.data, self.posterior)
 
 
 def fit_latent(
@@ -132,7 +138,9 @@ def observed(data: Incidence, fit: LatentFit) -> LatentFit:
     share = mass[0].sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         confusion = counts / counts.sum(axis=2, keepdims=True)
-    return replace(fit, prevalence=share / share.sum(), confusion=confusion)
+    told = replace(fit, prevalence=share / share.sum(), confusion=confusion, data=data)
+    vars(told)["score"] = right_shares(counts.transpose(1, 0, 2))  # of the same counts
+    return told
 
 
 def describe(
@@ -149,9 +157,9 @@ def describe(
         prevalence=prior.sum(axis=0),
         confusion=np.einsum("sl,sljr->jlr", prior / prior.sum(axis=0), table),
         posterior=posterior,
-        score=juror_scores(data, posterior),
         log_likelihood=float((data.weights * likelihood).sum()),
         iterations=steps,
         converged=converged,
         parameters=at,
+        data=data,
     )

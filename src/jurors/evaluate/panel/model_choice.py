@@ -31,7 +31,7 @@ from jurors.evaluate.panel.expectation import (
     pose,
 )
 from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, hide, hide_some, sample
-from jurors.evaluate.panel.latent import MODELS, LatentFit, describe, fit_latent, juror_scores
+from jurors.evaluate.panel.latent import MODELS, LatentFit, describe, fit_latent
 from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
 from jurors.stages import doing
@@ -123,7 +123,7 @@ class _Contest:
         return np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items)
 
     def settle(
-        self, data: Incidence, fit: Callable[[str, dict[str, float]], dict[str, LatentFit]], worth: float = 1.0
+        self, fit: Callable[[str, dict[str, float]], dict[str, LatentFit]], worth: float = 1.0
     ) -> ModelChoice:
         """Choose, fit the models that are given weight, and average; a gain below ``worth`` in all is no gain."""
         totals = self.by_tuple @ self.items
@@ -152,7 +152,7 @@ class _Contest:
             weights=named(weights),
             chosen=chosen,
             fits=fits,
-            fit=_average(data, fits, named(weights), chosen),
+            fit=_average(fits, named(weights), chosen),
         )
 
 
@@ -258,7 +258,7 @@ def choose_latent(
     if len(models) == 1 or not data.votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
-        return contest.settle(data, lambda *_: only)
+        return contest.settle(lambda *_: only)
     if not data.is_dense and data.matrix.nnz > LARGE:
         return _choose_large(data, models, fitter, seed)
     return (_choose_small if data.is_dense else _choose_sparse)(data, models, fitter)
@@ -280,7 +280,7 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
             fits["strata"] = fitter.finish(data, "strata", ends["strata"].at)
         return fits
 
-    return _compare(data, ends, fitter).settle(data, finish)
+    return _compare(data, ends, fitter).settle(finish)
 
 
 def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
@@ -299,7 +299,7 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
             ends["one_coin"] = fitter.go_on(ends["one_coin"])
         return {model: ends[model].told() for model in heard}
 
-    return _compare(data, ends, fitter).settle(data, told)
+    return _compare(data, ends, fitter).settle(told)
 
 
 def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Contest:
@@ -352,7 +352,7 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     ends = hasty.all(visible, models, dict.fromkeys(models, _LOOSE))
     contest = _Contest.judge(ends, hidden)
     worth = _WORTH * float(hidden.items.sum())
-    return contest.settle(data, lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
+    return contest.settle(lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
 
 
 def _identifiable(models: Sequence[str], jurors: int, labels: int, votes: float = np.inf) -> list[str]:
@@ -385,8 +385,8 @@ def _stack_weights(foretold: Floats, items: Floats, rounds: int = 50) -> Floats:
     return weights
 
 
-def _average(data: Incidence, fits: dict[str, LatentFit], weights: dict[str, float], chosen: str) -> LatentFit:
-    """Mix the posteriors; grade prevalence, confusion and scores by the mixture."""
+def _average(fits: dict[str, LatentFit], weights: dict[str, float], chosen: str) -> LatentFit:
+    """Mix the posteriors; grade prevalence and confusion by the mixture."""
     if len(fits) == 1 or weights[chosen] == 1.0:
         return fits[chosen]
     share = np.array([weights[model] for model in fits])
@@ -396,7 +396,6 @@ def _average(data: Incidence, fits: dict[str, LatentFit], weights: dict[str, flo
         prevalence=share @ np.array([fit.prevalence for fit in fits.values()]),
         confusion=np.einsum("m,mjlr->jlr", share, np.array([fit.confusion for fit in fits.values()])),
         posterior=posterior,
-        score=juror_scores(data, posterior),
         iterations=sum(fit.iterations for fit in fits.values()),
         converged=all(fit.converged for fit in fits.values()),
     )

@@ -276,12 +276,8 @@ def _never_disagree(pairs: Pairs) -> dict[int, tuple[int, float]]:
     if not 3 <= len(pairs.sketch.jurors) <= _MOST_COMPARED:
         return {}
     most = 1 - 1 / max(len(pairs.sketch.labels), 2)  # of their items on which anybody is expected to disagree
-    enough = pairs.items * most >= _SURPRISE
-    if not enough.any():
-        return {}
-    same = enough & (pairs.items - pairs.agreed < 0.5)
     copies: dict[int, tuple[int, float]] = {}
-    listed = (part[same].tolist() for part in (pairs.first, pairs.second, pairs.items))
+    listed = (part.tolist() for part in pairs.never_apart(_SURPRISE / most))
     for original, copy, items in zip(*listed, strict=True):
         if original not in copies and copy not in copies:
             copies[copy] = original, items
