@@ -303,7 +303,7 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
 
 
 def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Contest:
-    """Hide votes, forget them and foretell them; where votes are many, a part of them first, which often says enough."""
+    """Hide votes, forget them and foretell them; of many votes a part first, which often says enough."""
     doing("choosing the model")
     held, ranks = data.held, colour_ranks(data)
     if held <= _PLENTY:
