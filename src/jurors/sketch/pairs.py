@@ -292,7 +292,6 @@ class _Listed:
         items = None if self.items is None else self.items[which]
         return np.bincount(self.place[which], items, self.jurors**2)
 
-
     def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
         """The pairs that never disagreed on at least so many common items: first, second, items."""
         tally = self.tally(slice(None))

@@ -206,6 +206,44 @@ def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pyte
     assert means[1] == pytest.approx(means[0], abs=0.2)
 
 
+def test_a_part_of_the_hidden_votes_settles_what_is_clear_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    steady = np.array([[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]])
+    chances, items = np.array([[-3.0, -3.2], [-2.9, -2.8], [-1.0, -1.1]]), np.array([20.0, 30.0])
+    clear = _Contest(list(MODELS), chances, steady, items)
+    assert clear.is_clear
+    assert clear.breadth() >= model_choice._CLEARLY_BROAD
+    narrow = steady[:, :3] + np.array([0.0, 0.0, 20.0]) * np.array([[0], [0], [1]])
+    assert not replace(clear, by_juror=narrow).is_clear  # of all items, but of few jurors
+    assert not replace(clear, by_tuple=np.array([[-3.0, -3.2], [-2.9, -0.2], [-1.0, -1.1]])).is_clear  # of few items
+    assert not replace(clear, by_tuple=chances[[2, 1, 0]]).is_clear  # strata are not the best
+    assert not replace(clear, models=list(MODELS[:2]), by_tuple=chances[:2], by_juror=steady[:2]).is_clear
+
+    data = panel(6, items=900, jurors=7, sparse=True)
+    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    starts = fitter.all(data, MODELS, {})
+    monkeypatch.setattr(model_choice, "_PLENTY", 0)
+    monkeypatch.setattr(model_choice, "_GLIMPSE", data.held // 4)
+    touched = []
+    for is_clear in (True, False):
+        monkeypatch.setattr(_Contest, "is_clear", is_clear)
+        touched.append(np.flatnonzero(model_choice._compare(data, starts, fitter).items))
+    assert 0.2 < len(touched[0]) / len(touched[1]) < 0.6
+
+
+def test_one_accuracy_per_juror_is_fitted_only_where_it_is_heard() -> None:
+    data = panel(6, items=150, jurors=8, sparse=True)
+    heard = choose_latent(data)
+    assert heard.weights["one_coin"] >= model_choice._LIGHT
+    alone = fit_latent(data, "one_coin")
+    assert heard.fits["one_coin"].converged
+    assert heard.fits["one_coin"].log_likelihood == pytest.approx(alone.log_likelihood, abs=0.05)
+    assert heard.fits["one_coin"].score == pytest.approx(alone.score, abs=5e-3)
+    unheard = choose_latent(panel(3, items=150, jurors=8, sparse=True))
+    assert unheard.weights["one_coin"] == 0
+    assert unheard.hidden_log_likelihood["one_coin"] < unheard.hidden_log_likelihood["confusion"]
+    assert list(unheard.fits) == ["confusion"]
+
+
 def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     data = panel(5, items=120, sparse=True)
     fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from panels import simulate
@@ -11,6 +13,7 @@ from jurors import Sketch, Votes
 from jurors.evaluate.panel import panel
 from jurors.evaluate.panel.coupled import _PSEUDO, _scores, couple
 from jurors.evaluate.panel.islands import juror_groups, part_of, too_few_voices
+from jurors.evaluate.panel.latent import LatentFit, fit_latent
 from jurors.evaluate.panel.same_voice import joined, same_voices
 from jurors.evaluate.trio.float_decode import decode_floats, vote_start
 from jurors.evaluate.trio.slicing import Algebra, Slicing
@@ -59,6 +62,27 @@ def test_jurors_who_never_disagree_on_enough_items_are_looked_at() -> None:
     assert panel._never_disagree(Pairs(sketch_of(more[:, :2]))) == {}  # two alone
     chain = np.repeat(more[:, :1], 4, axis=1)
     assert panel._never_disagree(Pairs(sketch_of(chain))) == {1: (0, 25), 2: (0, 25), 3: (0, 25)}
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_copies_are_fitted_only_where_shares_of_votes_leave_it_open(
+    sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fitted = []
+
+    def watched(*args: Any, **options: Any) -> LatentFit:
+        fitted.append(options)
+        return fit_latent(*args, **options)
+
+    monkeypatch.setattr(panel, "fit_latent", watched)
+    for low, high, meeting, found in ((0.88, 0.92, 26, {}), (0.6, 0.7, 60, {4: 1})):
+        votes = simulate(200, 9, seed=3, low=low, high=high).votes
+        votes[:, 4] = votes[:, 1]
+        votes[meeting:, 4] = -1
+        sketch = as_sparse(sketch_of(votes)) if sparse else sketch_of(votes)
+        assert 4 in panel._never_disagree(Pairs(sketch))
+        assert panel._copies(Pairs(sketch), sketch.tuples, None) == found
+        assert len(fitted) == len(found)
 
 
 def test_two_who_are_nearly_always_right_are_no_copies_of_each_other() -> None:

@@ -120,11 +120,9 @@ class _Contest:
     def _errors(self, best: int) -> Floats:
         """Standard errors of the models' differences from one of them, over items."""
         gap = self.by_tuple - self.by_tuple[best]
-        return np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items)
+        return np.asarray(np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items))
 
-    def settle(
-        self, fit: Callable[[str, dict[str, float]], dict[str, LatentFit]], worth: float = 1.0
-    ) -> ModelChoice:
+    def settle(self, fit: Callable[[str, dict[str, float]], dict[str, LatentFit]], worth: float = 1.0) -> ModelChoice:
         """Choose, fit the models that are given weight, and average; a gain below ``worth`` in all is no gain."""
         totals = self.by_tuple @ self.items
         breadth = self.breadth()
