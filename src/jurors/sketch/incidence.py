@@ -131,7 +131,7 @@ class Incidence:
     def vote_shares(self) -> Floats:
         """Of each tuple's votes the share of each label (stack, R, T), with one vote spread over all."""
         cell = np.tile(np.eye(self.labels, dtype=self.matrix.dtype), self.jurors)[None]
-        votes = self.scores(np.broadcast_to(cell, (self.stack, *cell.shape[1:])))  # whole numbers, exact as they are
+        votes = np.ascontiguousarray(self.scores(np.broadcast_to(cell, (self.stack, *cell.shape[1:]))))  # exact
         shares = votes + np.array(1.0 / self.labels, dtype=votes.dtype)
         shares /= np.matmul(np.ones(self.labels, dtype=shares.dtype), shares)[:, None]
         return shares
