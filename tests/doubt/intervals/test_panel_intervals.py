@@ -16,8 +16,8 @@ from jurors.doubt.intervals import panel_intervals
 from jurors.doubt.intervals.panel_intervals import _draw, _replicates, _variance, expected_statistics
 from jurors.evaluate import evaluate_panel
 from jurors.evaluate.panel.abstaining import spoken_only
+from jurors.evaluate.panel.moves.sensitivity import NEGLIGIBLE
 from jurors.evaluate.panel.panel import PanelFit
-from jurors.evaluate.panel.sensitivity import NEGLIGIBLE
 from jurors.numbers.arrays import Floats
 from jurors.options import Target
 from jurors.sketch import Sketch

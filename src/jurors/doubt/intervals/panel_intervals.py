@@ -2,7 +2,7 @@
 
 Each replicate draws as many items as there were, with replacement, and refits the models from where the fit ended.
 A sparse panel, of many votes and many jurors, is not fitted again: how far its grades move with the weights of items
-is known to first order (`evaluate/panel/sensitivity`), and that is enough where items are many.
+is known to first order (`evaluate/panel/moves/sensitivity`), and that is enough where items are many.
 *population*: the spread of the replicates' own statistics. *test*: the replicates' parameters are taken back to the
 items that were answered, so that only what is unknown about these items counts: the spread of the expected statistic
 plus what stays open about each item's label even if the parameters were known.
@@ -22,8 +22,8 @@ from jurors.evaluate.ordered.trait import PLACES
 from jurors.evaluate.panel.abstaining import is_gold
 from jurors.evaluate.panel.coupled import climb_coupled
 from jurors.evaluate.panel.expectation import Parameters, climb, expect, pose
+from jurors.evaluate.panel.moves.sensitivity import NEGLIGIBLE, Linearised
 from jurors.evaluate.panel.panel import PanelFit
-from jurors.evaluate.panel.sensitivity import NEGLIGIBLE, Linearised
 from jurors.numbers.arrays import Floats
 from jurors.options import Target
 from jurors.sketch.incidence import Incidence

@@ -7,7 +7,6 @@ import pytest
 from panels import simulate
 from scipy.sparse import csr_array
 
-from jurors.evaluate.panel import sensitivity
 from jurors.evaluate.panel.expectation import (
     Parameters,
     Problem,
@@ -18,8 +17,9 @@ from jurors.evaluate.panel.expectation import (
     pose,
 )
 from jurors.evaluate.panel.latent import MODELS, fit_latent
-from jurors.evaluate.panel.movable import _Columns
-from jurors.evaluate.panel.sensitivity import Linearised, Singles, _inner, _scale
+from jurors.evaluate.panel.moves import sensitivity
+from jurors.evaluate.panel.moves.movable import _Columns
+from jurors.evaluate.panel.moves.sensitivity import Linearised, Singles, _inner, _scale
 from jurors.numbers.arrays import Floats
 from jurors.sketch.incidence import Incidence
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate.panel.expectation import Parameters, Problem, expect
-from jurors.evaluate.panel.movable import Movable, movable
+from jurors.evaluate.panel.moves.movable import Movable, movable
 from jurors.numbers.arrays import Flags, Integers
 
 Singles: TypeAlias = NDArray[np.float32]
