@@ -121,12 +121,20 @@ def test_classes_that_are_next_to_impossible_do_not_matter_to_standard_errors_on
         found.append(errors(panel, "test"))
         (linear, _), *_ = panel_intervals._linearised(panel, "test")
         kept.append(np.mean(linear.chance > 0))
-        assert panel_intervals._linearised(panel, "population")[0][0].negligible == 0.0
     few, many = (max(np.nanmax(np.abs(other[name] / found[0][name] - 1)) for name in found[0]) for other in found[1:])
     assert kept[0] > 0.99
     assert kept[1] < 0.7
     assert few < 0.001
     assert many > 0.01  # what matters is felt
+
+
+def test_in_the_population_next_to_impossible_classes_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    panel, found = sparse_panel(), []
+    for negligible in (0.0, panel_intervals._HARDLY_MET, 0.3):
+        monkeypatch.setattr(panel_intervals, "_HARDLY_MET", negligible)
+        found.append(errors(panel, "population")["accuracy"])
+    assert found[1] == pytest.approx(found[0], rel=1e-4)
+    assert found[2] != pytest.approx(found[0], rel=1e-2)
 
 
 def abstaining_panel() -> Any:

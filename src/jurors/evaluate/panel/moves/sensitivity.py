@@ -60,12 +60,13 @@ class Linearised:
         first = square = whole = _inner(rest, rest)  # squares of what was, and is, left, and of what is ahead
         going: Flags = np.ones(rest.shape[1], dtype=bool)
         for _ in range(_MOST_ROUNDS):
+            going &= square > _SETTLED * first
+            if not going.any():
+                break
             answer, moved = self.step(ahead)
             bent = np.subtract(ahead, answer, out=answer)
             curved = _inner(ahead, bent)
-            going &= (square > _SETTLED * first) & (curved > _FLATTEST * whole)
-            if not going.any():
-                break
+            going &= curved > _FLATTEST * whole
             length = _ratio(square, curved, going)
             _scale(moved, length)
             end += moved
