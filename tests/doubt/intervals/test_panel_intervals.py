@@ -137,6 +137,31 @@ def test_in_the_population_next_to_impossible_classes_matter(monkeypatch: pytest
     assert found[2] != pytest.approx(found[0], rel=1e-2)
 
 
+@pytest.mark.parametrize("target", ["test", "population"])
+def test_the_first_order_is_about_what_refits_vary_by(target: Target) -> None:
+    panel = sparse_panel()
+    direct, refitted = (
+        panel_intervals._first_order(panel, target, 1),
+        panel_intervals._resampled(panel, target, 1, None),
+    )
+    for name in ("accuracy", "score"):
+        assert np.nanmedian(np.sqrt(direct[name] / refitted[name])) == pytest.approx(1.0, abs=0.15)
+
+
+def test_votes_move_with_easy_and_hard_items_and_models_by_their_weights() -> None:
+    by_class = np.arange(48, dtype=np.float32).reshape(4, 6, 2)
+    linear: Any = SimpleNamespace(solve=lambda _: by_class.copy(), at=SimpleNamespace(prior=np.zeros((1, 4)), labels=2))
+    drawn = np.zeros((9, 2), dtype=np.float32)
+    assert np.array_equal(panel_intervals._moved_votes(linear, drawn), by_class[:2] + by_class[2:])
+    linear.at.labels = 4
+    assert np.array_equal(panel_intervals._moved_votes(linear, drawn), by_class)
+    panel = sparse_panel()
+    fits = dict.fromkeys(("one_coin", "confusion"), next(iter(panel.choice.fits.values())))
+    several = replace(panel.choice, weights={"one_coin": 0.6, "confusion": 0.2, "strata": 0.2}, fits=fits)
+    shares = [share for _, share in panel_intervals._linearised(replace(panel, choice=several), "test")]
+    assert shares == pytest.approx([0.75, 0.25])
+
+
 def abstaining_panel() -> Any:
     """Two labels and abstaining: what panels hold that `_moved_statistics` and `_drawn_votes` read."""
     rng = np.random.default_rng(6)
