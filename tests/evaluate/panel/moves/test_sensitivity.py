@@ -177,6 +177,17 @@ def test_items_of_no_weight_change_nothing() -> None:
     assert Linearised(there, at).solve(drawn) == pytest.approx(Linearised(rest, at).solve(drawn[7:]), abs=1e-4)
 
 
+@pytest.mark.parametrize("model", MODELS[:2])
+def test_where_every_label_is_known_no_vote_goes_over_to_another(model: str) -> None:
+    problem, at = posed(model, 2)
+    rows = problem.data.rows
+    known = pose(problem.data, model, 2.0, np.eye(2)[np.arange(rows) % 2])
+    drawn = np.random.default_rng(5).normal(size=(rows, 3)).astype(np.float32)
+    linear = Linearised(known, at)
+    assert (linear.solve(drawn) == 0).all()
+    assert _inner(linear.asked(drawn), linear.asked(drawn)).min() > 0
+
+
 @pytest.mark.parametrize(("model", "labels"), [("one_coin", 2), ("confusion", 3)])
 def test_the_solution_solves_the_equation(model: str, labels: int) -> None:
     linear = Linearised(*posed(model, labels))
