@@ -25,6 +25,7 @@ from jurors.evaluate.panel.model_choice import ModelChoice, choose_latent
 from jurors.evaluate.panel.same_voice import same_voices
 from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
 from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.freed import keep_freed_memory
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
 from jurors.sketch.pairs import Pairs, incidence_of, parts_of
@@ -96,6 +97,7 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     seed
         For the sample of items whose votes a very large panel hides.
     """
+    keep_freed_memory()
     answers = sketch if sketch.tuples.abstained is None else Sketch(as_answers(sketch.tuples))
     votes, key = (answers.tuples, None) if gold is None else _gold_apart(answers, gold)
     known = key

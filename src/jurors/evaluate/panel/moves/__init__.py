@@ -1,0 +1,1 @@
+"""How a fitted panel moves with the weights of its items, to first order."""
