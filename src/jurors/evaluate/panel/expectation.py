@@ -26,6 +26,7 @@ _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
 ROUGH = 200.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
+_QUIET = np.errstate(invalid="ignore")  # OpenBLAS has flagged products of numbers without fault (numpy issue 24067)
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
 
 
@@ -145,6 +146,7 @@ def class_table(at: Parameters) -> Floats:
     return np.concatenate([at.table[:, :-1], np.log(hard, out=hard)], axis=1)
 
 
+@_QUIET
 def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
     """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T).
 
@@ -174,6 +176,7 @@ def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None)
     return score, top, np.matmul(prior[:, None].astype(score.dtype, copy=False), score)[:, 0]
 
 
+@_QUIET
 def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
     table, prior = class_table(at), np.exp(at.prior)
