@@ -28,6 +28,8 @@ class WhenAsked:
         self.name = name
 
     def __get__(self, result: Any, owner: type | None = None) -> Any:
+        if result is None:  # of the class itself
+            return self
         value = vars(result)[self.name]
         if callable(value):
             value = vars(result)[self.name] = value()

@@ -139,15 +139,22 @@ class Calibration:
 
 def has_too_few_voices(evaluation: Evaluation) -> bool:
     """Whether there is nothing to calibrate: fewer than three voices in all, or on every island."""
-    if not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
+    if _are_all_heard(evaluation) or not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
         return False
     if not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself:
         return True
     return not frozenset(evaluation.jurors) - _unheard(evaluation)
 
 
+def _are_all_heard(evaluation: Evaluation) -> bool:
+    """Whether the labels show that no voices are too few, without a look at the alarms: majority vote labels those."""
+    return evaluation.partition is not None and evaluation.partition.by_majority is None
+
+
 def _unheard(evaluation: Evaluation) -> frozenset[str]:
     """Jurors of islands with too few voices: whether two of them are right or wrong, nothing tells."""
+    if _are_all_heard(evaluation):
+        return frozenset()
     alarms = [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
     return frozenset(name for alarm in alarms for name in alarm.jurors)
 

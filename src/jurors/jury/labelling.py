@@ -175,6 +175,7 @@ class Labelling(Drawable):
 
 
 Labelling.items = WhenAsked("items")  # type: ignore[assignment]  # items without names are a million numbers
+Labelling.alarms = WhenAsked("alarms")  # type: ignore[assignment]  # few who label look at the jurors
 
 
 def _beginning(text: str) -> str:
