@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.shared.calibrate import FitNoise
 from jurors.doubt.shared.jury_votes import Jury
 from jurors.doubt.shared.measured import measure_jury
 from jurors.doubt.shared.reference import ReferenceJury
+from jurors.doubt.shared.shares import FitNoise
 from jurors.jury.calibration import basis_of, jury_of, rivals_of, without_silent_tuples
 from jurors.jury.known.fit_reference import grade_blind
 from jurors.numbers.arrays import Floats, Integers

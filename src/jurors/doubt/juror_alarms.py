@@ -24,7 +24,7 @@ from jurors.sketch.pairs import parts_of, votes_by_juror
 
 _MOST_NAMED = 8
 _LEAST = 1e-12
-_IN_CACHE = 1 << 18  # votes x labels worked out at a time
+_IN_CACHE = 1 << 16  # votes x labels worked out at a time
 _FALSE_ACCUSATIONS = 0.05  # as a share of all accusations, at most, in expectation
 # A juror worth listening to has at least this share of the middle juror's lift. Of 766 jurors who are 60 to 95% right,
 # .5 accused nobody, .67 and .75 one (60% right), 1 accused 24; of 30 coins among 150 they found 12, 23, 23 and 30.
@@ -95,18 +95,18 @@ def _heard(sketch: Sketch, posterior: Floats, confusion: Floats) -> Heard:
     width, labels = len(sketch.jurors), len(sketch.labels)
     known = np.nan_to_num(posterior)
     table = 1.0 / np.maximum(np.nan_to_num(confusion), _LEAST).transpose(0, 2, 1).reshape(-1, labels)
-    joint, squares = np.zeros((width * labels, labels)), np.zeros(width)
+    votes = votes_by_juror(row, juror * np.int64(labels) + said, (len(known), width * labels))
+    squares, ones = np.zeros(width), np.ones(labels)
     step = max(_IN_CACHE // labels, 1)  # votes x labels would be the largest table
     for start in range(0, len(row), step):
-        at, who, word = (part[start : start + step] for part in (row, juror, said))
-        place = who * labels + word.astype(np.int64)
+        at, who, word, place = (part[start : start + step] for part in (row, juror, said, votes.indices))
         q = known.take(at, axis=0)
         q *= table.take(place, axis=0)
-        total, weight = q @ np.ones(labels) + _LEAST, sketch.counts[at].astype(float)
+        total, weight = q @ ones + _LEAST, sketch.counts[at].astype(float)
         own = q[np.arange(len(at)), word] / total
         squares += np.bincount(who, weight * own**2, width)
-        q *= (weight / total)[:, None]
-        joint += votes_by_juror(np.arange(len(at)), place, (len(at), len(joint))).T @ q
+        votes.data[start : start + step] = weight / total
+    joint = table * (votes.T @ known)
     return Heard(np.ascontiguousarray(joint.reshape(width, labels, labels).transpose(0, 2, 1)), squares)
 
 

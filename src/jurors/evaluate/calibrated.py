@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named
+from jurors.evaluate.when_asked import WhenAsked
 from jurors.numbers.arrays import Integers
 
 #: labels of the tuples, several times -> the share of each that is wrong, with its interval
@@ -93,3 +94,7 @@ class Calibrated:
             "basis": self.basis,
             "level": self.level,
         }
+
+
+for _name in ("prevalence", "accuracy", "score", "interval"):
+    setattr(Calibrated, _name, WhenAsked(_name))  # naming every number of a large jury takes time

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from jurors.doubt import panel_intervals
-from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
+from jurors.doubt.shared.calibrate import calibrate, expected_labels
 from jurors.doubt.shared.foretold import Foretold
 from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
 from jurors.doubt.shared.labellings import Labellings
 from jurors.doubt.shared.lessons import Lessons, lessons
 from jurors.doubt.shared.reference import Population, own_population, read_reference, shipped_population
+from jurors.doubt.shared.shares import CalibratedShares, FitNoise
 from jurors.errors import OptionError
 from jurors.evaluate import Evaluation, Named, Partition
 from jurors.evaluate.calibrated import Calibrated, SharedError
@@ -25,7 +26,7 @@ from jurors.evaluate.panel.panel import PanelFit
 from jurors.evaluate.panel.trio_fit import fit_trio
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
-from jurors.jury.methods.request import named_statistics
+from jurors.jury.methods.request import STATISTICS, named_statistic, named_statistics
 from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch
@@ -103,10 +104,17 @@ class Calibration:
         population = self.population_of(evaluation)
         shares = calibrate(jury, population, rho=rho, gold=gold, rivals=rivals, noise=noise)
         silent = (jury.weights == 0) & (sketch.counts > 0)
-        named = _named(evaluation, sketch, shares, self._shared_error(shares, evaluation.level), basis, silent)
         foretold = Foretold(jury, population, rho, gold, shares.posterior, noise, evaluation.level)
-        labellings = Labellings(jury, population, rho, gold, rivals, noise, evaluation.level)
-        return replace(named, foretold=partial(_half_widths, sketch.jurors, foretold), wrong_labels_of=labellings.wrong)
+        named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
+        ends: Any = partial(_named_ends, sketch, shares, evaluation.level)
+        return Calibrated(
+            **named, interval=ends, wrong_labels=shares.wrong_labels,
+            shared_error=self._shared_error(shares, evaluation.level), basis=basis, level=evaluation.level,
+            score_draws=shares.score_draws, score_doubt=shares.score_doubt,
+            partition=_partition(sketch, shares.posterior, shares.labels, silent),
+            foretold=partial(_half_widths, sketch.jurors, foretold),
+            wrong_labels_of=Labellings(jury, population, rho, gold, rivals, noise, evaluation.level).wrong,
+        )  # fmt: skip
 
     @cached_property
     def _population(self) -> Population:
@@ -118,7 +126,7 @@ class Calibration:
         return self._population.on_a_line() if by_line else self._population
 
     def _shared_error(self, shares: CalibratedShares, level: float) -> SharedError:
-        low, high = shares.interval(level)["shared_error"].tolist()
+        low, high = shares.shared_error_interval(level).tolist()
         given = not isinstance(self.errors, str)
         return SharedError(
             median=shares.shared_error,
@@ -131,15 +139,22 @@ class Calibration:
 
 def has_too_few_voices(evaluation: Evaluation) -> bool:
     """Whether there is nothing to calibrate: fewer than three voices in all, or on every island."""
-    if not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
+    if _are_all_heard(evaluation) or not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
         return False
     if not evaluation.islands or evaluation.partition is None or evaluation.partition.is_sure_of_itself:
         return True
     return not frozenset(evaluation.jurors) - _unheard(evaluation)
 
 
+def _are_all_heard(evaluation: Evaluation) -> bool:
+    """Whether the labels show that no voices are too few, without a look at the alarms: majority vote labels those."""
+    return evaluation.partition is not None and evaluation.partition.by_majority is None
+
+
 def _unheard(evaluation: Evaluation) -> frozenset[str]:
     """Jurors of islands with too few voices: whether two of them are right or wrong, nothing tells."""
+    if _are_all_heard(evaluation):
+        return frozenset()
     alarms = [alarm for alarm in evaluation.alarms if alarm.kind == "too_few_voices"]
     return frozenset(name for alarm in alarms for name in alarm.jurors)
 
@@ -204,10 +219,7 @@ def rivals_of(jury: Jury, sketch: Sketch, voices: tuple[int, ...]) -> list[Float
 def _trio_noise(panel: PanelFit) -> FitNoise:
     ends = panel_intervals(panel)
     errors = None if ends is None else ends["errors"]
-    return FitNoise() if errors is None else FitNoise(*(_variances(errors[name]) for name in _NOISY))
-
-
-_NOISY = ("prevalence", "accuracy", "score")
+    return FitNoise() if errors is None else FitNoise(*(_variances(errors[name]) for name in STATISTICS))
 
 
 def _noise(evaluation: Evaluation) -> FitNoise:
@@ -241,20 +253,15 @@ def _posterior(partition: Partition, sketch: Sketch, voices: tuple[int, ...]) ->
         return _filled(partition.by_true_label / sketch.counts[:, None], sketch, voices)
 
 
-def _named(
-    evaluation: Evaluation, sketch: Sketch, shares: CalibratedShares, shared: SharedError, basis: str, silent: Flags
-) -> Calibrated:
-    arrays = {"prevalence": shares.prevalence, "accuracy": shares.accuracy, "score": shares.score}
-    by_name = named_statistics(sketch, {name: _with_none(values) for name, values in arrays.items()})
-    ends = shares.interval(evaluation.level)
-    interval = named_statistics(sketch, {name: _with_none(ends[name]) for name in arrays})
+def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> Named:
+    return named_statistic(sketch, name, _with_none(getattr(shares, name)))
+
+
+def _named_ends(sketch: Sketch, shares: CalibratedShares, level: float) -> Named:
+    ends = shares.interval(level)
     low, high = ends["wrong_labels"].tolist()
-    return Calibrated(
-        prevalence=by_name["prevalence"], accuracy=by_name["accuracy"], score=by_name["score"],
-        interval=Named(**interval, wrong_labels=(low, high)), wrong_labels=shares.wrong_labels, shared_error=shared,
-        basis=basis, level=evaluation.level, score_draws=shares.score_draws, score_doubt=shares.score_doubt,
-        partition=_partition(sketch, shares.posterior, shares.labels, silent),
-    )  # fmt: skip
+    by_name = named_statistics(sketch, {name: _with_none(ends[name]) for name in STATISTICS})
+    return Named(**by_name, wrong_labels=(low, high))
 
 
 def _partition(sketch: Sketch, posterior: Floats, labels: Integers, silent: Flags) -> Partition:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from jurors.evaluate import Alarm
+from jurors.evaluate.when_asked import WhenAsked
 from jurors.jury.accept import check_gradable, vote_alarms, without_silent
 from jurors.names import nearest
 from jurors.numbers.arrays import Integers
@@ -51,6 +53,9 @@ class Counted:
         return counted.reshape(-1, size)
 
 
+Counted.alarms = WhenAsked("alarms")  # type: ignore[assignment]
+
+
 def count_rows(source: Votes | Sketch) -> Counted:
     """Count some votes; a sketch is counted already."""
     if isinstance(source, Sketch):
@@ -65,6 +70,10 @@ def count_gradable(source: Votes | Sketch) -> Counted:
     check_gradable(heard)
     if silent:
         counted = count_rows(counted.votes.take(heard.jurors))
+    later: Any = partial(_alarms, counted.sketch.tuples, silent)
+    return replace(counted, alarms=later)
+
+
+def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
     # Whoever counted rows has looked whether they come again.
-    alarms = vote_alarms(counted.sketch.tuples, weighted=True)
-    return replace(counted, alarms=(*silent, *alarms))
+    return (*silent, *vote_alarms(tuples, weighted=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -91,26 +92,28 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     with nullcontext() if is_small else one_thread():
         result = METHODS[name](sketch, request)
     calibration = Calibration(asked.errors, asked.reference, gold)
-    result = _by_voice(replace(result, exam=asked.exam, sketch=sketch, calibration=calibration))
-    if counted.alarms:
-        result = replace(result, alarms=ranked([*result.alarms, *counted.alarms]))
+    result = _by_voice(result.changed(exam=asked.exam, sketch=sketch, calibration=calibration), counted)
     if gold is not None and result.partition is not None:
         result = _tested(result, name, gold, asked)
     return _with_standing(result)
 
 
-def _by_voice(result: Evaluation) -> Evaluation:
-    """One judge asked several times is one voice, by any method."""
-    if result.sketch is None:
-        return result
-    groups = same_voices(result.sketch)
-    if possible := possible_repeat_alarms(result.sketch):
-        result = replace(result, alarms=ranked([*result.alarms, *possible]))
-    if not groups:
-        return result
+def _by_voice(result: Evaluation, counted: Counted) -> Evaluation:
+    """One judge asked several times is one voice, by any method; with the alarms of voices and votes."""
+    groups = same_voices(counted.sketch)
     voices = joined(result.voices, groups)
-    alarms = ranked([*result.alarms, *same_voice_alarms(result.jurors, groups, voices)])
-    return replace(result, voices=voices, alarms=alarms)
+    return result.changed(voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices))
+
+
+def _all_alarms(
+    result: Evaluation, counted: Counted, groups: list[tuple[int, ...]], voices: tuple[int, ...]
+) -> tuple[Alarm, ...]:
+    """The alarms of the grades, then those of who may be and of who is one judge, and those of the votes."""
+    alarms, names = result.alarms, result.jurors
+    others = possible_repeat_alarms(counted.sketch), same_voice_alarms(names, groups, voices), counted.alarms
+    for more in others:
+        alarms = ranked([*alarms, *more]) if more else alarms
+    return alarms
 
 
 def _with_standing(result: Evaluation) -> Evaluation:

@@ -48,7 +48,8 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     partition = evaluation.labelling_partition
     if partition is None:
         return _by_majority(counted, evaluation)
-    about: dict[str, Any] = {"method": evaluation.method, "alarms": evaluation.alarms, "level": evaluation.level}
+    later = partial(getattr, evaluation, "alarms")
+    about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     if partition is not evaluation.partition:
         about["basis"] = REAL
         about["teaching"] = cache(partial(teaching_of, evaluation, counted.tuple_of_row, known))

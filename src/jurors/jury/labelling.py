@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Evaluation, Partition
 from jurors.evaluate.ordered.item_levels import ItemLevels, item_levels
+from jurors.evaluate.when_asked import WhenAsked
 from jurors.jury.review import VOTE_OF, Teaching, in_short, votes_on
 from jurors.numbers.arrays import Codes
 from jurors.tables import Columns, Drawable, Table, row_documents
@@ -173,23 +174,8 @@ class Labelling(Drawable):
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
 
 
-class _WhenAsked:
-    """A field that may be given as a function: it is called when somebody first reads the field."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, result: Any, owner: type | None = None) -> Any:
-        value = vars(result)[self.name]
-        if callable(value):
-            value = vars(result)[self.name] = value()
-        return value
-
-    def __set__(self, result: Any, value: Any) -> None:
-        vars(result)[self.name] = value
-
-
-Labelling.items = _WhenAsked("items")  # type: ignore[assignment]  # items without names are a million numbers
+Labelling.items = WhenAsked("items")  # type: ignore[assignment]  # items without names are a million numbers
+Labelling.alarms = WhenAsked("alarms")  # type: ignore[assignment]  # few who label look at the jurors
 
 
 def _beginning(text: str) -> str:

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jurors.doubt.shared import expected, scenarios
-from jurors.doubt.shared.calibrate import CalibratedShares, FitNoise, _own_deviation, _scores, calibrate
+from jurors.doubt.shared.calibrate import calibrate
 from jurors.doubt.shared.jury_votes import Jury, count_voices, log_odds, majority_posterior
 from jurors.doubt.shared.reference import shipped_population
+from jurors.doubt.shared.shares import CalibratedShares, FitNoise, _own_deviation, _scores
 from jurors.numbers.arrays import Floats
 
 POPULATION = shipped_population()

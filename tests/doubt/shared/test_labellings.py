@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jurors.doubt.shared.calibrate import FitNoise, calibrate
+from jurors.doubt.shared.calibrate import calibrate
 from jurors.doubt.shared.jury_votes import Jury, answer_spread
 from jurors.doubt.shared.labellings import Labellings
 from jurors.doubt.shared.reference import shipped_population
+from jurors.doubt.shared.shares import FitNoise
 from jurors.numbers.arrays import Floats
 
 TRUTH = np.array([0, 1, 2, 0, 1, 2])

@@ -62,25 +62,32 @@ class OneHot:
             votes = [(place[row[kept]], said[kept]) for row, said in votes for kept in [place[row] >= 0]]
             width = len(rows)
         cells = self.shape[0] * size
-        self.matrices: list[Any]  # they add up
+        self.matrices: list[tuple[int, Any]]  # they add up, each from its first cell on
         if cells * width <= _DENSE_CELLS:
-            self.matrices = [np.zeros((cells, width))]
+            dense = np.zeros((cells, width))
             for row, said in votes:
-                self.matrices[0][said, row] = 1.0
+                dense[said, row] = 1.0
+            self.matrices = [(0, dense)]
         else:
-            self.matrices = [_sparse(row, said, width, cells) for row, said in votes]
+            self.matrices = [_sparse(row, said, width) for row, said in votes if len(row)]
 
     def sums(self, mass: Floats) -> tuple[Floats, Floats]:
         """(T, R, K) masses by true label, summed over votes that said it and over all votes: (N, R, K) each."""
         jurors, labels = self.shape
         matrices = self.matrices if mass.dtype == np.float64 else self._single
         flat = mass.reshape(len(mass), -1)
-        joint = np.asarray(sum(matrix @ flat for matrix in matrices)).reshape(jurors, labels, labels, -1)
+        if len(matrices) == 1 and matrices[0][1].shape[0] == jurors * labels:
+            joint = matrices[0][1] @ flat
+        else:
+            joint = np.zeros((jurors * labels, flat.shape[1]), dtype=mass.dtype)
+            for first, matrix in matrices:
+                joint[first : first + matrix.shape[0]] += matrix @ flat
+        joint = joint.reshape(jurors, labels, labels, -1)
         return np.einsum("jllk->jlk", joint), joint.sum(axis=1)
 
     @cached_property
-    def _single(self) -> list[Any]:
-        return [matrix.astype(np.float32, copy=False) for matrix in self.matrices]
+    def _single(self) -> list[tuple[int, Any]]:
+        return [(first, matrix.astype(np.float32, copy=False)) for first, matrix in self.matrices]
 
 
 def _runs(row: Integers) -> list[slice]:
@@ -89,15 +96,21 @@ def _runs(row: Integers) -> list[slice]:
     return [slice(start, end) for start, end in zip([0, *ends], [*ends, len(row)], strict=True)]
 
 
-def _sparse(row: Integers, cell: Integers, rows: int, cells: int) -> Any:
-    """Cells x tuples, of votes that are sorted by tuple; ones are as exact in single precision, which is half of it."""
+def _sparse(row: Integers, cell: Integers, rows: int) -> tuple[int, Any]:
+    """Cells x tuples, of votes that are sorted by tuple, and the first cell that has some.
+
+    Ones are as exact in single precision, which is half of it.
+    """
     from scipy.sparse import csr_array
 
+    first = int(cell.min())
+    cells = int(cell.max()) + 1 - first
     index = np.dtype(np.int32 if max(len(row), cells) < 2**31 else np.int64)
     pointer = np.zeros(rows + 1, dtype=index)
     np.cumsum(np.bincount(row, minlength=rows), out=pointer[1:])
     ones = np.ones(len(row), dtype=np.float32)
-    return csr_array((ones, cell.astype(index, copy=False), pointer), shape=(rows, cells)).T
+    from_first = cell.astype(index, copy=False) if first == 0 else (cell - first).astype(index)
+    return first, csr_array((ones, from_first, pointer), shape=(rows, cells)).T
 
 
 def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None) -> Sums:
@@ -111,11 +124,12 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
     prevalence = np.empty((size, count))
     mean, doubt = np.zeros((tuples, size)), np.zeros((tuples, size))
     for at in _blocks(drawn, tuples * size):
-        q = temper(odds[drawn.method[at[0]]], jury.voices, drawn.log_rho[at], drawn.slant[at])
-        draws = q[:, :, at < DRAWS]
-        mean += draws.sum(axis=2)
+        q = temper(odds[drawn.method[at][0]], jury.voices, drawn.log_rho[at], drawn.slant[at])
+        draws = q[:, :, : int((np.arange(count)[at] < DRAWS).sum())]  # they come first
+        mean += draws @ np.ones(draws.shape[2], dtype=q.dtype)
         doubt += np.einsum("trk,trk->tr", draws, draws)
-        q *= free[:, None, None].astype(q.dtype)
+        if gold is not None or (free != 1.0).any():
+            q *= free[:, None, None].astype(q.dtype)
         if gold is not None:
             q += gold[:, :, None].astype(q.dtype)
         right[:, :, at], met[:, :, at] = votes.sums(q)
@@ -145,12 +159,12 @@ def _best_labels(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Integers:
     return np.asarray(total.argmax(axis=1))
 
 
-def _blocks(drawn: Scenarios, cells: int) -> list[Integers]:
-    """Scenarios of one method each, as many at a time as fit."""
-    step = max(_BLOCK_CELLS // max(cells, 1), 1)
-    if len(drawn.weights) == 1 and step >= len(drawn.method):
-        return [np.arange(len(drawn.method))]
-    parts = []
+def _blocks(drawn: Scenarios, cells: int) -> list[slice | Integers]:
+    """Scenarios of one method each in their order, as many at a time as fit."""
+    step, count = max(_BLOCK_CELLS // max(cells, 1), 1), len(drawn.method)
+    if len(drawn.weights) == 1:
+        return [slice(start, min(start + step, count)) for start in range(0, count, step)]
+    parts: list[slice | Integers] = []
     for k in range(len(drawn.weights)):
         at = np.flatnonzero(drawn.method == k)
         parts += [at[start : start + step] for start in range(0, len(at), step)]
@@ -164,7 +178,7 @@ def _gold_sums(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats, b
     right, met = (np.empty((*votes.shape, count)) for _ in range(2))
     expected, doubt = np.zeros(counts.shape), np.zeros(counts.shape)
     for at in _blocks(drawn, counts.size):
-        q = temper(odds[drawn.method[at[0]]][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
+        q = temper(odds[drawn.method[at][0]][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
         expected += q.sum(axis=2) * (known / count)[:, None]
         doubt += np.einsum("trk,trk->tr", q, 1 - q) * (known / count)[:, None]
         right[:, :, at], met[:, :, at] = votes.sums(counts[:, :, None] - q * known[:, None, None])

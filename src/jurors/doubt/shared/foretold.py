@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jurors.doubt.shared.calibrate import FitNoise, calibrate
+from jurors.doubt.shared.calibrate import calibrate
 from jurors.doubt.shared.jury_votes import Jury, answer_spread
 from jurors.doubt.shared.reference import Population
+from jurors.doubt.shared.shares import FitNoise
 from jurors.numbers.arrays import Floats
 
 _MOST_CELLS = 400  # posteriors that are enough to foretell a width

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jurors.doubt.shared.calibrate import FitNoise, calibrate
+from jurors.doubt.shared.calibrate import calibrate
 from jurors.doubt.shared.jury_votes import Jury, answer_spread, with_labels
 from jurors.doubt.shared.reference import Population
+from jurors.doubt.shared.shares import FitNoise
 from jurors.numbers.arrays import Floats, Integers
 
 

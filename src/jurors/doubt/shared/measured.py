@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from jurors.doubt.shared.calibrate import ratio_doubt
 from jurors.doubt.shared.expected import OneHot
 from jurors.doubt.shared.jury_votes import Jury, answer_spread, log_odds
 from jurors.doubt.shared.reference import ReferenceJury
 from jurors.doubt.shared.scenarios import GoldTuples, laplace, temper
+from jurors.doubt.shared.shares import ratio_doubt
 from jurors.errors import SketchError
 from jurors.numbers.arrays import Floats
 

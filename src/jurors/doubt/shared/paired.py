@@ -18,9 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jurors.doubt.shared.calibrate import LEAST_RHO, quantile, spread_shares
+from jurors.doubt.shared.calibrate import LEAST_RHO
 from jurors.doubt.shared.reference import Population
 from jurors.doubt.shared.scenarios import DRAWS, Scenarios, prior_scenarios, temper
+from jurors.doubt.shared.shares import quantile, spread_shares
 from jurors.numbers.arrays import Floats, Integers
 
 _BLOCK = 20_000  # posteriors whose scenarios are held at once

@@ -25,7 +25,7 @@ NODES = 41  #: values of log rho that gold weighs
 _REACH = 4.0  # standard deviations that they span on either side
 NONE = -9.0  #: log rho where no error is shared
 MANY = 500_000  #: posteriors, or equally likely values, from which single precision is enough
-_IN_CACHE = 1 << 16  # posteriors worked out at a time
+_IN_CACHE = 1 << 17  # posteriors worked out at a time
 _STEPS, _SETTLED, _LONGEST = 25, 1e-6, 2.0  # Newton's
 
 
@@ -125,17 +125,21 @@ def temper(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floa
     precision: they are weighed by what is known to two digits.
     """
     tempered = np.empty((*odds.shape, len(log_rho)), dtype=_precision(odds, log_rho))
-    for rows, z in _exponentials(odds, voices, log_rho, slant):
-        np.divide(z, z.sum(axis=1, keepdims=True), out=tempered[rows])
+    order = np.argsort(voices, kind="stable")
+    for part, z, share in _exponentials(odds[order], voices[order], log_rho, slant):
+        z *= share
+        tempered[order[part]] = z.transpose(1, 0, 2)
     return tempered
 
 
 def temper_mean(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
     """(T, R) what `temper` gives on the average of the scenarios; nothing is kept of a single one."""
-    mean, even = np.empty(odds.shape), np.full(len(log_rho), 1.0 / len(log_rho), dtype=_precision(odds, log_rho))
-    for rows, z in _exponentials(odds, voices, log_rho, slant):
-        z /= z.sum(axis=1, keepdims=True)
-        mean[rows] = z @ even
+    sums, mean = np.empty(odds.shape[::-1], dtype=_precision(odds, log_rho)), np.empty(odds.shape)
+    order = np.argsort(voices, kind="stable")
+    for part, z, share in _exponentials(odds[order], voices[order], log_rho, slant):
+        np.vecdot(z, share, out=sums[:, part])
+    mean[order] = sums.T
+    mean /= len(log_rho)
     return mean
 
 
@@ -143,22 +147,38 @@ def _precision(odds: Floats, log_rho: Floats) -> Any:
     return np.float64 if odds.size * len(log_rho) < MANY else np.float32
 
 
-def _exponentials(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Iterator[tuple[slice, Floats]]:
-    """Some rows at a time, q^tau exp(slant), each in the place of those before."""
-    kind = _precision(odds, log_rho)
-    rho, lean = np.exp(log_rho), slant.T.astype(kind)
-    step = max(_IN_CACHE // max(odds.shape[1] * len(rho), 1), 1)
-    held = np.empty((min(step, len(odds)), odds.shape[1], len(rho)), dtype=kind)
-    # Few numbers of voices are there: the exponents are looked up.
-    more, which = np.unique(np.maximum(voices - 1.0, 0.0), return_inverse=True)
-    taus = (1.0 / (1.0 + more[:, None] * rho)).astype(kind)
-    small = odds.astype(kind, copy=False)
-    for start in range(0, len(odds), step):
-        rows = slice(start, min(start + step, len(odds)))
-        z = held[: rows.stop - start]
-        np.multiply(small[rows, :, None], taus[which[rows]][:, None, :], out=z)
-        z += lean
-        yield rows, np.exp(z, out=z)
+def _exponentials(
+    odds: Floats, voices: Floats, log_rho: Floats, slant: Floats
+) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Some rows at a time, q^tau exp(slant) by label, row and scenario (R, t, K), and one over their sum (t, K).
+
+    Rows are sorted by voices: those of as many have the same tau, so that the exponents of a label are a product of
+    two thin matrices, [odds 1] [tau; slant]. Each part is in the place of the one before.
+    """
+    kind, (rows, labels), count = _precision(odds, log_rho), odds.shape, len(log_rho)
+    step = max(_IN_CACHE // max(labels * count, 1), 1)
+    held = np.empty((labels, min(step, rows), count), dtype=kind)
+    totals = np.empty(held.shape[1:], dtype=kind)
+    left, right = np.ones((labels, rows, 2), dtype=kind), np.empty((labels, 2, count), dtype=kind)
+    left[:, :, 0], right[:, 1] = odds.T, slant.T
+    for run, tau in _runs(voices, np.exp(log_rho)):
+        right[:, 0] = tau
+        for start in range(run.start, run.stop, step):
+            part = slice(start, min(start + step, run.stop))
+            z, total = held[:, : part.stop - start], totals[: part.stop - start]
+            for k in range(labels):
+                np.dot(left[k, part], right[k], out=z[k])
+            np.exp(z, out=z)
+            z.sum(axis=0, out=total)
+            yield part, z, np.divide(1.0, total, out=total)
+
+
+def _runs(voices: Floats, rho: Floats) -> Iterator[tuple[slice, Floats]]:
+    """Where sorted numbers of voices are the same, and what each scenario makes of so many."""
+    ends = [*(np.flatnonzero(voices[1:] > voices[:-1]) + 1).tolist(), len(voices)]
+    for start, end in zip([0, *ends[:-1]], ends, strict=True):
+        if end > start:
+            yield slice(start, end), 1.0 / (1.0 + max(float(voices[start]) - 1.0, 0.0) * rho)
 
 
 # -- gold -----------------------------------------------------------------------------------------------

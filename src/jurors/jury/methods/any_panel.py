@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
 
 from jurors.doubt import agreement_alarms, juror_alarms, panel_intervals, residual_alarms
 from jurors.doubt.degenerate_fit import degenerate_alarms
@@ -20,6 +22,7 @@ from jurors.evaluate.together.thresholds import FEWEST_JURORS
 from jurors.jury.methods.islands_apart import grade_groups
 from jurors.jury.methods.request import FIT_RULE, Request, named_statistics, oriented
 from jurors.jury.methods.three_jurors_labels import estimate_alarms, untried
+from jurors.numbers.threads import one_thread
 from jurors.sketch import Sketch
 from jurors.sketch.panel_moments import MOST_FOR_PAIRS
 
@@ -44,26 +47,14 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
     result = oriented("latent", sketch, panel.fit, request)
     result = replace(result, voices=tuple(panel.hearing.tolist()), notes=(*result.notes, *untried(sketch)))
-    alarms = list(result.alarms)
-    if panel.fit.posterior is not None:
-        alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
-    alarms += estimate_alarms(sketch)
-    alarms += residual_alarms(sketch.jurors, panel.test, panel.explaining)
-    if len(sketch.labels) > 2:
-        test = agreement_test(panel.pairs, *panel.classes)
-        alarms += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
+    doubts = _Doubts(sketch, panel, result)
     if few := voice_alarms(sketch):
-        kept = [alarm for alarm in alarms if alarm.kind != "twin_jurors"]  # said already
+        kept = [alarm for alarm in doubts.of_jurors() if alarm.kind != "twin_jurors"]  # said already
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
         return replace(result, alarms=ranked([*few, *kept]), notes=(*result.notes, note), partition=by_majority)
-    alarms += default_alarms(sketch)
-    if result.partition is not None:
-        alarms += degenerate_alarms(result.partition)
-    result = replace(result, alarms=ranked(alarms))
-    spread = _dependence(panel, result)
     if request.intervals and result.rule == FIT_RULE:
-        also = None if spread is None else spread.add
+        also = None if doubts.spread is None else doubts.spread.add
         ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
         if ends is not None:
             result = replace(
@@ -71,7 +62,51 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
                 interval=named_statistics(sketch, ends),
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
-    return result if spread is None else _with_dependence(result, spread.result(request.level), panel.repeats)
+    later: Any = {name: partial(_of, doubts, name) for name in ("alarms", "notes", "dependence")}
+    return result.changed(**later)
+
+
+@dataclass(frozen=True, eq=False)
+class _Doubts:
+    """What is to be doubted about the grades of a panel, worked out when somebody looks."""
+
+    sketch: Sketch
+    panel: PanelFit
+    graded: Evaluation  #: with the alarms and notes of the fit itself
+
+    def of_jurors(self) -> list[Alarm]:
+        """The alarms of the fit, of jurors, and of errors that go together."""
+        sketch, panel = self.sketch, self.panel
+        alarms = list(self.graded.alarms)
+        if panel.fit.posterior is not None:
+            alarms += juror_alarms(sketch, panel.fit.posterior, panel.fit.solution)
+        alarms += estimate_alarms(sketch)
+        alarms += residual_alarms(sketch.jurors, panel.test, panel.explaining)
+        if len(sketch.labels) > 2:
+            test = agreement_test(panel.pairs, *panel.classes)
+            alarms += agreement_alarms(sketch.jurors, test, sketch.items / len(sketch.labels))
+        return alarms
+
+    @cached_property
+    def spread(self) -> DependenceSpread | None:
+        """How errors go together, and what the replicates that intervals are drawn from say of it."""
+        return _dependence(self.panel, self.graded)
+
+    @cached_property
+    def doubted(self) -> Evaluation:
+        """The grades with every doubt about them."""
+        with one_thread():
+            alarms = [*self.of_jurors(), *default_alarms(self.sketch)]
+            if self.graded.partition is not None:
+                alarms += degenerate_alarms(self.graded.partition)
+            result = replace(self.graded, alarms=ranked(alarms))
+            if self.spread is None:
+                return result
+            return _with_dependence(result, self.spread.result(result.level), self.panel.repeats)
+
+
+def _of(doubts: _Doubts, name: str) -> Any:
+    return getattr(doubts.doubted, name)
 
 
 def _dependence(panel: PanelFit, result: Evaluation) -> DependenceSpread | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,16 +62,22 @@ def _mirror(fit: Fit) -> Fit:
 FIT_RULE = "the fit started from the jurors' votes"
 
 
-def named_statistics(sketch: Sketch, arrays: dict[str, Any]) -> Named:
+STATISTICS = ("prevalence", "accuracy", "score")
+
+
+def named_statistics(sketch: Sketch, arrays: Mapping[str, Any]) -> Named:
     """Arrays `prevalence` (R), `accuracy` (N, R) and `score` (N), perhaps with (low, high) last, by name."""
-    tables = [np.asarray(arrays[name]) for name in ("prevalence", "accuracy", "score")]
-    prevalence, accuracy, score = (table.tolist() for table in tables)
-    labels, jurors = sketch.labels, sketch.jurors
-    if tables[1].ndim == 3:
-        prevalence, score = [*map(tuple, prevalence)], [*map(tuple, score)]
-        accuracy = [map(tuple, row) for row in accuracy]
-    return Named(
-        prevalence=Named(zip(labels, prevalence, strict=True)),
-        accuracy=Named((j, Named(zip(labels, row, strict=True))) for j, row in zip(jurors, accuracy, strict=True)),
-        score=Named(zip(jurors, score, strict=True)),
-    )
+    has_ends = np.ndim(arrays["score"]) == 2
+    return Named((name, named_statistic(sketch, name, arrays[name], has_ends)) for name in STATISTICS)
+
+
+def named_statistic(sketch: Sketch, name: str, values: Any, has_ends: bool = False) -> Named:
+    """One of them."""
+    rows: Any = np.asarray(values).tolist()
+    if name != "accuracy":
+        names = sketch.labels if name == "prevalence" else sketch.jurors
+        return Named(zip(names, map(tuple, rows) if has_ends else rows, strict=True))
+    if has_ends:
+        rows = (map(tuple, row) for row in rows)
+    labels = sketch.labels
+    return Named((j, Named(zip(labels, row, strict=True))) for j, row in zip(sketch.jurors, rows, strict=True))

@@ -1,0 +1,159 @@
+"""Alarms, notes and dependence that nobody has read yet: none is lost, whatever becomes of the result meanwhile."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jurors
+from jurors import Evaluation, Votes
+from jurors.jury.calibration import has_too_few_voices
+from jurors.jury.grade import grade_rows
+from jurors.jury.methods import any_panel
+
+_STANDING = ("clearly_weak_juror", "labels_swapped")  # said where intervals are, which labels need not
+
+
+def panel(accuracies: tuple[float, ...], *, labels: int = 2, items: int = 400, names: str = "juror {}") -> Votes:
+    rng = np.random.default_rng(7)
+    truth = rng.integers(labels, size=items)
+    wrong = (truth[:, None] + rng.integers(1, labels, (items, len(accuracies)))) % labels
+    codes = np.where(rng.random((items, len(accuracies))) < accuracies, truth[:, None], wrong)
+    called = [names.format(k) for k in range(1, len(accuracies) + 1)]
+    return Votes.from_matrix(codes, jurors=called, labels=tuple("abcd"[:labels]))
+
+
+def with_copies(votes: Votes, *copied: int) -> Votes:
+    """With one more juror for each of these, who says the same."""
+    codes = np.column_stack([votes.codes, *(votes.codes[:, k] for k in copied)])
+    more = [f"copy of {votes.jurors[k]} {place}" for place, k in enumerate(copied)]
+    return Votes.from_matrix(codes, jurors=[*votes.jurors, *more], labels=votes.labels)
+
+
+PANELS = {
+    "a coin": panel((0.9, 0.85, 0.8, 0.8, 0.5)),
+    "a coin, three labels": panel((0.9, 0.85, 0.8, 0.8, 1 / 3), labels=3),
+    "a liar": panel((0.9, 0.85, 0.8, 0.1)),
+    "repeats": panel((0.9, 0.8, 0.85, 0.8), names="judge (run {})"),
+    "numbered": panel((0.9, 0.8, 0.85, 0.8), names="judge_{}"),
+    "a copy": with_copies(panel((0.9, 0.8, 0.85, 0.8)), 3),
+    "two voices": with_copies(panel((0.8, 0.7)), 0, 1),
+}
+
+
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        ("a coin", "uninformative_juror"),
+        ("a coin, three labels", "uninformative_juror"),
+        ("a liar", "inverted_juror"),
+        ("repeats", "same_voice"),
+        ("numbered", "possible_repeats"),
+        ("a copy", "twin_jurors"),
+        ("two voices", "too_few_voices"),
+    ],
+)
+def test_alarms_of_jurors_voices_and_names_ring_beside_labels(name: str, kind: str) -> None:
+    assert kind in [alarm.kind for alarm in jurors.label(PANELS[name]).alarms]
+
+
+@pytest.mark.parametrize("votes", PANELS.values(), ids=PANELS)
+def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
+    graded = [alarm for alarm in jurors.grade(votes).alarms if alarm.kind not in _STANDING]
+    assert list(jurors.label(votes).alarms) == graded
+    assert list(jurors.label(votes, evaluation=jurors.grade(votes)).alarms) == list(jurors.grade(votes).alarms)
+    assert jurors.label(votes).to_dict()["alarms"] == [alarm.to_dict() for alarm in graded]
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        copy.copy,
+        copy.deepcopy,
+        lambda result: pickle.loads(pickle.dumps(result)),
+        lambda result: replace(result, level=0.5),
+        lambda result: result.changed(level=0.5),
+    ],
+    ids=["copy", "deepcopy", "pickle", "replace", "changed"],
+)
+@pytest.mark.parametrize("votes", PANELS.values(), ids=PANELS)
+def test_doubts_that_were_not_read_go_with_the_result(votes: Votes, moved: Callable[[Evaluation], Evaluation]) -> None:
+    read, unread = (grade_rows(votes, intervals=False)[0] for _ in range(2))
+    known = read.alarms, read.notes, repr(read)
+    found = moved(unread)
+    assert (found.alarms, found.notes, repr(found)) == known
+    assert (unread.alarms, unread.notes, repr(unread)) == known
+    assert (found.dependence is None) == (read.dependence is None)
+
+
+def test_labelling_weighs_no_juror_before_somebody_asks_and_then_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    for name in ("juror_alarms", "default_alarms", "degenerate_alarms", "dependence_of"):
+        whole = getattr(any_panel, name)
+
+        def counted(*given: Any, name: str = name, whole: Any = whole) -> Any:
+            asked.append(name)
+            return whole(*given)
+
+        monkeypatch.setattr(any_panel, name, counted)
+    labelled = jurors.label(PANELS["a coin"])
+    assert not asked
+    assert labelled.alarms == labelled.alarms
+    assert sorted(asked) == ["default_alarms", "degenerate_alarms", "dependence_of", "juror_alarms"]
+
+
+def islands(*parts: Votes) -> Votes:
+    """Panels that share no item."""
+    rows, width = sum(part.rows for part in parts), sum(len(part.jurors) for part in parts)
+    codes, row, juror = np.full((rows, width), -1), 0, 0
+    for part in parts:
+        codes[row : row + part.rows, juror : juror + len(part.jurors)] = part.codes
+        row, juror = row + part.rows, juror + len(part.jurors)
+    return Votes.from_matrix(codes, jurors=[f"j{k}" for k in range(width)], labels=parts[0].labels)
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        *PANELS.values(),
+        with_copies(panel((0.8, 0.7)), 0),
+        with_copies(panel((0.8, 0.7), labels=3), 0),
+        islands(PANELS["a coin"], PANELS["two voices"]),
+        islands(PANELS["two voices"], PANELS["two voices"]),
+    ],
+)
+def test_too_few_voices_show_in_the_labels_before_any_alarm_is_read(votes: Votes) -> None:
+    """Why nothing is calibrated then may be asked of the partition: it must say what the alarms say."""
+    result = grade_rows(votes, intervals=False)[0]
+    kinds = [alarm.kind for alarm in result.alarms]
+    assert result.partition is not None
+    assert ("too_few_voices" in kinds) == (result.partition.by_majority is not None)
+    unheard = {name for alarm in result.alarms if alarm.kind == "too_few_voices" for name in alarm.jurors}
+    heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_voices" not in kinds
+    assert has_too_few_voices(result) is not heard
+
+
+def test_an_island_of_too_few_voices_weighs_nothing_though_no_alarm_was_read() -> None:
+    votes = islands(PANELS["a coin"], PANELS["two voices"])
+    result = grade_rows(votes, intervals=False)[0]
+    partition = result.labelling_partition
+    assert partition is not None
+    silent = np.isnan(partition.by_true_label).all(axis=1)
+    assert partition.sketch.counts[silent].sum() == 400  # all items of the island
+
+
+def test_grades_are_named_when_somebody_looks_and_as_at_once() -> None:
+    result = jurors.grade(PANELS["a coin"])
+    late, again = result.calibrated, jurors.grade(PANELS["a coin"]).calibrated
+    assert late is not None
+    assert again is not None
+    assert callable(vars(late)["interval"])
+    assert late.to_dict() == pickle.loads(pickle.dumps(again)).to_dict()
+    assert late.interval is late.interval
+    assert replace(late, level=0.5).score == late.score
