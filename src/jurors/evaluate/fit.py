@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def float_solution(
 ) -> Solution:
     """A `Solution` from arrays (R), (N, R, R) and perhaps (N)."""
     scores = None if score is None else _tuples(score)
-    solution = Solution(sketch.jurors, sketch.labels, _tuples(prevalence), _tuples(confusion), scores)
+    confusions: Any = partial(_tuples, confusion)  # thousands of tuples that few look at
+    solution = Solution(sketch.jurors, sketch.labels, _tuples(prevalence), confusions, scores)
     vars(solution)["_floats"] = solution  # they are floats already
     return solution
 

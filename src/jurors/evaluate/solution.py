@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 from jurors.errors import SketchError
+from jurors.evaluate.when_asked import WhenAsked
 from jurors.numbers import Algebraic, Surd, exact_sum
 from jurors.tables import Columns, Result, Table, columns_of
 from jurors.votes import Label
@@ -203,3 +204,6 @@ def as_float(value: Number) -> float | complex | None:
 def is_number(value: Any) -> bool:
     """Whether there is a real number to show."""
     return value is not None and not isinstance(value, complex) and value == value
+
+
+Solution.confusions = WhenAsked("confusions")  # type: ignore[assignment]  # of an estimate, made when they are read

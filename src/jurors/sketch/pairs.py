@@ -265,9 +265,9 @@ class _Listed:
         order = np.argsort(-cast, kind="stable")
         column = np.empty_like(order)
         column[order] = np.arange(rows)
-        at = np.arange(len(row)) - (np.cumsum(cast) - cast)[row], column[row]
+        at = (np.arange(len(row)) - (np.cumsum(cast) - cast)[row]) * rows + column[row]
         who, what = np.zeros((most, rows), dtype=np.int32), np.zeros((most, rows), dtype=said.dtype)
-        who[at], what[at] = juror, said
+        who.ravel()[at], what.ravel()[at] = juror, said
         counts = None if (sketch.counts == 1).all() else sketch.counts[order].astype(np.float64)
         longer = rows - np.searchsorted(np.sort(cast), np.arange(1, most + 1))
         blocks = [(k, slice(0, int(longer[k]))) for k in range(1, most)]

@@ -168,7 +168,7 @@ def _mask_sparse(
     pointer = before[np.append(starts, folds * len(across))]
     place = (np.arange(folds)[:, None] * cells + across)[seen]
     matrix = csr_array((np.ones(len(place), dtype=np.float32), place, pointer), shape=(folds * len(row), folds * cells))
-    away = turn < folds
+    away = np.flatnonzero(turn < folds)
     return matrix, (turn[away].astype(np.int64), down[away], across[away].astype(np.int64))
 
 

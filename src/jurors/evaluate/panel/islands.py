@@ -100,9 +100,9 @@ def _all_reached(sketch: Sketch) -> bool:
     jurors, tuples = np.zeros(len(sketch.jurors), dtype=bool), np.zeros(sketch.tuples.rows, dtype=bool)
     jurors[col[:1]] = True
     for _ in range(_FEW_STEPS):
-        tuples[row[jurors[col]]] = True
+        tuples[row[np.flatnonzero(jurors[col])]] = True
         tuples &= sketch.counts > 0
-        jurors[col[tuples[row]]] = True
+        jurors[col[np.flatnonzero(tuples[row])]] = True
         if jurors.all():
             return True
     return False
