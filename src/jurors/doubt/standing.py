@@ -159,9 +159,7 @@ def votes_of(result: Evaluation | KeyedEvaluation) -> dict[str, int]:
         return {}
     counts = result.by_true_label.sum(axis=1) if isinstance(result, KeyedEvaluation) else sketch.counts
     if sketch.tuples.is_dense:
-        cast = np.rint(counts.astype(np.float64) @ (sketch.tuples.codes >= 0)).astype(
-            np.int64
-        )  # no product of integers
+        cast = (counts.astype(np.float64) @ (sketch.tuples.codes >= 0)).astype(np.int64)  # integers multiply slowly
     else:
         row, col, _ = sketch.tuples.triples()
         cast = np.bincount(col, weights=counts[row], minlength=len(sketch.jurors)).astype(np.int64)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -98,24 +97,19 @@ def named_alike(jurors: Sequence[str]) -> list[tuple[int, ...]]:
     >>> named_alike(["gpt", "gpt (2)", "gpt (3)", "ann", "bob #1"])
     [(0, 1, 2)]
     """
-    return list(_named_alike(tuple(jurors)))
-
-
-@lru_cache(maxsize=8)  # a panel's names are asked about when it is fitted, when it is graded, and by its alarms
-def _named_alike(jurors: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     groups: dict[str, list[tuple[int, int]]] = {}
-    repeats = [repeated_name(name) for name in jurors]
-    for k, repeat in enumerate(repeats):
-        if repeat is not None:
-            groups.setdefault(repeat[0], []).append((k, repeat[1]))
+    endings = ((k, name) for k, name in enumerate(jurors) if not name[-1:].isalpha())  # no mark ends in a letter
+    repeats = {k: repeat for k, name in endings if (repeat := repeated_name(name)) is not None}
+    for k, (base, number) in repeats.items():
+        groups.setdefault(base, []).append((k, number))
     if not groups:
-        return ()
+        return []
     for k, name in enumerate(jurors):
-        if repeats[k] is None and (base := _plain(name)) in groups:
+        if k not in repeats and (base := _plain(name)) in groups:
             groups[base].append((k, -1))
     # A number that comes twice is no count of times: `gpt #1` and `GPT #1` are two spellings of who knows what.
     counted = [pairs for pairs in groups.values() if len({number for _, number in pairs}) == len(pairs)]
-    return tuple(sorted(tuple(sorted(k for k, _ in pairs)) for pairs in counted if len(pairs) > 1))
+    return sorted(tuple(sorted(k for k, _ in pairs)) for pairs in counted if len(pairs) > 1)
 
 
 def same_voices(sketch: Sketch) -> list[tuple[int, ...]]:
