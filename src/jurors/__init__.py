@@ -24,8 +24,9 @@ with `metrics.py` (scikit-learn's, without a key) and `pandas.py` (`df.jurors`) 
 `errors.py` (what can be wrong with the input), `names.py` ("did you mean"), `options.py` (how to read and to
 grade, each option once), `numbers/` (exact arithmetic, array types), `tables.py` (how results are read), `pages.py`
 (what the HTML pages share), `whole.py` (files written whole or not at all), `scratch.py` (temporary folders),
-`stages.py` (what a long call is doing), `versions.py` (of all formats) and `quoting.py` (names as text, never as marks)
-below them all, and `data/` (the examples' votes) beside them. Names load when first used: `import jurors` stays quick.
+`stages.py` (what a long call is doing), `versions.py` (of all formats), `when_asked.py` (fields worked out when read)
+and `quoting.py` (names as text, never as marks) below them all, and `data/` (the examples' votes) beside them. Names
+load when first used: `import jurors` stays quick.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import pytest
 
 import jurors
 from jurors import Evaluation, Votes
+from jurors.evaluate.evaluation import changed
 from jurors.jury.calibration import has_too_few_voices
 from jurors.jury.grade import grade_rows
 from jurors.jury.methods import any_panel
@@ -78,7 +79,7 @@ def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
         copy.deepcopy,
         lambda result: pickle.loads(pickle.dumps(result)),
         lambda result: replace(result, level=0.5),
-        lambda result: result.changed(level=0.5),
+        lambda result: changed(result, level=0.5),
     ],
     ids=["copy", "deepcopy", "pickle", "replace", "changed"],
 )

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named
-from jurors.evaluate.when_asked import WhenAsked
 from jurors.numbers.arrays import Integers
+from jurors.when_asked import WhenAsked
 
 #: labels of the tuples, several times -> the share of each that is wrong, with its interval
 JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple[float, float]]]]

@@ -21,10 +21,10 @@ from jurors.evaluate.partition import Partition
 from jurors.evaluate.solution import Named, Solution
 from jurors.evaluate.voices.abstention_rates import AbstentionRates, abstention_rates
 from jurors.evaluate.voices.self_agreement import SelfAgreement, self_agreement
-from jurors.evaluate.when_asked import WhenAsked
 from jurors.sketch import Sketch
 from jurors.tables import Block, Columns, Drawable
 from jurors.votes import Label
+from jurors.when_asked import WhenAsked
 
 if TYPE_CHECKING:
     from jurors.evaluate.together.dependence import Dependence
@@ -85,10 +85,6 @@ class Evaluation(Drawable):
     def __post_init__(self) -> None:
         if not self.voices:  # nobody was heard as somebody else
             object.__setattr__(self, "voices", tuple(range(len(self.jurors))))
-
-    def changed(self, **changes: Any) -> Evaluation:
-        """`dataclasses.replace`, which looks at everything; here doubts that nobody has looked at stay for later."""
-        return replace(self, **{**{name: vars(self)[name] for name in _DOUBTS}, **changes})
 
     # -- the numbers --------------------------------------------------------------------------------------
 
@@ -295,3 +291,8 @@ _STATISTICS = ("prevalence", "accuracy", "confusion", "score")
 _DOUBTS = ("alarms", "notes", "dependence")  # they take as long as the grades of a small panel
 for _name in _DOUBTS:
     setattr(Evaluation, _name, WhenAsked(_name))
+
+
+def changed(evaluation: Evaluation, **changes: Any) -> Evaluation:
+    """`dataclasses.replace`, which looks at everything; here doubts that nobody has looked at stay for later."""
+    return replace(evaluation, **{**{name: vars(evaluation)[name] for name in _DOUBTS}, **changes})

@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 from jurors.errors import SketchError
-from jurors.evaluate.when_asked import WhenAsked
 from jurors.numbers import Algebraic, Surd, exact_sum
 from jurors.tables import Columns, Result, Table, columns_of
 from jurors.votes import Label
+from jurors.when_asked import WhenAsked
 
 Number: TypeAlias = "Surd | Algebraic | Fraction | int | float | complex | None"
 _ROOTS = (Surd, Algebraic)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from jurors.evaluate import Alarm
-from jurors.evaluate.when_asked import WhenAsked
 from jurors.jury.accept import check_gradable, vote_alarms, without_silent
 from jurors.names import nearest
 from jurors.numbers.arrays import Integers
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Votes, as_key
+from jurors.when_asked import WhenAsked
 
 
 @dataclass(frozen=True, eq=False)

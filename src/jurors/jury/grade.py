@@ -14,6 +14,7 @@ from jurors.doubt.standing import standing_alarms
 from jurors.doubt.voice_alarms import possible_repeat_alarms, same_voice_alarms
 from jurors.evaluate import Alarm, Choice, Evaluation
 from jurors.evaluate.alarm import ranked
+from jurors.evaluate.evaluation import changed
 from jurors.evaluate.panel.same_voice import joined, same_voices
 from jurors.jury.accept import accept, refusals, without_silent
 from jurors.jury.calibration import Calibration
@@ -92,7 +93,7 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     with nullcontext() if is_small else one_thread():
         result = METHODS[name](sketch, request)
     calibration = Calibration(asked.errors, asked.reference, gold)
-    result = _by_voice(result.changed(exam=asked.exam, sketch=sketch, calibration=calibration), counted)
+    result = _by_voice(changed(result, exam=asked.exam, sketch=sketch, calibration=calibration), counted)
     if gold is not None and result.partition is not None:
         result = _tested(result, name, gold, asked)
     return _with_standing(result)
@@ -102,7 +103,7 @@ def _by_voice(result: Evaluation, counted: Counted) -> Evaluation:
     """One judge asked several times is one voice, by any method; with the alarms of voices and votes."""
     groups = same_voices(counted.sketch)
     voices = joined(result.voices, groups)
-    return result.changed(voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices))
+    return changed(result, voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices))
 
 
 def _all_alarms(

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from jurors.evaluate import Alarm, Evaluation, Partition
 from jurors.evaluate.ordered.item_levels import ItemLevels, item_levels
-from jurors.evaluate.when_asked import WhenAsked
 from jurors.jury.review import VOTE_OF, Teaching, in_short, votes_on
 from jurors.numbers.arrays import Codes
 from jurors.tables import Columns, Drawable, Table, row_documents
 from jurors.votes import Label, Votes
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.label_codes import code_type
+from jurors.when_asked import WhenAsked
 
 _LEVELS = ("median", "expected", "low", "high")
 _OWN = ("item", "label", "probability", *_LEVELS, "group", "teaches", "why")  # columns that no text may be called

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
-ROUGH = 200.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
+ROUGH = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
 _QUIET = np.errstate(invalid="ignore")  # OpenBLAS has flagged products of numbers without fault (numpy issue 24067)
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
@@ -296,7 +296,7 @@ def _ascend(
 ) -> tuple[Parameters, int, bool, Floats]:
     """The same, with what every panel has gained at least; a gain that is `enough` in all of them ends it, too."""
     twice, floor = at, np.full(problem.data.stack, -np.inf)
-    first, steps = np.zeros_like(floor), 0
+    before, first, steps = floor, np.zeros_like(floor), 0
     while steps < limit:
         once, start = _improve(problem, at)
         if not steps:
@@ -308,11 +308,13 @@ def _ascend(
             at = at.at(np.where(fallen[:, None], twice.flat, at.flat))
             once, start = _improve(problem, at)
             steps += 1
-        by_long_step = start - floor
+        # With the plain steps before it; of sparse panels, whose steps take long, what the long one gained itself.
+        by_long_step = start - (before if problem.data.is_dense else floor)
         twice, floor = _improve(problem, once)
         is_flat = bool((floor - start <= tolerance).all() and (by_long_step <= _LONG_GAIN * tolerance).all())
         if is_flat or (floor - first > enough).all():
             return twice, steps, is_flat, floor - first
+        before = start
         at = _normalise(at.at(long_step(at.flat, once.flat, twice.flat, _LONGEST)))
     return twice, steps, False, floor - first
 

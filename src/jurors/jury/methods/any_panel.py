@@ -14,6 +14,7 @@ from jurors.doubt.voice_alarms import voice_alarms
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation, evaluate_panel
 from jurors.evaluate.alarm import ranked
+from jurors.evaluate.evaluation import changed
 from jurors.evaluate.panel.panel import PanelFit
 from jurors.evaluate.partition import majority_partition
 from jurors.evaluate.together.agreement_residual import agreement_test
@@ -63,7 +64,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
     later: Any = {name: partial(_of, doubts, name) for name in ("alarms", "notes", "dependence")}
-    return result.changed(**later)
+    return changed(result, **later)
 
 
 @dataclass(frozen=True, eq=False)
