@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
+from panels import simulate
+from scipy.sparse import csr_array
 
-from jurors.evaluate.panel.expectation import Parameters, class_table
+from jurors.evaluate.panel import expectation
+from jurors.evaluate.panel.expectation import Parameters, ascend, class_table, first_parameters, pose
+from jurors.sketch.incidence import Incidence
 
 
 def test_votes_by_habit_alone_keep_a_chance_in_single_precision() -> None:
@@ -16,3 +22,18 @@ def test_votes_by_habit_alone_keep_a_chance_in_single_precision() -> None:
     at = Parameters.join(np.full((1, 4), 0.25), looks, odds, jurors=1, labels=2)
     hard = np.exp(class_table(at)[0, 2:])
     np.testing.assert_allclose(hard, [[1e-9, 1.0], [1e-9, 1.0]], rtol=1e-5)
+
+
+def test_em_ends_where_single_precision_tells_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    dense = Incidence.from_codes(simulate(400, 9, seed=3, density=0.7).votes, labels=2)
+    votes = csr_array(dense.matrix[0].astype(np.float32))
+    many = replace(dense, matrix=votes, weights=dense.weights * 1e6)  # a height of billions, known to some hundreds
+    problem = pose(many, "confusion", 2.0)
+    at, steps, converged = ascend(problem, first_parameters(problem), 1e-6, 400)
+    assert converged
+    monkeypatch.setattr(expectation, "_ROUNDING", {4: 0.0, 8: 0.0})
+    _, longer, settled = ascend(problem, first_parameters(problem), 1e-6, 400)
+    assert longer > 1.5 * steps or not settled
+    finer = pose(replace(many, matrix=many.matrix.astype(np.float64)), "confusion", 2.0)
+    exact, _, _ = ascend(finer, first_parameters(finer), 1e-6, 400)
+    assert np.exp(at.table) == pytest.approx(np.exp(exact.table), abs=1e-3)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
+_ROUNDING = {4: 3e-8, 8: 4e-15}  # of the height, by the size of a number: what is gained below may be rounding
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
 ROUGH = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
@@ -301,7 +302,8 @@ def _ascend(
         once, start = _improve(problem, at)
         if not steps:
             first = start
-            tolerance *= float(np.abs(start).max()) if relative else 1.0
+            height = float(np.abs(start).max())
+            tolerance = max(tolerance * (height if relative else 1.0), _ROUNDING[at.flat.dtype.itemsize] * height)
         steps += 2
         fallen = start < floor
         if fallen.any():  # the long step overshot: go back to the plain one there
