@@ -310,8 +310,8 @@ def _ascend(
             at = at.at(np.where(fallen[:, None], twice.flat, at.flat))
             once, start = _improve(problem, at)
             steps += 1
-        # With the plain steps before it; of sparse panels, whose steps take long, what the long one gained itself.
-        by_long_step = start - (before if problem.data.is_dense else floor)
+        # With the plain steps before it; in single precision, of large sparse panels, what the long one gained itself.
+        by_long_step = start - (before if at.flat.dtype == np.float64 else floor)
         twice, floor = _improve(problem, once)
         is_flat = bool((floor - start <= tolerance).all() and (by_long_step <= _LONG_GAIN * tolerance).all())
         if is_flat or (floor - first > enough).all():
