@@ -244,6 +244,14 @@ def test_one_accuracy_per_juror_is_fitted_only_where_it_is_heard() -> None:
     assert list(unheard.fits) == ["confusion"]
 
 
+@pytest.mark.parametrize("models", [MODELS[1:], ("one_coin", "strata"), MODELS[:2], MODELS])
+def test_a_sparse_panel_is_fitted_with_the_models_it_is_given(models: tuple[str, ...]) -> None:
+    choice = choose_latent(panel(6, items=150, jurors=8, sparse=True), models=models)
+    assert tuple(choice.weights) == tuple(choice.hidden_log_likelihood) == models
+    assert choice.chosen in choice.fits
+    assert sum(choice.weights.values()) == pytest.approx(1)
+
+
 def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     data = panel(5, items=120, sparse=True)
     fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)

@@ -284,16 +284,19 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
 def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> ModelChoice:
     """The same, without the models that are given no weight in the end.
 
-    The last digits of jurors with few votes would take most of the time.
+    The last digits of jurors with few votes would take most of the time. One accuracy per juror is compared from where
+    the labels of confusion matrices put it, and fitted to all votes only where it is heard.
     """
     if data.held > _PLENTY:
         fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
-    fitted = fitter.all(data, [model for model in models if model != "one_coin"], {})
-    ends = {"one_coin": fitter.begin(data, "one_coin", fitted["confusion"]), **fitted}
+    waits = {"one_coin", "confusion"} <= set(models)
+    ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")], {})
+    if waits:
+        ends = {"one_coin": fitter.begin(data, "one_coin", ends["confusion"]), **ends}
 
     def told(chosen: str, weights: dict[str, float]) -> dict[str, LatentFit]:
         heard = [model for model in models if weights[model] >= _LIGHT or model in (chosen, "confusion")]
-        if "one_coin" in heard:
+        if waits and "one_coin" in heard:
             ends["one_coin"] = fitter.go_on(ends["one_coin"])
         return {model: ends[model].told() for model in heard}
 
