@@ -207,6 +207,7 @@ class _Fitter:
 
     def go_on(self, end: _End) -> _End:
         """Fit a model from there on."""
+        doing(f"fitting {_NAMES[end.problem.model]}")
         tolerance = self.tolerance * end.at.flat.shape[1]
         return _End(end.problem, *climb(end.problem, end.at, tolerance, self.limit))
 
@@ -319,6 +320,7 @@ def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Cont
 def _foretell(
     data: Incidence, fitted: dict[str, _End], fitter: _Fitter, ranks: Ranks, folds: int, share: float
 ) -> _Contest:
+    """Hide votes of so many tuples, in so many folds, and let every model foretell them."""
     visible, hidden, rows = hide(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
     key = None if fitter.gold is None else fitter.gold[rows]
     others = data.weights.copy()
