@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     from jurors.numbers.arrays import Floats
@@ -105,17 +107,21 @@ class Incidence:
 
     def blocks(self) -> tuple[tuple[Incidence, slice], ...]:
         """Cut a long sparse panel into pieces of consecutive rows, without copying votes."""
-        if self.rows <= _BLOCK or self.is_dense or self.stack > 1:
-            return ((self, slice(None)),)
-        pieces = []
+        return tuple(self._pieces()) if self._is_long else ((self, slice(None)),)
+
+    @property
+    def _is_long(self) -> bool:
+        return not (self.rows <= _BLOCK or self.is_dense or self.stack > 1)
+
+    def _pieces(self) -> Iterator[tuple[Incidence, slice]]:
+        """One after the other: each turns its votes by cell, which is as much memory again while it is held."""
         for first in range(0, self.rows, _BLOCK):
             rows = slice(first, min(first + _BLOCK, self.rows))
             pointer = self.matrix.indptr[rows.start : rows.stop + 1]
             votes = slice(pointer[0], pointer[-1])
             part = self.matrix.data[votes], self.matrix.indices[votes], pointer - pointer[0]
             matrix = type(self.matrix)(part, shape=(len(pointer) - 1, self.matrix.shape[1]))
-            pieces.append((replace(self, matrix=matrix, weights=self.weights[:, rows]), rows))
-        return tuple(pieces)
+            yield replace(self, matrix=matrix, weights=self.weights[:, rows]), rows
 
     @property
     def held(self) -> int:
@@ -215,9 +221,9 @@ class Incidence:
             return np.asarray(table.reshape(-1, cells) @ self._turned_with_ones[:-1]).reshape(stack, classes, -1)
         if self.is_dense:
             return np.asarray(np.matmul(table, self.matrix.transpose(0, 2, 1)))
-        if len(blocks := self.blocks()) > 1:
-            sums = np.empty((self.rows, classes), dtype=np.result_type(table, self.matrix.dtype)).T[None]
-            for block, rows in blocks:
+        if self._is_long:
+            sums = np.empty((1, classes, self.rows), dtype=np.result_type(table, self.matrix.dtype))
+            for block, rows in self._pieces():
                 sums[:, :, rows] = block.scores(table)
             return sums
         if self.is_shared:
@@ -228,8 +234,8 @@ class Incidence:
     def counts(self, mass: Floats) -> Floats:
         """Sum (stack, classes, T) masses into the votes they fall on: (stack, classes, jurors*labels)."""
         stack, classes, rows = mass.shape
-        if len(blocks := self.blocks()) > 1:
-            return np.asarray(sum(block.counts(mass[:, :, part]) for block, part in blocks))
+        if self._is_long:
+            return np.asarray(sum(block.counts(mass[:, :, part]) for block, part in self._pieces()))
         if self.is_dense and self.is_shared:
             return np.asarray(mass.reshape(-1, rows) @ self.matrix[0]).reshape(stack, classes, -1)
         if self.is_dense:

@@ -11,6 +11,7 @@ from jurors.votes.table import Votes
 
 Said: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each says which
 _MOST_ROWS = 50_000
+_PART = 1 << 21  # votes counted at a time: memory stays flat
 _FEW_COLUMNS = 64  # of many jurors most say nothing of an item
 
 
@@ -27,7 +28,11 @@ def counts_said(votes: Votes) -> Said:
         rows = [np.bincount(column.astype(np.int64) + 1, weights, depth + 1)[1:] for column in votes.codes.T]
         return np.array(rows).reshape(width, depth).round().astype(np.int64)
     row, col, code = votes.triples()
-    flat = np.bincount(col.astype(np.int64) * depth + code, None if weights is None else weights[row], width * depth)
+    flat = np.zeros(width * depth)
+    for start in range(0, len(row), _PART):
+        part = slice(start, start + _PART)
+        cell = col[part].astype(np.int64) * depth + code[part]
+        flat += np.bincount(cell, None if weights is None else weights[row[part]], width * depth)
     return flat.reshape(width, depth).round().astype(np.int64)
 
 
