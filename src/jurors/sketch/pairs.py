@@ -147,7 +147,7 @@ class Pairs:
 
     def never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
         """The pairs that never disagreed on at least so many common items: first, second, items."""
-        if self._listed is not None and "_met" not in vars(self):
+        if self._listed is not None:
             return self._listed.never_apart(least)
         same = np.flatnonzero(self.items >= least)
         if self.sketch.tuples.is_dense:

@@ -19,8 +19,8 @@ from jurors.evaluate.panel.expectation import (
 from jurors.evaluate.panel.latent import MODELS, fit_latent
 from jurors.evaluate.panel.moves import sensitivity
 from jurors.evaluate.panel.moves.movable import _Columns
-from jurors.evaluate.panel.moves.sensitivity import Linearised, Singles, _inner, _scale
-from jurors.numbers.arrays import Floats
+from jurors.evaluate.panel.moves.sensitivity import Linearised, _inner, _scale
+from jurors.numbers.arrays import Floats, Singles
 from jurors.sketch.incidence import Incidence
 
 

@@ -12,12 +12,10 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jurors.evaluate.panel.expectation import Parameters, Problem
-from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.arrays import Floats, Integers, Singles
 
-Singles: TypeAlias = NDArray[np.float32]
 _Term: TypeAlias = tuple[Integers, Integers, Floats]  # rows, columns and values of a matrix
 
 

@@ -18,16 +18,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jurors.evaluate.panel.expectation import Parameters, Problem, expect
 from jurors.evaluate.panel.moves.movable import Movable, movable
-from jurors.numbers.arrays import Flags, Integers
+from jurors.numbers.arrays import Flags, Integers, Singles
 
-Singles: TypeAlias = NDArray[np.float32]
 # Of the mean doubt q (1 - q) about a class of an item: classes with a chance of less are left out. It is .0005 of all
 # doubt, and changes standard errors of five real panels by .005 at most in the middle, by .024 at worst; three times
 # as much changes them by .015 and .06.
