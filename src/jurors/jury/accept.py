@@ -62,8 +62,9 @@ def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions
     if not is_files and isinstance(source, (np.ndarray, list, tuple)):
         given = _applicable(options, (*MATRIX_OPTIONS, *CHOOSING), "a matrix")
         about = Reading(**{n: v for n in ("scale", *CHOOSING) if (v := given.pop(n, None)) is not None})
-        votes = replace(Votes.from_matrix(source, **given, scale=None), labels_told=given.get("labels") is not None)
-        told = replace(about, labels=given.get("labels"))
+        votes, told = Votes.from_matrix(source, **given, scale=None), about
+        if (labels := given.get("labels")) is not None:
+            votes, told = replace(votes, labels_told=True), replace(about, labels=labels)
         return heard_once(scaled(rewritten(chosen_votes(votes, about), about), told), about)
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
         options = _applicable(options, names_of(TableOptions), "a dataframe")

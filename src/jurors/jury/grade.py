@@ -93,17 +93,17 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     with nullcontext() if is_small else one_thread():
         result = METHODS[name](sketch, request)
     calibration = Calibration(asked.errors, asked.reference, gold)
-    result = _by_voice(changed(result, exam=asked.exam, sketch=sketch, calibration=calibration), counted)
+    result = _by_voice(result, counted, exam=asked.exam, sketch=sketch, calibration=calibration)
     if gold is not None and result.partition is not None:
         result = _tested(result, name, gold, asked)
     return _with_standing(result)
 
 
-def _by_voice(result: Evaluation, counted: Counted) -> Evaluation:
-    """One judge asked several times is one voice, by any method; with the alarms of voices and votes."""
+def _by_voice(result: Evaluation, counted: Counted, **changes: Any) -> Evaluation:
+    """One judge asked several times is one voice, by any method; with the alarms of voices and votes, and changes."""
     groups = same_voices(counted.sketch)
     voices = joined(result.voices, groups)
-    return changed(result, voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices))
+    return changed(result, voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices), **changes)
 
 
 def _all_alarms(

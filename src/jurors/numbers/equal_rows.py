@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jurors.numbers.arrays import Codes, Integers
 
@@ -89,8 +92,18 @@ def _binary(codes: Codes) -> Integers:
     return keys
 
 
-def _unpacked(packed: np.ndarray[tuple[int], np.dtype[np.uint8]], rows: int, width: int) -> Codes | Integers:
+@cache
+def _rows_of_bytes(width: int) -> NDArray[np.unsignedinteger[Any]]:
+    """What a byte holds, where it holds whole rows of so many bits: a byte each, one behind the other as one number."""
+    first = np.arange(8 - width, -1, -width)
+    numbers = (np.arange(256)[:, None] >> first & ((1 << width) - 1)).astype(np.uint8)
+    return numbers.view(f"u{len(first)}").ravel()
+
+
+def _unpacked(packed: NDArray[np.uint8], rows: int, width: int) -> NDArray[np.unsignedinteger[Any]]:
     """The numbers of rows of so many bits. Of every eight rows the k-th begins at the same bit of as many bytes."""
+    if 8 % width == 0:
+        return _rows_of_bytes(width).take(packed).view(np.uint8)[:rows]
     eights = -(-rows // 8)
     filled = np.zeros(eights * width + 4, dtype=np.uint8)
     filled[: len(packed)] = packed

@@ -27,8 +27,14 @@ def long_step(start: Floats, once: Floats, twice: Floats, longest: float = math.
     [3.0]
     """
     step = once - start
-    bend = twice - once - step
-    moved, bent = np.einsum("...p,...p->...", step, step), np.einsum("...p,...p->...", bend, bend)
-    size = np.sqrt(np.divide(moved, bent, out=np.ones_like(moved), where=bent > 0))
+    ahead = twice - once
+    ahead -= step  # how the way bends
+    moved, bent = np.vecdot(step, step), np.vecdot(ahead, ahead)
+    size = np.sqrt(moved / np.where(bent > 0, bent, np.inf))
     a = np.minimum(np.maximum(size, 1.0), longest)[..., None]
-    return np.asarray(start + 2.0 * a * step + a * a * bend)
+    ahead *= a
+    step *= 2.0
+    ahead += step
+    ahead *= a
+    ahead += start
+    return np.asarray(ahead)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,8 +136,10 @@ class Incidence:
     @cached_property
     def vote_shares(self) -> Floats:
         """Of each tuple's votes the share of each label (stack, R, T), with one vote spread over all."""
-        cell = np.tile(np.eye(self.labels, dtype=self.matrix.dtype), self.jurors)[None]
-        votes = np.ascontiguousarray(self.scores(np.broadcast_to(cell, (self.stack, *cell.shape[1:]))))  # exact
+        cell = _labels_of_cells(self.jurors, self.labels).astype(self.matrix.dtype, copy=False)
+        if self.stack > 1:
+            cell = np.broadcast_to(cell, (self.stack, *cell.shape[1:]))
+        votes = np.ascontiguousarray(self.scores(cell))  # exact
         shares = votes + np.array(1.0 / self.labels, dtype=votes.dtype)
         shares /= np.matmul(np.ones(self.labels, dtype=shares.dtype), shares)[:, None]
         return shares
@@ -148,10 +150,11 @@ class Incidence:
         return self.matrix.T
 
     @cached_property
-    def _turned_with_ones(self) -> Floats:
-        """The same of dense votes that all panels share, and a last row of ones."""
-        turned = np.ones((self.matrix.shape[2] + 1, self.rows), dtype=self.matrix.dtype)
-        turned[:-1] = self.matrix[0].T
+    def turned_with_ones(self) -> Floats:
+        """The votes of a dense panel by cell, and a last row of ones; a stack of them where panels differ in votes."""
+        votes = self.matrix[0] if self.is_shared else self.matrix
+        turned = np.ones((*votes.shape[:-2], votes.shape[-1] + 1, self.rows), dtype=votes.dtype)
+        turned[..., :-1, :] = votes.swapaxes(-1, -2)
         return turned
 
     @cached_property
@@ -218,7 +221,7 @@ class Incidence:
         """
         stack, classes, cells = table.shape
         if self.is_dense and self.is_shared:  # one product for all panels is four times as fast as one for each
-            return np.asarray(table.reshape(-1, cells) @ self._turned_with_ones[:-1]).reshape(stack, classes, -1)
+            return np.asarray(table.reshape(-1, cells) @ self.turned_with_ones[:-1]).reshape(stack, classes, -1)
         if self.is_dense:
             return np.asarray(np.matmul(table, self.matrix.transpose(0, 2, 1)))
         if self._is_long:
@@ -250,9 +253,15 @@ class Incidence:
         """Sum (stack, classes, T) masses over tuples, (stack, classes), and into the votes, as `counts` does."""
         stack, classes, rows = mass.shape
         if self.is_dense and self.is_shared:  # one product for both
-            both = (mass.reshape(-1, rows) @ self._turned_with_ones.T).reshape(stack, classes, -1)
+            both = (mass.reshape(-1, rows) @ self.turned_with_ones.T).reshape(stack, classes, -1)
             return both[:, :, -1], both[:, :, :-1]
         return np.matmul(mass, np.ones((rows, 1), dtype=mass.dtype))[:, :, 0], self.counts(mass)
+
+
+@cache
+def _labels_of_cells(jurors: int, labels: int) -> Floats:
+    """(1, R, jurors*labels): a one where a cell says the label."""
+    return np.tile(np.eye(labels), jurors)[None]
 
 
 def is_best_dense(cells: int, votes: int) -> bool:

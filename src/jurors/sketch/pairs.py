@@ -149,24 +149,33 @@ class Pairs:
         """The pairs that never disagreed on at least so many common items: first, second, items."""
         if self._listed is not None:
             return self._listed.never_apart(least)
-        same = np.flatnonzero(self.items >= least)
         if self.sketch.tuples.is_dense:
-            same = same[self._never_apart(self.first[same], self.second[same])]
-        else:
-            same = same[self.items[same] - self.agreed[same] < 0.5]
+            return self._never_apart(least)
+        same = np.flatnonzero(self.items >= least)
+        same = same[self.items[same] - self.agreed[same] < 0.5]
         return self.first[same], self.second[same], self.items[same]
 
-    def _never_apart(self, first: Integers, second: Integers) -> Integers:
-        """Which of these pairs never disagreed: after a few tuples hardly any are left to look at."""
+    def _never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
+        """The same of dense votes: after a few tuples hardly a pair is left to look at, and none to count items of."""
         codes = self.sketch.tuples.codes[self.sketch.counts > 0]
-        left: Integers = np.arange(len(first))
-        for start in range(0, len(codes), _GLANCE):
-            part = codes[start : start + _GLANCE]
-            one, other = part[:, first[left]], part[:, second[left]]
-            left = left[~((one != other) & (one >= 0) & (other >= 0)).any(axis=0)]
-            if not len(left):
-                break
-        return left
+        first, second = np.nonzero(np.tri(len(self.sketch.jurors), k=-1, dtype=bool).T)
+        if not len(first):
+            return first, second, np.zeros(0)
+        start = 0
+        while start < len(codes):
+            part = codes[start : start + max(1, min(_GLANCE, _BLOCK_CELLS // len(first)))]
+            one, other = part[:, first], part[:, second]
+            left = ~((one != other) & (one >= 0) & (other >= 0)).any(axis=0)
+            first, second = first[left], second[left]
+            if not len(first):
+                return first, second, np.zeros(0)
+            start += len(part)
+        width = len(self.sketch.jurors)
+        items = np.zeros(width * width)
+        items[self.first * width + self.second] = self.items
+        met = items[first * width + second]
+        kept = met >= max(least, 1.0)
+        return first[kept], second[kept], met[kept]
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""

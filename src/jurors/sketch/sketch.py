@@ -338,5 +338,5 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     own = None if votes.repeats is None else votes.repeats.counted(inverse)
     tuples = replace(votes, rows=len(distinct), items=None, counts=sizes, repeats=own, _dense=distinct, _sparse=None)
     if weights is None:  # nobody can tell later whether these are counts of rows
-        tuples = with_findings(tuples, list(repeated_rows(tuples)))
+        tuples = with_findings(tuples, list(repeated_rows(tuples, distinct=True)))
     return Sketch(tuples), inverse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from scipy.sparse import csr_array
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from jurors.evaluate.fit import Later
 from jurors.evaluate.panel import model_choice
-from jurors.evaluate.panel.expectation import _improve, first_parameters, pose
+from jurors.evaluate.panel.expectation import first_parameters, improve, pose
 from jurors.evaluate.panel.hidden_votes import hide
 from jurors.evaluate.panel.latent import MODELS, fit_latent, juror_scores
 from jurors.evaluate.panel.model_choice import (
@@ -189,14 +191,14 @@ def test_tuples_left_alone_count_as_if_they_were_worked_out_again(model: str, sp
     end, others = _End(problem, at, 0, True), rows[rows % 3 > 0]
     beside = end.beside(np.where(np.isin(rows, others), data.weights, 0.0))
     part = replace(pose(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, beside=beside)
-    whole, pieces = (_improve(problem, at)[0].flat for problem in (problem, part))
+    whole, pieces = (improve(problem, at)[0].flat for problem in (problem, part))
     assert pieces == pytest.approx(whole, abs=1e-4 if sparse else 1e-9)
 
 
 def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     data = panel(6, items=900, jurors=7, sparse=True)
     fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
-    starts = fitter.all(data, MODELS, {})
+    starts = fitter.all(data, MODELS)
     monkeypatch.setattr(model_choice, "_PLENTY", 0)
     whole = model_choice._compare(data, starts, fitter)
     monkeypatch.setattr(model_choice, "_SHOWN", data.held // 3)
@@ -220,7 +222,7 @@ def test_a_part_of_the_hidden_votes_settles_what_is_clear_and_nothing_else(monke
 
     data = panel(6, items=900, jurors=7, sparse=True)
     fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
-    starts = fitter.all(data, MODELS, {})
+    starts = fitter.all(data, MODELS)
     monkeypatch.setattr(model_choice, "_PLENTY", 0)
     monkeypatch.setattr(model_choice, "_GLIMPSE", data.held // 4)
     touched = []
@@ -255,7 +257,7 @@ def test_a_sparse_panel_is_fitted_with_the_models_it_is_given(models: tuple[str,
 def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     data = panel(5, items=120, sparse=True)
     fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
-    starts = fitter.all(data, ["confusion"], {})
+    starts = fitter.all(data, ["confusion"])
     compare, tolerances = model_choice._compare, []
 
     def watched(data: Incidence, ends: dict[str, _End], fitter: model_choice._Fitter) -> _Contest:
@@ -278,3 +280,18 @@ def test_without_a_vote_the_simplest_model_is_taken() -> None:
     choice = choose_latent(nothing)
     assert choice.chosen == "one_coin"
     assert list(choice.fits) == list(choice.weights) == ["one_coin"]
+
+
+def test_a_model_is_told_once_and_only_when_somebody_looks() -> None:
+    told: list[str] = []
+
+    def tell(name: str) -> str:
+        told.append(name)
+        return name
+
+    later = Later({name: partial(tell, name) for name in ("one", "other")})
+    assert "one" in later
+    assert "third" not in later
+    assert (len(later), told) == (2, [])
+    assert [later["one"], later["one"], *later] == ["one", "one", "one", "other"]
+    assert told == ["one"]

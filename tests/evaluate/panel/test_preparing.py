@@ -10,7 +10,7 @@ from panels import simulate
 from simulated_juries import as_sparse
 
 from jurors import Sketch, Votes
-from jurors.evaluate.panel import panel
+from jurors.evaluate.panel import islands, panel
 from jurors.evaluate.panel.coupled import _PSEUDO, _scores, couple
 from jurors.evaluate.panel.islands import juror_groups, part_of, too_few_voices
 from jurors.evaluate.panel.latent import LatentFit, fit_latent
@@ -141,6 +141,20 @@ def test_voices_are_told_apart_by_what_they_say_on_enough_items() -> None:
     short = {("A", "A", None): 9, ("B", "B", "A"): 2, ("B", None, "B"): 20}
     met = too_few_voices(Sketch.from_counts(short, jurors="ijk", labels=("A", "B")))
     assert met is None  # eleven items in common are too few to be one voice
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_three_voices_are_seen_at_a_glance_or_one_by_one(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy, an opposite or a juror of one word among the first three is never overlooked."""
+    codes = simulate(60, 4, seed=seed).votes
+    for told in ((0, codes[:, 1]), (1, 1 - codes[:, 2]), (2, np.zeros(60, dtype=np.int64)), (3, codes[:, 3])):
+        codes_now = codes.copy()
+        codes_now[:, told[0]] = told[1]
+        for sketch in (sketch_of(codes_now), sketch_of(codes_now[:, :3])):
+            glance = too_few_voices(sketch)
+            with monkeypatch.context() as patched:
+                patched.setattr(islands, "_differ", lambda _: False)
+                assert too_few_voices(sketch) == glance
 
 
 def test_repeats_are_confirmed_by_disagreeing_less_with_each_other() -> None:

@@ -8,7 +8,7 @@ from panels import simulate
 from strategies import examples
 
 from jurors import Sketch, Votes
-from jurors.evaluate.together.residual import explaining_groups, residual_test
+from jurors.evaluate.together.residual import can_explain, explaining_groups, residual_test
 from jurors.numbers.arrays import Integers
 from jurors.sketch.pairs import Pairs
 
@@ -41,6 +41,18 @@ def test_a_copying_pair_is_named_and_explains_everything() -> None:
     rest = residual_test(Pairs(sketch), [(2, 5)])
     assert rest is not None
     assert not rest.is_significant
+
+
+def test_four_jurors_have_no_room_for_a_group() -> None:
+    """So that nobody looks for one: two of four are no minority."""
+    codes = codes_of(3, copies=((0, 1),))
+    four = Pairs(sketch_of(codes[:, :4]))
+    test = residual_test(four)
+    assert test is not None
+    assert test.is_significant
+    assert not can_explain(4)
+    assert explaining_groups(four, test) == []
+    assert can_explain(5)
 
 
 def test_two_groups_are_told_apart_in_the_jurors_order() -> None:

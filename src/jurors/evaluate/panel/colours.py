@@ -19,6 +19,8 @@ from jurors.sketch.incidence import Incidence
 Words: TypeAlias = NDArray[np.uint64]
 Ranks: TypeAlias = tuple[Integers, Integers]  #: of jurors, and of tuples
 _ROUNDS = 3
+_GOLDEN, _FIRST = np.uint64(0x9E3779B97F4A7C15), np.uint64(30)  # the constants of splitmix64
+_TURNS = tuple((np.uint64(s), np.uint64(f)) for s, f in ((27, 0xBF58476D1CE4E5B9), (31, 0x94D049BB133111EB)))
 
 
 def colour_ranks(data: Incidence) -> Ranks:
@@ -41,14 +43,14 @@ def colour_ranks(data: Incidence) -> Ranks:
     side += row
     items = data.weights[0].astype(np.uint64)
     heads = np.bincount(side, minlength=data.rows * data.labels).astype(np.uint64).reshape(data.labels, -1)
-    jurors, labels, tuples = np.zeros(data.jurors, dtype=np.uint64), np.zeros(data.labels, dtype=np.uint64), items
-    for k in range(_ROUNDS):
-        # At first all jurors are alike, and a sum over those on a side is their number times the one word.
-        sides = heads * _mixed(jurors[:1]) if not k else _sums(side, _mixed(jurors)[juror], heads.size)
-        sides = sides.reshape(heads.shape) + labels[:, None]
-        tuples = _mixed(_mixed(sides).sum(axis=0) + items)
+    sides = heads * _ALIKE  # at first all jurors are alike, and all labels: a sum over those on a side is their number
+    for last in range(_ROUNDS - 1, -1, -1):
+        tuples = _mixed(np.add.reduce(_mixed(sides), axis=0) + items)
         words = items * _mixed(sides + tuples)
-        jurors, labels = _sums(juror, words.ravel()[side], data.jurors), _mixed((heads * words).sum(axis=1))
+        jurors = _sums(juror, words.ravel()[side], data.jurors)
+        if last:
+            mixed = _mixed(np.concatenate([jurors, np.add.reduce(heads * words, axis=1)]))
+            sides = _sums(side, mixed[juror], heads.size).reshape(heads.shape) + mixed[data.jurors :, None]
     return _ranks(jurors), _ranks(tuples)
 
 
@@ -60,12 +62,12 @@ def _entries(data: Incidence) -> tuple[Integers, Integers]:
 
 def _mixed(words: Words) -> Words:
     """Spread every bit over all of them (splitmix64)."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    high = words >> np.uint64(30)  # in place from here on: new memory takes longer than what is done in it
-    for shift, factor in ((27, 0xBF58476D1CE4E5B9), (31, 0x94D049BB133111EB)):
+    words = words + _GOLDEN
+    high = words >> _FIRST  # in place from here on: new memory takes longer than what is done in it
+    for shift, factor in _TURNS:
         words ^= high
-        words *= np.uint64(factor)
-        np.right_shift(words, np.uint64(shift), out=high)
+        words *= factor
+        np.right_shift(words, shift, out=high)
     words ^= high
     return words
 
@@ -74,6 +76,9 @@ def _sums(place: Integers, words: Words, size: int) -> Words:
     total = np.zeros(size, dtype=np.uint64)
     np.add.at(total, place, words)
     return total
+
+
+_ALIKE = _mixed(np.zeros(1, dtype=np.uint64))
 
 
 def _ranks(words: Words) -> Integers:

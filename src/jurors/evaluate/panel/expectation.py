@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jurors.evaluate.panel.few_parameters import FewParameters, are_few
 from jurors.numbers.arrays import Floats
 from jurors.numbers.squarem import long_step
 from jurors.sketch.incidence import Incidence
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
 _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _ROUNDING = {4: 3e-8, 8: 4e-15}  # of the height, by the size of a number: what is gained below may be rounding
+_FAR = 60.0  # logarithms that a long step may reach
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
 ROUGH = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
@@ -103,6 +107,20 @@ class Problem:
     beside: tuple[Floats, Floats] | None = None  # items and votes by class, (stack, classes[, cells]), that stay as is
 
     @cached_property
+    def steps(self) -> FewParameters | AnyParameters:
+        """How to take EM steps: quickly, where parameters are few."""
+        return self.few((self.model,)) if self.has_few else AnyParameters(self)
+
+    @property
+    def has_few(self) -> bool:
+        """Whether it has few parameters."""
+        return self.model != "strata" and self.beside is None and are_few(self.data)
+
+    def few(self, models: tuple[str, ...]) -> FewParameters:
+        """The steps of these models of few parameters, side by side."""
+        return FewParameters.of(self.data, models, self.pseudo, self.items, self.known)
+
+    @cached_property
     def weight_of_prior(self) -> Floats:
         """Pseudo-items and pseudo-votes in the order of Parameters.flat; with strata, ones for h ~ Beta(2, 2)."""
         stack, strata = len(self.pseudo), self.model == "strata"
@@ -118,7 +136,7 @@ def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = 
     The habit row has as many, but spread as the juror's own votes are: by habit everyone votes as always.
     """
     labels = data.labels
-    pseudo = np.tile(strength / labels + strength * np.eye(labels), data.jurors)[None]
+    pseudo = _pseudo_votes(data.jurors, labels, strength)
     if model == "strata":
         cast = data.counts(data.weights[:, None, :]).reshape(data.stack, 1, data.jurors, labels) + 2.0 / labels
         habit = 2.0 * strength * cast / cast.sum(axis=3, keepdims=True)
@@ -126,6 +144,11 @@ def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = 
         pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
     pseudo = pseudo.astype(data.matrix.dtype, copy=False)
     return Problem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
+
+
+@cache
+def _pseudo_votes(jurors: int, labels: int, strength: float) -> Floats:
+    return np.tile(strength / labels + strength * np.eye(labels), jurors)[None]
 
 
 def _log_key(gold: ArrayLike | None, model: str) -> Floats | None:
@@ -177,8 +200,7 @@ def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None)
     return score, top, np.matmul(prior[:, None].astype(score.dtype, copy=False), score)[:, 0]
 
 
-@_QUIET
-def _improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
+def improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
     """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
     table, prior = class_table(at), np.exp(at.prior)
     parts = [_tally(problem, block, rows, table, prior) for block, rows in problem.blocks]
@@ -270,14 +292,39 @@ def _spread_evenly(counts: Floats, labels: int) -> Floats:
     return even
 
 
-def _normalise(at: Parameters) -> Parameters:
-    """Bring extrapolated logarithms back to probabilities that add up to one."""
-    out = at.at(np.minimum(np.maximum(at.flat, -60.0), 60.0))
-    table = out.table.reshape(len(at.flat), -1, at.jurors, at.labels)  # views: the subtractions change ``out``
-    table -= np.log(np.matmul(np.exp(table), _ones(at.labels, table.dtype)))
-    prior = out.prior
-    prior -= np.log(np.add.reduce(np.exp(prior), axis=1, keepdims=True))
-    return out
+@dataclass(frozen=True)
+class AnyParameters:
+    """EM steps of any problem, on Parameters.flat."""
+
+    problem: Problem
+
+    @property
+    def data(self) -> Incidence:
+        """The votes."""
+        return self.problem.data
+
+    def improve(self, flat: Floats) -> tuple[Floats, Floats]:
+        """One step, and the objective before it."""
+        once, height = improve(self.problem, self._at(flat))
+        return once.flat, height
+
+    def normalise(self, flat: Floats) -> Floats:
+        """Bring extrapolated logarithms back to probabilities that add up to one, in place."""
+        out = self._at(flat)
+        table = out.table.reshape(len(flat), -1, out.jurors, out.labels)  # views: the subtractions change ``out``
+        table -= np.log(np.matmul(np.exp(table), _ones(out.labels, table.dtype)))
+        prior = out.prior
+        prior -= np.log(np.add.reduce(np.exp(prior), axis=1, keepdims=True))
+        return flat
+
+    def enter(self, flat: Floats) -> Floats:
+        """Parameters as they are stepped on: the same."""
+        return flat
+
+    leave = enter
+
+    def _at(self, flat: Floats) -> Parameters:
+        return Parameters(flat, self.data.jurors, self.data.labels)
 
 
 def ascend(
@@ -288,37 +335,80 @@ def ascend(
     On a plateau plain steps gain next to nothing for long; long ones show that it goes on. A `relative` tolerance is a
     share of the height at the start, of the panel that is lowest there.
     """
-    end, steps, converged, _ = _ascend(problem, at, tolerance, limit, relative=relative)
-    return end, steps, converged
+    steps = problem.steps
+    there, taken, converged, _ = _ascend(steps, steps.enter(at.flat), tolerance, limit, relative=relative)
+    return at.at(steps.leave(there)), taken, converged
 
 
+def ascend_all(
+    problems: Sequence[Problem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
+) -> list[tuple[Parameters, int, bool]]:
+    """The same of several models of the same votes, from the votes' shares if no start is given.
+
+    The tolerance is per parameter. Where a step takes as long as its calls, models go up in one sweep.
+    """
+    few = [k for k, problem in enumerate(problems) if problem.has_few and problem.data.is_shared]
+    begin = None if starts is None else [starts[k] for k in few]
+    together = _ascend_together([problems[k] for k in few], begin, tolerance, limit) if few else ()
+    ends = dict(zip(few, together, strict=True))
+    for k, problem in enumerate(problems):
+        if k not in ends:
+            at = first_parameters(problem) if starts is None else starts[k]
+            ends[k] = ascend(problem, at, tolerance * at.flat.shape[1], limit)
+    return [ends[k] for k in range(len(problems))]
+
+
+def _ascend_together(
+    problems: Sequence[Problem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
+) -> list[tuple[Parameters, int, bool]]:
+    first, data = problems[0], problems[0].data
+    steps = first.few(tuple(problem.model for problem in problems))
+    if starts is None:
+        here = steps.first(_first_mass(first))
+    else:
+        here = steps.enter(np.concatenate([at.flat for at in starts]))
+    there, taken, converged, _ = _ascend(steps, here, tolerance * here.shape[1], limit)
+    flats = steps.leave(there).reshape(len(problems), -1, here.shape[1])
+    return [(Parameters(flat, data.jurors, data.labels), taken, converged) for flat in flats]
+
+
+@_QUIET
 def _ascend(
-    problem: Problem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False, enough: float = np.inf
-) -> tuple[Parameters, int, bool, Floats]:
+    steps: FewParameters | AnyParameters,
+    here: Floats,
+    tolerance: float,
+    limit: int,
+    *,
+    relative: bool = False,
+    enough: float = np.inf,
+) -> tuple[Floats, int, bool, Floats]:
     """The same, with what every panel has gained at least; a gain that is `enough` in all of them ends it, too."""
-    twice, floor = at, np.full(problem.data.stack, -np.inf)
-    before, first, steps = floor, np.zeros_like(floor), 0
-    while steps < limit:
-        once, start = _improve(problem, at)
-        if not steps:
+    size, is_single = steps.data.stack, here.dtype == np.float32
+    twice, floor = here, np.full(size, -np.inf)
+    before, first, taken = floor, np.zeros(size), 0
+    while taken < limit:
+        once, start = steps.improve(here)
+        if not taken:
             first = start
             height = float(np.abs(start).max())
-            tolerance = max(tolerance * (height if relative else 1.0), _ROUNDING[at.flat.dtype.itemsize] * height)
-        steps += 2
+            tolerance = max(tolerance * (height if relative else 1.0), _ROUNDING[here.dtype.itemsize] * height)
+        taken += 2
         fallen = start < floor
-        if fallen.any():  # the long step overshot: go back to the plain one there
-            at = at.at(np.where(fallen[:, None], twice.flat, at.flat))
-            once, start = _improve(problem, at)
-            steps += 1
+        if np.count_nonzero(fallen):  # the long step overshot: go back to the plain one there
+            here = np.where(fallen[:, None], twice, here)
+            once, start = steps.improve(here)
+            taken += 1
         # With the plain steps before it; in single precision, of large sparse panels, what the long one gained itself.
-        by_long_step = start - (before if at.flat.dtype == np.float64 else floor)
-        twice, floor = _improve(problem, once)
-        is_flat = bool((floor - start <= tolerance).all() and (by_long_step <= _LONG_GAIN * tolerance).all())
-        if is_flat or (floor - first > enough).all():
-            return twice, steps, is_flat, floor - first
+        by_long_step = start - (floor if is_single else before)
+        twice, floor = steps.improve(once)
+        settled = (floor - start <= tolerance) & (by_long_step <= _LONG_GAIN * tolerance)
+        is_flat = bool(np.count_nonzero(settled) == size)
+        if is_flat or (enough < np.inf and np.count_nonzero(floor - first > enough) == size):
+            return twice, taken, is_flat, floor - first
         before = start
-        at = _normalise(at.at(long_step(at.flat, once.flat, twice.flat, _LONGEST)))
-    return twice, steps, False, floor - first
+        ahead = long_step(here, once, twice, _LONGEST)
+        here = steps.normalise(np.minimum(np.maximum(ahead, -_FAR, out=ahead), _FAR, out=ahead))
+    return twice, taken, False, floor - first
 
 
 def climb(
@@ -331,11 +421,11 @@ def climb(
     if steps >= limit:
         return at, steps, False
     loose, worth = replace(problem, tied=False), 0.5 * _chi_square(problem.data.labels - 1)
-    trial, more, _, gain = _ascend(loose, at, 0.0, _TRIAL, enough=worth)
+    trial, more, _, gain = _ascend(AnyParameters(loose), at.flat, 0.0, _TRIAL, enough=worth)
     steps += more
     insist = gain > worth
     ends, converged = at.flat, True
-    for which, start, kind in ((~insist, at, problem), (insist, trial, loose)):
+    for which, start, kind in ((~insist, at, problem), (insist, at.at(trial), loose)):
         if which.any():
             end, more, settled = ascend(kind, start, tolerance, max(limit - steps, 2))
             ends = np.where(which[:, None], end.flat, ends)
@@ -357,6 +447,12 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
 
     With strata, the items without a clear majority are the harder ones.
     """
+    mass = _first_mass(problem, labels)
+    return _maximise(problem, mass.sum(axis=2, dtype=np.float64) + problem.items, problem.data.counts(mass), None)
+
+
+def _first_mass(problem: Problem, labels: Floats | None = None) -> Floats:
+    """Items by class and tuple (stack, classes, T), to begin with."""
     data = problem.data
     shares = (data.vote_shares if labels is None else labels).astype(data.matrix.dtype, copy=False)
     if problem.model == "strata":
@@ -367,5 +463,4 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
     if problem.known is not None:
         shares = shares * np.exp(problem.known)
         shares = shares / shares.sum(axis=1, keepdims=True)
-    shares = shares * data.weights[:, None, :].astype(shares.dtype, copy=False)
-    return _maximise(problem, shares.sum(axis=2, dtype=np.float64) + problem.items, data.counts(shares), None)
+    return np.asarray(shares * data.weights[:, None, :].astype(shares.dtype, copy=False))

@@ -59,7 +59,7 @@ def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
     """Deal each tuple's items out to the groups as evenly as possible: (group, tuple, items) of the filled hands."""
     each = np.floor(weights / FOLDS)
     turn = (np.arange(FOLDS)[:, None] - rank) % FOLDS  # leftovers start at another group each time
-    hands = each + np.clip(weights - FOLDS * each - turn, 0.0, 1.0)
+    hands = each + np.minimum(np.maximum(weights - FOLDS * each - turn, 0.0), 1.0)
     group, row = np.nonzero(hands)
     return group, row, hands[group, row]
 
@@ -79,13 +79,16 @@ def hide(
     row = some[row]
     if data.is_dense:
         masks = _Masks(data, jurors, (np.arange(folds)[:, None] - group) % FOLDS, row)
-        folded = masks.folded(items) if fold_equal and items.mean() >= _CROWDED else None
-        seen, weights = None, np.broadcast_to(items, (folds, len(items)))
-        matrix, (panel, place, cell) = None, masks.hidden()
-        if folded is not None:
+        panel, place, cell = masks.hidden()
+        if fold_equal and items.mean() >= _CROWDED and (folded := masks.folded(items)) is not None:
             matrix, weights, seen = folded
-        visible = replace(data, matrix=masks.visible() if matrix is None else matrix, weights=weights)
-        return visible, Hidden(panel, place, place if seen is None else seen[panel, place], cell, items), row
+            return (
+                replace(data, matrix=matrix, weights=weights),
+                Hidden(panel, place, seen[panel, place], cell, items),
+                row,
+            )
+        visible = replace(data, matrix=masks.visible(), weights=np.broadcast_to(items, (folds, len(items))))
+        return visible, Hidden(panel, place, place, cell, items), row
     matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
     visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (folds, len(items))))
     return visible, Hidden(panel, place, place, cell, items), row
@@ -134,8 +137,11 @@ class _Masks:
         if len(first) >= len(self.row):
             return None
         place = inverse[np.cumsum(used)[under] - 1]
-        weights = np.stack([np.bincount(each, items, len(first)).astype(np.float64) for each in place])
-        return votes[first][None].astype(self.data.matrix.dtype), weights, place
+        cell = place + np.arange(len(place))[:, None] * len(first)
+        shares: Floats = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(
+            np.float64
+        )
+        return votes[first][None].astype(self.data.matrix.dtype), shares.reshape(len(place), -1), place
 
 
 def _distinct(votes: Flags) -> tuple[Integers, Integers]:

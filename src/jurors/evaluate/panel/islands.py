@@ -41,6 +41,8 @@ def too_few_voices(sketch: Sketch) -> Voices | None:
     >>> too_few_voices(Sketch.from_counts({"AABA": 9, "BBAB": 8, "AAAA": 5}, jurors=("ann", "bob", "cy", "di")))
     Voices(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2, met=(22, 22), votes=())
     """
+    if _differ(sketch):
+        return None
     row, col, code = sketch.tuples.triples()
     met = sketch.counts[row] > 0
     row, col, code = row[met], col[met], code[met]
@@ -74,6 +76,17 @@ def too_few_voices(sketch: Sketch) -> Voices | None:
             return None
     on = (*same.values(), *opposite.values())
     return Voices(tuple(same), tuple(opposite), tuple(constant), len(voices), on, tuple(constant.values()))
+
+
+def _differ(sketch: Sketch) -> bool:
+    """Whether a glance at the first three jurors shows that they are voices of their own, as is nearly always so."""
+    if not sketch.tuples.is_dense or len(sketch.jurors) < FEWEST_VOICES:
+        return False
+    codes = sketch.tuples.codes[sketch.counts > 0, :FEWEST_VOICES]
+    if not len(codes) or codes.min() < 0:
+        return False
+    same = codes == codes[:, [1, 2, 0]]
+    return bool((same.any(axis=0) & ~same.all(axis=0) & (codes != codes[0]).any(axis=0)).all())
 
 
 def juror_groups(sketch: Sketch) -> Integers:

@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jurors.evaluate.fit import Later
 from jurors.evaluate.panel.colours import Ranks, colour_ranks
 from jurors.evaluate.panel.expectation import (
     ROUGH,
     Parameters,
     Problem,
-    ascend,
+    ascend_all,
     climb,
     expect,
     first_parameters,
@@ -32,7 +33,7 @@ from jurors.evaluate.panel.expectation import (
 )
 from jurors.evaluate.panel.hidden_votes import FOLDS, LARGE, Hidden, hide, hide_some, sample
 from jurors.evaluate.panel.latent import MODELS, LatentFit, describe, fit_latent
-from jurors.numbers.arrays import Floats
+from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
 from jurors.stages import doing
 
@@ -70,7 +71,7 @@ class ModelChoice:
     breadth: float  #: gain by strata over jurors, as a normal deviate; NaN where strata were not tried
     weights: dict[str, float]  #: what each model weighs in ``fit``, adding up to one
     chosen: str  #: the simplest model within one standard error of the best
-    fits: dict[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the chosen model only
+    fits: Mapping[str, LatentFit] = field(repr=False)  #: to all votes; on a large panel of the chosen model only
     fit: LatentFit = field(repr=False)  #: the fits averaged by the weights; named after the chosen model
 
 
@@ -122,7 +123,9 @@ class _Contest:
         gap = self.by_tuple - self.by_tuple[best]
         return np.asarray(np.sqrt(np.square(gap - (gap @ self.items / self.items.sum())[:, None]) @ self.items))
 
-    def settle(self, fit: Callable[[str, dict[str, float]], dict[str, LatentFit]], worth: float = 1.0) -> ModelChoice:
+    def settle(
+        self, fit: Callable[[str, dict[str, float]], Mapping[str, LatentFit]], worth: float = 1.0
+    ) -> ModelChoice:
         """Choose, fit the models that are given weight, and average; a gain below ``worth`` in all is no gain."""
         totals = self.by_tuple @ self.items
         breadth = self.breadth()
@@ -187,17 +190,22 @@ class _Fitter:
     tolerance: float
     limit: int
 
-    def all(self, data: Incidence, models: Sequence[str], loose: Mapping[str, float]) -> dict[str, _End]:
-        """Fit each model, some with a looser tolerance; strata begin from the labels of confusion matrices."""
-        ends: dict[str, _End] = {}
-        for model in models:
-            doing(f"fitting {_NAMES[model]}")
-            problem = pose(data, model, self.strength, self.gold)
-            simpler = ends.get("confusion") if model == "strata" else None
-            at = first_parameters(problem, None if simpler is None else simpler.expected[0])
-            times = loose.get(model, 1.0)
-            tolerance = times * self.tolerance * at.flat.shape[1]
-            ends[model] = _End(problem, *climb(problem, at, tolerance, self.limit, rough=ROUGH / times))
+    def all(
+        self, data: Incidence, models: Sequence[str], *, loose: float = 1.0, strata: float = 1.0
+    ) -> dict[str, _End]:
+        """Fit each model so much more loosely, and strata by another factor; they begin from confusion's labels."""
+        plain = [model for model in models if model != "strata"]
+        if plain:
+            doing(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
+        problems = [pose(data, model, self.strength, self.gold) for model in plain]
+        fitted = ascend_all(problems, None, loose * self.tolerance, self.limit)
+        ends = {model: _End(problem, *end) for model, problem, end in zip(plain, problems, fitted, strict=True)}
+        if "strata" in models:
+            doing(f"fitting {_NAMES['strata']}")
+            problem = pose(data, "strata", self.strength, self.gold)
+            at = first_parameters(problem, ends["confusion"].expected[0] if "confusion" in ends else None)
+            tolerance = loose * strata * self.tolerance * at.flat.shape[1]
+            ends["strata"] = _End(problem, *climb(problem, at, tolerance, self.limit, rough=ROUGH / (loose * strata)))
         return ends
 
     def begin(self, data: Incidence, model: str, richer: _End) -> _End:
@@ -253,8 +261,9 @@ def choose_latent(
     doing("choosing the model")
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
     fitter = _Fitter(key, strength, tolerance, max_iterations)
-    models = _identifiable(models, data.jurors, data.labels, data.votes)
-    if len(models) == 1 or not data.votes:
+    votes = data.votes
+    models = _identifiable(models, data.jurors, data.labels, votes)
+    if len(models) == 1 or not votes:
         only = {models[0]: fitter.finish(data, models[0], None)}
         contest = _Contest(models[:1], np.zeros((1, 1)), np.zeros((1, 1)), np.ones(1))
         return contest.settle(lambda *_: only)
@@ -271,13 +280,16 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
     whose end takes most of the steps: of larger panels they are fitted to the end only where they are given weight.
     """
     is_rough = data.held > _SOME
-    ends = fitter.all(data, models, {"strata": _ROUGH_STRATA} if is_rough else {})
-    fits = {model: end.told() for model, end in ends.items()}
+    ends = fitter.all(data, models, strata=_ROUGH_STRATA if is_rough else 1.0)
 
-    def finish(_: str, weights: dict[str, float]) -> dict[str, LatentFit]:
+    def finish(_: str, weights: dict[str, float]) -> Mapping[str, LatentFit]:
+        told = {model: end.told for model, end in ends.items()}
         if is_rough and weights.get("strata"):
-            fits["strata"] = fitter.finish(data, "strata", ends["strata"].at)
-        return fits
+            return {
+                **{model: told[model]() for model in told if model != "strata"},
+                "strata": fitter.finish(data, "strata", ends["strata"].at),
+            }
+        return Later(told)
 
     return _compare(data, ends, fitter).settle(finish)
 
@@ -291,7 +303,7 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
     if data.held > _PLENTY:
         fitter = replace(fitter, tolerance=_SPARSE * fitter.tolerance)
     waits = {"one_coin", "confusion"} <= set(models)
-    ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")], {})
+    ends = fitter.all(data, [model for model in models if not (waits and model == "one_coin")])
     if waits:
         ends = {"one_coin": fitter.begin(data, "one_coin", ends["confusion"]), **ends}
 
@@ -323,23 +335,31 @@ def _foretell(
     """Hide votes of so many tuples, in so many folds, and let every model foretell them."""
     visible, hidden, rows = hide(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
     key = None if fitter.gold is None else fitter.gold[rows]
-    others = data.weights.copy()
-    others[:, rows] = 0.0
-    ends = {}
+    problems = {}
     for model, end in fitted.items():
         problem = pose(visible, model, fitter.strength, key)
+        if problem.tied != end.at.is_tied:
+            problem = replace(problem, tied=end.at.is_tied)
         if share < 1.0:  # what a hidden vote did to the labels of other items is next to nothing
-            problem = replace(problem, beside=end.beside(others))
-        ends[model] = _forget(problem, end.at, fitter)
-    return _Contest.judge(ends, hidden)
+            problem = replace(problem, beside=end.beside(_without(data.weights, rows)))
+        problems[model] = problem
+    return _Contest.judge(_forget(problems, fitted, fitter), hidden)
 
 
-def _forget(problem: Problem, start: Parameters, fitter: _Fitter) -> _End:
-    """Fit the folds from a fit of all votes."""
-    at = Parameters(np.repeat(start.flat, problem.data.stack, axis=0), start.jurors, start.labels)
-    problem = replace(problem, tied=start.is_tied)
-    limit = max(_FORGETTING, int(_FORGETTING_WORK / (problem.data.held * start.labels)))
-    return _End(problem, *ascend(problem, at, 10.0 * fitter.tolerance * at.flat.shape[1], limit))
+def _without(weights: Floats, rows: Integers) -> Floats:
+    """The same weights, but none for these tuples."""
+    others = weights.copy()
+    others[:, rows] = 0.0
+    return others
+
+
+def _forget(problems: dict[str, Problem], fitted: dict[str, _End], fitter: _Fitter) -> dict[str, _End]:
+    """Fit the folds from the fits of all votes."""
+    data = next(iter(problems.values())).data
+    limit = max(_FORGETTING, int(_FORGETTING_WORK / (data.held * data.labels)))
+    starts = [end.at.at(np.repeat(end.at.flat, data.stack, axis=0)) for end in fitted.values()]
+    ends = ascend_all(list(problems.values()), starts, 10.0 * fitter.tolerance, limit)
+    return {model: _End(problem, *end) for (model, problem), end in zip(problems.items(), ends, strict=True)}
 
 
 def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed: int) -> ModelChoice:
@@ -352,7 +372,7 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     part = data.take(some)
     visible, hidden = hide_some(part, seed)
     hasty = replace(fitter, limit=min(fitter.limit, _HASTE), gold=None if fitter.gold is None else fitter.gold[some])
-    ends = hasty.all(visible, models, dict.fromkeys(models, _LOOSE))
+    ends = hasty.all(visible, models, loose=_LOOSE)
     contest = _Contest.judge(ends, hidden)
     worth = _WORTH * float(hidden.items.sum())
     return contest.settle(lambda chosen, _: {chosen: fitter.finish(data, chosen, ends[chosen].at)}, worth)
@@ -388,7 +408,7 @@ def _stack_weights(foretold: Floats, items: Floats, rounds: int = 50) -> Floats:
     return weights
 
 
-def _average(fits: dict[str, LatentFit], weights: dict[str, float], chosen: str) -> LatentFit:
+def _average(fits: Mapping[str, LatentFit], weights: dict[str, float], chosen: str) -> LatentFit:
     """Mix the posteriors; grade prevalence and confusion by the mixture."""
     if len(fits) == 1 or weights[chosen] == 1.0:
         return fits[chosen]

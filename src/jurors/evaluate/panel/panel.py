@@ -23,7 +23,7 @@ from jurors.evaluate.panel.expectation import first_parameters, pose
 from jurors.evaluate.panel.latent import LatentFit, classes_at, classes_of, fit_latent, observed
 from jurors.evaluate.panel.model_choice import ModelChoice, choose_latent
 from jurors.evaluate.panel.same_voice import same_voices
-from jurors.evaluate.together.residual import ResidualTest, explaining_groups, residual_test
+from jurors.evaluate.together.residual import ResidualTest, can_explain, explaining_groups, residual_test
 from jurors.numbers.arrays import Floats, Integers
 from jurors.numbers.freed import keep_freed_memory
 from jurors.sketch import Sketch
@@ -48,12 +48,16 @@ class PanelFit:
     data: Incidence  #: what was fitted: copies heard once, gold items apart; abstaining is the last label, if any is
     gold: Floats | None  #: the key of `data`'s rows
     hearing: Integers  #: for each juror, whose column of `data` speaks for it
-    test: ResidualTest | None  #: do errors go together (copies left out)
     coupling: Coupling | None  #: the groups heard as one, where they explain all that errors go together
     pairs: Pairs  #: of jurors, with the copies silenced
     repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge asked several times, heard as one
     strength: float = STRENGTH
     ordered: OrderedChoice | None = None  #: of ordered levels: the ordered models, and whether one was chosen
+
+    @cached_property
+    def test(self) -> ResidualTest | None:
+        """Do errors go together (copies left out)? Worked out before only where groups could explain it."""
+        return residual_test(self.pairs, self.repeats)
 
     @property
     def heard(self) -> Sketch:
@@ -115,7 +119,8 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     heard = _silenced(sketch, copies)
     repeats = _repeats(sketch, copies)
     pairs = Pairs(heard) if copies else pairs
-    test = residual_test(pairs, repeats)
+    may_explain = can_explain(len(sketch.jurors))
+    test = residual_test(pairs, repeats) if may_explain else None
     coupling, fitted = None, choice.fit
     if ordered is None or ordered.trait is None:  # whose voices are one is then left to the calibration
         coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, pairs, test, key, repeats)
@@ -135,7 +140,10 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
         ),
     )
     shown_choice = replace(choice, fit=shown)
-    return PanelFit(fit, shown_choice, data, key, hearing, test, coupling, pairs, repeats, ordered=ordered)
+    panel = PanelFit(fit, shown_choice, data, key, hearing, coupling, pairs, repeats, ordered=ordered)
+    if may_explain:
+        vars(panel)["test"] = test
+    return panel
 
 
 def _hear_groups(

@@ -45,7 +45,7 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
         chosen="confusion", fits={"confusion": best}, fit=best,
     )  # fmt: skip
     fit = Fit(float_solution(sketch, best.prevalence, best.confusion, best.score), best.posterior)
-    return PanelFit(fit, choice, data, None, np.arange(len(sketch.jurors)), None, None, Pairs(sketch))
+    return PanelFit(fit, choice, data, None, np.arange(len(sketch.jurors)), None, Pairs(sketch))
 
 
 def _start(solution: Solution) -> Parameters:

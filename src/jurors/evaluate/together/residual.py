@@ -106,6 +106,15 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
     return _test(factor, (factor.error > 0) & ~within, enough)
 
 
+def can_explain(width: int) -> bool:
+    """Whether a panel of so many jurors has room for a group that is clearly a minority."""
+    return _largest_group(width) > 1
+
+
+def _largest_group(width: int) -> int:
+    return min(_LARGEST_GROUP, int(_MINORITY * width))
+
+
 def explaining_groups(pairs: Pairs, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()) -> list[tuple[int, ...]]:
     """Groups that explain all of it: leaving their inner pairs aside, nothing is left over that chance does not give.
 
@@ -114,7 +123,7 @@ def explaining_groups(pairs: Pairs, test: ResidualTest, known: Sequence[tuple[in
     The `known` groups, whose inner pairs took no part in the test, are among them.
     """
     width = len(pairs.sketch.jurors)
-    largest = min(_LARGEST_GROUP, int(_MINORITY * width))
+    largest = _largest_group(width)
     groups = list(known)
     remaining: ResidualTest | None = test
     for _ in range(_ROUNDS):

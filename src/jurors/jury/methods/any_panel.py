@@ -46,8 +46,8 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
         message = f"{sketch.items:,} items are more than an estimate can count ({most}); are the counts right?"
         raise SketchError(message, code="out_of_range", given=sketch.items, needed=_MOST_ITEMS)
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
-    result = oriented("latent", sketch, panel.fit, request)
-    result = replace(result, voices=tuple(panel.hearing.tolist()), notes=(*result.notes, *untried(sketch)))
+    voices, notes = tuple(panel.hearing.tolist()), (*panel.fit.notes, *untried(sketch))
+    result = oriented("latent", sketch, panel.fit, request, voices=voices, notes=notes)
     doubts = _Doubts(sketch, panel, result)
     if few := voice_alarms(sketch):
         kept = [alarm for alarm in doubts.of_jurors() if alarm.kind != "twin_jurors"]  # said already

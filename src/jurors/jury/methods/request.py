@@ -29,8 +29,11 @@ class Request:
     intervals: bool = True  #: whether anybody will look at them
 
 
-def oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluation:
-    """The fit as an evaluation; where the user knows something that contradicts it, its mirror image."""
+def oriented(name: str, sketch: Sketch, fit: Fit, request: Request, **about: Any) -> Evaluation:
+    """The fit as an evaluation; where the user knows something that contradicts it, its mirror image.
+
+    More that is to know `about` it are fields of an Evaluation.
+    """
     rule = FIT_RULE
     solutions: tuple[Solution, ...] = (fit.solution,)
     knows = request.choice.trust is not None or request.choice.common is not None
@@ -47,7 +50,8 @@ def oriented(name: str, sketch: Sketch, fit: Fit, request: Request) -> Evaluatio
         solutions=solutions, rule=rule,
         partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
         alarms=ranked(fit.alarms), target=request.target, level=request.level,
-        iterations=fit.iterations, converged=fit.converged, model=fit.model, notes=fit.notes, measured=fit.details,
+        iterations=fit.iterations, converged=fit.converged, model=fit.model, measured=fit.details,
+        **{"notes": fit.notes, **about},
     )  # fmt: skip
 
 

@@ -15,14 +15,14 @@ from jurors.votes.table import Votes
 _ENOUGH = 12  #: tuples, before a common divisor of their counts says anything
 
 
-def repeated_rows(votes: Votes) -> Iterator[Finding]:
+def repeated_rows(votes: Votes, *, distinct: bool = False) -> Iterator[Finding]:
     """Every tuple of votes comes an even number of times, or three times as often: the rows were pasted twice.
 
-    Not to be asked of counts that the user gave.
+    Not to be asked of counts that the user gave. `distinct`: no two rows are the same tuple.
     """
     if not votes.is_dense or votes.rows < _ENOUGH:
         return
-    counts = tuple_counts(votes)
+    counts = votes.weights if distinct else tuple_counts(votes)
     times = int(np.gcd.reduce(counts))
     if times > 1 and len(counts) >= _ENOUGH:
         often = {2: "twice", 3: "three times"}.get(times, f"{times} times")

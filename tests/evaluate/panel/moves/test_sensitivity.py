@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from jurors.evaluate.panel.expectation import (
     Parameters,
     Problem,
-    _improve,
     ascend,
     expect,
     first_parameters,
+    improve,
     pose,
 )
 from jurors.evaluate.panel.latent import MODELS, fit_latent
@@ -73,7 +73,7 @@ def posed(model: str, labels: int, steps: int = 100) -> tuple[Problem, Parameter
     at = first_parameters(problem)
     problem = replace(problem, tied=model == "strata")
     for _ in range(steps):
-        at, _ = _improve(problem, at)
+        at, _ = improve(problem, at)
     return problem, at
 
 
@@ -108,7 +108,7 @@ def test_one_step_is_the_derivative_of_one_em_step(model: str, labels: int) -> N
     direction = direction_of(linear, 1)
     for size in (1e-5, -1e-5):
         moved = at.at(at.flat + size * flat_of(linear, direction))
-        ends.append(_improve(problem, moved)[0].flat[0])
+        ends.append(improve(problem, moved)[0].flat[0])
     answer = flat_of(linear, linear.step(direction)[0])
     assert answer == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
 
@@ -132,7 +132,7 @@ def test_what_weights_do_is_the_derivative_of_one_em_step(model: str, labels: in
     drawn = np.random.default_rng(2).normal(size=(problem.data.rows, 1)).astype(np.float32)
     for size in (1e-5, -1e-5):
         data = replace(problem.data, weights=problem.data.weights + size * drawn[:, 0])
-        ends.append(_improve(replace(problem, data=data, blocks=data.blocks()), at)[0].flat[0])
+        ends.append(improve(replace(problem, data=data, blocks=data.blocks()), at)[0].flat[0])
     answer = flat_of(linear, linear.asked(drawn))
     assert answer == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
 
