@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from jurors.evaluate.panel.few_parameters import FewParameters, are_few
+from jurors.evaluate.panel.few_parameters import FewParameters, FewStrata, are_few
 from jurors.numbers.arrays import Floats
 from jurors.numbers.squarem import long_step
 from jurors.sketch.incidence import Incidence
@@ -107,14 +107,18 @@ class Problem:
     beside: tuple[Floats, Floats] | None = None  # items and votes by class, (stack, classes[, cells]), that stay as is
 
     @cached_property
-    def steps(self) -> FewParameters | AnyParameters:
+    def steps(self) -> Steps:
         """How to take EM steps: quickly, where parameters are few."""
-        return self.few((self.model,)) if self.has_few else AnyParameters(self)
+        if self.beside is not None or not are_few(self.data):
+            return AnyParameters(self)
+        if self.model == "strata":
+            return FewStrata(self.data, self.weight_of_prior, self.known, self.tied)
+        return self.few((self.model,))
 
     @property
-    def has_few(self) -> bool:
-        """Whether it has few parameters."""
-        return self.model != "strata" and self.beside is None and are_few(self.data)
+    def is_side_by_side(self) -> bool:
+        """Whether it can go up in one sweep with other models of the same votes."""
+        return self.model != "strata" and self.beside is None and are_few(self.data) and self.data.is_shared
 
     def few(self, models: tuple[str, ...]) -> FewParameters:
         """The steps of these models of few parameters, side by side."""
@@ -327,6 +331,9 @@ class AnyParameters:
         return Parameters(flat, self.data.jurors, self.data.labels)
 
 
+Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
+
+
 def ascend(
     problem: Problem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False
 ) -> tuple[Parameters, int, bool]:
@@ -347,7 +354,7 @@ def ascend_all(
 
     The tolerance is per parameter. Where a step takes as long as its calls, models go up in one sweep.
     """
-    few = [k for k, problem in enumerate(problems) if problem.has_few and problem.data.is_shared]
+    few = [k for k, problem in enumerate(problems) if problem.is_side_by_side]
     begin = None if starts is None else [starts[k] for k in few]
     together = _ascend_together([problems[k] for k in few], begin, tolerance, limit) if few else ()
     ends = dict(zip(few, together, strict=True))
@@ -364,7 +371,7 @@ def _ascend_together(
     first, data = problems[0], problems[0].data
     steps = first.few(tuple(problem.model for problem in problems))
     if starts is None:
-        here = steps.first(_first_mass(first))
+        here = steps.first(np.concatenate([_first_mass(first)] * len(problems)))
     else:
         here = steps.enter(np.concatenate([at.flat for at in starts]))
     there, taken, converged, _ = _ascend(steps, here, tolerance * here.shape[1], limit)
@@ -374,7 +381,7 @@ def _ascend_together(
 
 @_QUIET
 def _ascend(
-    steps: FewParameters | AnyParameters,
+    steps: Steps,
     here: Floats,
     tolerance: float,
     limit: int,
@@ -421,7 +428,7 @@ def climb(
     if steps >= limit:
         return at, steps, False
     loose, worth = replace(problem, tied=False), 0.5 * _chi_square(problem.data.labels - 1)
-    trial, more, _, gain = _ascend(AnyParameters(loose), at.flat, 0.0, _TRIAL, enough=worth)
+    trial, more, _, gain = _ascend(loose.steps, at.flat, 0.0, _TRIAL, enough=worth)
     steps += more
     insist = gain > worth
     ends, converged = at.flat, True
