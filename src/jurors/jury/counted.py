@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -71,7 +71,7 @@ def count_gradable(source: Votes | Sketch) -> Counted:
     if silent:
         counted = count_rows(counted.votes.take(heard.jurors))
     later: Any = partial(_alarms, counted.sketch.tuples, silent)
-    return replace(counted, alarms=later)
+    return Counted(counted.votes, counted.sketch, counted.tuple_of_row, later)
 
 
 def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -52,7 +52,7 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     if partition is not evaluation.partition:
         about["basis"] = REAL
-        about["teaching"] = cache(partial(teaching_of, evaluation, counted.tuple_of_row, known))
+        about["teaching"] = partial(teaching_of, evaluation, counted.tuple_of_row, known)
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     return labelled if known is None else _with_key(labelled, known)
 

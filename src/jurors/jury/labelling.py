@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from html import escape
 from typing import Any
 
@@ -44,7 +44,7 @@ class Labelling(Drawable):
     basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> what shows the items that are listed
-    teaching: Callable[[], Teaching | None] | None = None  #: what a person's labels would teach; worked out when asked
+    teaching: Callable[[], Teaching | None] | None = None  #: works out what a person's labels would teach
     reasons: Mapping[str, tuple[Any, ...]] | None = None  #: of those listed for review: `teaches`, and `why`
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
 
@@ -68,8 +68,13 @@ class Labelling(Drawable):
         """
         return self._review(count)[0]
 
+    @cached_property
+    def taught(self) -> Teaching | None:
+        """What a person's labels would teach, worked out once; None where nothing is known of that."""
+        return None if self.teaching is None else self.teaching()
+
     def _review(self, count: int) -> tuple[NDArray[np.int64], dict[str, tuple[Any, ...]] | None]:
-        teaching = None if self.teaching is None else self.teaching()
+        teaching = self.taught
         if teaching is None:
             order = np.argsort(np.nan_to_num(self.probability, nan=-1.0), kind="stable")
             return order[: max(count, 0)], None

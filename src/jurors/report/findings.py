@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ def find(
     labelling = queue = None
     partition = evaluation.labelling_partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
-        teaching = cache(partial(teaching_of, evaluation, counted.tuple_of_row, known))
+        teaching = partial(teaching_of, evaluation, counted.tuple_of_row, known)
         labelling = label_rows(
             counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
             alarms=evaluation.alarms, teaching=teaching,

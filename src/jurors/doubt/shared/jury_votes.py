@@ -78,10 +78,10 @@ def answer_spread(jury: Jury) -> float:
         cell = jury.juror[votes] * jury.labels + jury.label[votes]
         sums += np.bincount(cell, weights=jury.weights[jury.row[votes]], minlength=len(sums))
     said = sums.reshape(jury.jurors, jury.labels)
-    cast = said.sum(axis=1, keepdims=True)
-    total = cast.sum()
-    apart = said / np.maximum(cast, 1e-12) - said.sum(axis=0) / total
-    return float(np.sqrt((cast * apart**2).sum(axis=0) / total).mean())
+    cast, rates = np.add.reduce(said, axis=1), np.add.reduce(said, axis=0)
+    total = np.add.reduce(rates)
+    apart = said / np.maximum(cast, 1e-12)[:, None] - rates / total
+    return float(np.sqrt(cast.dot(apart * apart) / total).mean())
 
 
 def majority_posterior(jury: Jury) -> Floats:

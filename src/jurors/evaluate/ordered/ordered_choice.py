@@ -99,8 +99,10 @@ def order_panel(
 
     `data` are the votes without abstentions.
     """
+    if sketch.tuples.scale != "ordinal" or len(sketch.labels) < FEWEST_LEVELS:
+        return choice, None
     heard = int((data.counts(data.weights[:, None]).reshape(data.jurors, -1).sum(axis=1) > 0).sum())
-    if sketch.tuples.scale != "ordinal" or len(sketch.labels) < FEWEST_LEVELS or heard < FEWEST_VOICES:
+    if heard < FEWEST_VOICES:
         return choice, None
     unordered = choice.fits[choice.chosen]
     if unordered.parameters.labels != data.labels:  # it hears abstentions too, of which the line says nothing

@@ -98,7 +98,7 @@ class Labelled:
         """Rows, one for each item that is listed, and the reasons. A row is there as often as it can be listed."""
         often = [0 if text is not None else min(times, limit) for _, text, times in self.rows]
         at = np.repeat(np.arange(len(self.rows)), often)
-        teaching = None if self.labelling.teaching is None else self.labelling.teaching()
+        teaching = self.labelling.taught
         if teaching is None:
             chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
             return at[np.argsort(chances, kind="stable")[:limit]], {}
