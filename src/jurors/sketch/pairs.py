@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jurors.numbers.orders import order_of_small
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence, is_best_dense
 
@@ -271,14 +272,14 @@ class _Listed:
             return None
         # Votes side by side, a column per tuple, those with the most votes first: then all that have a k-th vote stand
         # at the beginning, and that vote pairs with the k before.
-        order = np.argsort(-cast, kind="stable")
+        order = order_of_small(-cast)
         column = np.empty_like(order)
         column[order] = np.arange(rows)
         at = (np.arange(len(row)) - (np.cumsum(cast) - cast)[row]) * rows + column[row]
         who, what = np.zeros((most, rows), dtype=np.int32), np.zeros((most, rows), dtype=said.dtype)
         who.ravel()[at], what.ravel()[at] = juror, said
         counts = None if (sketch.counts == 1).all() else sketch.counts[order].astype(np.float64)
-        longer = rows - np.searchsorted(np.sort(cast), np.arange(1, most + 1))
+        longer = rows - np.searchsorted(cast[order[::-1]], np.arange(1, most + 1))
         blocks = [(k, slice(0, int(longer[k]))) for k in range(1, most)]
         return cls(
             _joined([who[:k, some] * np.int32(width) + who[k, some] for k, some in blocks], np.int32),

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.orders import order_of_small
 
 DRAWS = 64  #: draws of (rho, slant), for intervals
 MODES = 16  #: values of rho at which the slant is the likeliest one, for the estimates themselves
@@ -125,7 +126,7 @@ def temper(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floa
     precision: they are weighed by what is known to two digits.
     """
     tempered = np.empty((*odds.shape, len(log_rho)), dtype=_precision(odds, log_rho))
-    order = np.argsort(voices, kind="stable")
+    order = order_of_small(voices)
     for part, z, share in _exponentials(odds[order], voices[order], log_rho, slant):
         z *= share
         tempered[order[part]] = z.transpose(1, 0, 2)
@@ -135,7 +136,7 @@ def temper(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floa
 def temper_mean(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
     """(T, R) what `temper` gives on the average of the scenarios; nothing is kept of a single one."""
     sums, mean = np.empty(odds.shape[::-1], dtype=_precision(odds, log_rho)), np.empty(odds.shape)
-    order = np.argsort(voices, kind="stable")
+    order = order_of_small(voices)
     for part, z, share in _exponentials(odds[order], voices[order], log_rho, slant):
         np.vecdot(z, share, out=sums[:, part])
     mean[order] = sums.T

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors.numbers.orders import order_of_small
 from jurors.numbers.threads import one_thread
 from jurors.votes.findings.finding import Finding, Level, listed
 from jurors.votes.findings.tuples import Said, components, sampled
@@ -119,7 +120,7 @@ def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> t
 def _same_votes(votes: Votes, said: Said) -> Iterator[Finding]:
     """Jurors who voted on the same items and said the same of each; who always says the same is told as that."""
     row, col, code = votes.triples()
-    order = np.argsort(col.astype(np.int16) if len(votes.jurors) < 1 << 15 else col, kind="stable")  # rows are in order
+    order = order_of_small(col)  # rows are in order
     ends = np.searchsorted(col[order], np.arange(len(votes.jurors) + 1))
     alike: dict[bytes, list[int]] = {}
     for k in np.flatnonzero((said.sum(axis=1) >= _ENOUGH) & ((said > 0).sum(axis=1) > 1)).tolist():
