@@ -89,9 +89,21 @@ def against_crowd_kit(items: int, width: int, iterations: int) -> None:
     print(f"{name:<16} grade and label {own * 1e3:>7.1f} ms ({alone}); DS x100: {shown}{note}")
 
 
+def small_panels() -> None:
+    """`label` of dense panels that are a handful of tuples: what does not depend on items, in passes over the bytes."""
+    print("| items x jurors | label, ms | passes over the votes (V.sum()) |\n| --- | --- | --- |")
+    for items, width in ((20_000, 4), (20_000, 6), (1_000, 5), (300, 8)):
+        votes = draw(items, width)
+        jurors.label(votes)
+        labels = seconds(lambda votes=votes: jurors.label(votes).items, 60, time.process_time)  # type: ignore[misc]
+        base = seconds(votes.sum, 200, time.process_time)
+        print(f"| {items:,} x {width} | {labels * 1e3:.2f} | {labels / base:,.0f} |")
+
+
 def main() -> None:
     """Print the table."""
     print(f"load {os.getloadavg()[0]:.1f}")
+    small_panels()
     against_crowd_kit(20_000, 4, 100)
     against_crowd_kit(1_000_000, 10, 3)
     sketch = Sketch.from_votes(Votes.from_matrix(draw(20_000, 100)))

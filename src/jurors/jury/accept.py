@@ -31,6 +31,7 @@ from jurors.votes.scales.rewriting import Rewriting
 
 _ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
 _MOST_LABELS = 300  # an answer has jurors x labels² numbers, and takes time and memory by them
+_NOTHING_SAID = Reading()
 MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
 
 
@@ -61,7 +62,8 @@ def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions
     is_files = are_files(source)
     if not is_files and isinstance(source, (np.ndarray, list, tuple)):
         given = _applicable(options, (*MATRIX_OPTIONS, *CHOOSING), "a matrix")
-        about = Reading(**{n: v for n in ("scale", *CHOOSING) if (v := given.pop(n, None)) is not None})
+        said = {n: v for n in ("scale", *CHOOSING) if (v := given.pop(n, None)) is not None}
+        about = Reading(**said) if said else _NOTHING_SAID
         votes, told = Votes.from_matrix(source, **given, scale=None), about
         if (labels := given.get("labels")) is not None:
             votes, told = replace(votes, labels_told=True), replace(about, labels=labels)

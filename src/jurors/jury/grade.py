@@ -29,6 +29,8 @@ from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
 from jurors.votes.label_codes import NO_VOTE
 
+_NOTHING_SAID = Grading()
+
 
 def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     """Grade jurors from how they agreed and disagreed.
@@ -72,7 +74,7 @@ def grade_rows(
     source: Votes | Sketch, *, intervals: bool = True, **grading: Unpack[GradingOptions]
 ) -> tuple[Evaluation, Counted, Integers | None]:
     """The evaluation, the votes as they were counted for it, and each row's gold label where some are known."""
-    asked = Grading.of(grading)
+    asked = Grading.of(grading) if grading else _NOTHING_SAID
     counted, known = _known(source, asked)
     return grade_counted(counted, known, asked, intervals=intervals), counted, known
 

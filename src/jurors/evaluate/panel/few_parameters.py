@@ -29,35 +29,23 @@ def are_few(data: Incidence) -> bool:
     return data.is_dense and 2 * data.labels + (data.labels + 1) * data.jurors * data.labels <= _MOST
 
 
-@dataclass(frozen=True)
 class _Expectation:
-    """The E-step of a stack of dense panels."""
+    """The E-step of a stack of dense panels, with the log of an answer key (classes, T) where one is known."""
 
-    data: Incidence
-    classes: int
-    known: Floats | None  #: (classes, T) log of the answer key
-
-    @cached_property
-    def _votes(self) -> tuple[Floats, Floats]:
-        """X and its transpose."""
-        hot = self.data.turned_with_ones
-        return hot, np.ascontiguousarray(hot.swapaxes(-1, -2))
-
-    @cached_property
-    def _product(self) -> Any:
-        return np.dot if self.data.is_shared else np.matmul  # the former takes half as long
-
-    @cached_property
-    def _shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Of θ and of masses in products, and of masses by panel; panels that share their votes are rows of one."""
-        stack, rows = self.data.stack, self.data.rows
-        outer = (stack * self.classes,) if self.data.is_shared else (stack, self.classes)
-        return (*outer, -1), (*outer, rows), (stack, self.classes, rows)
+    def __init__(self, data: Incidence, classes: int, known: Floats | None) -> None:
+        self.data, self.known = data, known
+        self.hot = data.turned_with_ones  # X
+        self.turned = np.ascontiguousarray(self.hot.swapaxes(-1, -2))
+        # Panels that share their votes are the rows of one product, and `dot` takes half as long as `matmul`.
+        self.product: Any = np.dot if data.is_shared else np.matmul
+        outer = (data.stack * classes,) if data.is_shared else (data.stack, classes)
+        self.of_theta, self.of_mass = (*outer, -1), (*outer, data.rows)
+        self.by_panel = (data.stack, classes, data.rows)
 
     def counts(self, theta: Floats) -> tuple[Floats, Floats]:
         """Expected votes and items by class, like θ one class behind the other (stack, ...), and log-likelihoods."""
-        weights, (of_theta, _, by_panel) = self.data.weights, self._shapes
-        mass = self._product(theta.reshape(of_theta), self._votes[0]).reshape(by_panel)
+        weights = self.data.weights
+        mass = self.product(theta.reshape(self.of_theta), self.hot).reshape(self.by_panel)
         if self.known is not None:
             mass += self.known
         top = None
@@ -70,11 +58,11 @@ class _Expectation:
         np.log(total, out=total)
         if top is not None:
             total += top
-        return self.of_mass(mass), np.vecdot(weights, total)
+        return self.tally(mass), np.vecdot(weights, total)
 
-    def of_mass(self, mass: Floats) -> Floats:
+    def tally(self, mass: Floats) -> Floats:
         """The same of items by class and tuple (stack, classes, T)."""
-        return np.asarray(self._product(mass.reshape(self._shapes[1]), self._votes[1])).reshape(len(mass), -1)
+        return np.asarray(self.product(mass.reshape(self.of_mass), self.turned).reshape(len(mass), -1))
 
 
 @dataclass(frozen=True)
@@ -127,7 +115,7 @@ class FewParameters:
 
     def first(self, mass: Floats) -> Floats:
         """θ to begin with, of every model, from items by class and tuple (stack of all models, classes, T)."""
-        return self._maximise(self.expectation.of_mass(mass))
+        return self._maximise(self.expectation.tally(mass))
 
     def normalise(self, at: Floats) -> Floats:
         """Bring extrapolated logarithms back to probabilities that add up to one, in their place."""
