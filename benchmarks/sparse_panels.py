@@ -5,6 +5,7 @@ Run: python benchmarks/sparse_panels.py [set ...]          ratios to crowd-kit, 
      python benchmarks/sparse_panels.py --all FILE|TREE    the same, compared with a kept file or another source tree
      python benchmarks/sparse_panels.py --errors [set ...] standard errors to first order, beside 60 converged refits
      python benchmarks/sparse_panels.py --growth [votes]   time and memory of `label` by votes, labels and jurors
+     python benchmarks/sparse_panels.py --plan [votes]     what a billion votes would take, by how ten million grow
 
 The vote sets are those of `reference_sets`. Every run has a process of its own, which tells its peak memory; times are
 processor seconds, the best of nine, so that a busy machine changes little. crowd-kit is given the data frame that
@@ -36,6 +37,7 @@ FITTING = "fits alone"  # of three models, with copies and the choice: what `lab
 ASKED = {"label": 3.0, "grade": 1.0, "grade, calibrated": 1.0, "dawid_skene": 10.0}  # times as fast as crowd-kit
 ACCURACY, RMSE = 0.002, 0.003  # by how much answers may change
 _REPEATS = 9
+_PLANNED_FROM = (3_000_000, 10_000_000)
 
 
 def work_on(folder: Path, run: str) -> Callable[[], Any]:
@@ -199,6 +201,19 @@ def growth(most: int) -> None:
                 print(f"| {votes:,} | {labels} | {width:,} | {cells} |", flush=True)
 
 
+def plan(votes: int) -> None:
+    """What so many votes would take if they go on as from 3 to 10 million: one core, and all votes in memory."""
+    print("| labels | jurors | µs per vote | bytes per vote | hours | GB |\n| --- | --- | --- | --- | --- | --- |")
+    for labels in (2, 10):
+        for width in (30, 1_000):
+            few, many = (child("grow", *map(str, (size, labels, width))) for size in _PLANNED_FROM)
+            more = _PLANNED_FROM[1] - _PLANNED_FROM[0]
+            each = {name: (many[name] - few[name]) / more for name in many}
+            hours, memory = each["seconds"] * votes / 3600, each["megabytes"] * votes / 1024
+            cells = f"{each['seconds'] * 1e6:.2f} | {each['megabytes'] * 2**20:.0f} | {hours:.1f} | {memory:.0f}"
+            print(f"| {labels} | {width:,} | {cells} |", flush=True)
+
+
 def main() -> None:
     """Print what is asked for."""
     from reference_sets import data_folder
@@ -206,6 +221,9 @@ def main() -> None:
     match sys.argv[1:]:
         case ["--child", "grow", votes, labels, width]:
             print(json.dumps(grow(int(votes), int(labels), int(width))))
+            return
+        case ["--plan", *asked]:
+            plan(int(asked[0]) if asked else 10**9)
             return
         case ["--growth", *most]:
             growth(int(most[0]) if most else 10**6)

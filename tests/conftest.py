@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -87,3 +90,21 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real data sets are not here; set JURORS_DATA to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session in local mode; skips where there is no Java."""
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs java, which is not here (Debian: apt-get install default-jre-headless)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Spark has something to say about every pandas
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master("local[2]").appName("jurors")
+        for option in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+            builder = builder.config(option, "false")
+        session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

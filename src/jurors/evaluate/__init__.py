@@ -10,6 +10,7 @@ from jurors.evaluate.keyed import KeyedEvaluation, evaluate_with_key
 from jurors.evaluate.majority import evaluate_majority
 from jurors.evaluate.panel.panel import evaluate_panel
 from jurors.evaluate.partition import Partition
+from jurors.evaluate.rivals.engine_steps import EngineFit, evaluate_on_engine
 from jurors.evaluate.solution import Named, Solution
 from jurors.evaluate.together.dependence import Dependence, dependence_with_key
 from jurors.evaluate.trio.all_trios import PanelTrios, evaluate_all_trios
@@ -24,6 +25,7 @@ __all__ = [
     "Calibrated",
     "Choice",
     "Dependence",
+    "EngineFit",
     "Evaluation",
     "Fit",
     "KeyedEvaluation",
@@ -39,6 +41,7 @@ __all__ = [
     "encode",
     "evaluate_all_trios",
     "evaluate_majority",
+    "evaluate_on_engine",
     "evaluate_panel",
     "evaluate_trio",
     "evaluate_trio_labels",

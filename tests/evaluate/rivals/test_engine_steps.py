@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -11,9 +12,9 @@ import polars as pl
 import pytest
 
 from jurors import Votes
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
 from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
-from jurors.evaluate.rivals.engine_steps import evaluate_on_engine
+from jurors.evaluate.rivals.engine_steps import EngineFit, evaluate_on_engine
 from jurors.sketch import Sketch
 
 
@@ -41,15 +42,35 @@ ENGINES = [
     pytest.param(lambda frame: frame, id="pandas"),
     pytest.param(lambda frame: pl.from_pandas(frame).lazy(), id="polars"),
     pytest.param(as_duckdb, id="duckdb"),
+    pytest.param(lambda frame: duckdb.connect().from_df(frame), id="duckdb, a connection of its own"),
     pytest.param(as_dask, id="dask", marks=[pytest.mark.engine, pytest.mark.slow]),
 ]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_rounds_on_an_engine_are_those_in_memory(engine: Any) -> None:
+    frame = uneven_votes()
+    _assert_as_in_memory(evaluate_on_engine(engine(frame), max_rounds=3, tolerance=-1.0), frame)
+
+
+@pytest.mark.engine
+@pytest.mark.slow
+def test_the_rounds_in_spark_are_those_in_memory(spark: Any, tmp_path: Path) -> None:
+    frame = uneven_votes()
+    frame.to_parquet(tmp_path / "votes.parquet")
+    votes = spark.read.parquet(str(tmp_path / "votes.parquet"))
+    there = evaluate_on_engine(votes, max_rounds=3, tolerance=-1.0)
+    _assert_as_in_memory(there, frame)
+    assert there.posterior.count() == frame["item"].nunique()
+
+
+def uneven_votes() -> pd.DataFrame:
+    """Items with more votes and with fewer."""
     frame = long_votes(400, 12, 3)
-    frame = frame[np.arange(len(frame)) % 7 > 0].reset_index(drop=True)  # items with more votes and with fewer
-    there = evaluate_on_engine(engine(frame), max_rounds=3, tolerance=-1.0)
+    return frame[np.arange(len(frame)) % 7 > 0].reset_index(drop=True)
+
+
+def _assert_as_in_memory(there: EngineFit, frame: pd.DataFrame) -> None:
     here = evaluate_dawid_skene(Sketch.from_votes(Votes.from_frame(frame)), max_iterations=3, tolerance=0.0)
     assert list(there.jurors) == list(here.solution.jurors)
     assert there.prevalence == pytest.approx(np.array(here.solution.prevalences, dtype=float), abs=1e-9)
@@ -87,6 +108,26 @@ def test_columns_may_have_other_names() -> None:
 def test_no_vote_or_a_nameless_one_is_refused(frame: dict[str, list[Any]]) -> None:
     with pytest.raises(VotesError):
         evaluate_on_engine(pl.DataFrame(frame))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_second_vote_is_noticed_and_not_counted(engine: Any) -> None:
+    frame = long_votes(30, 6, 2)
+    twice = pd.concat([frame, frame.iloc[[4]], frame.iloc[[4]]], ignore_index=True)
+    with pytest.raises(VotesError, match=r"'j\d+' voted 3 times on item 1; keep one") as refused:
+        evaluate_on_engine(engine(twice))
+    assert refused.value.code == "repeated_votes"
+    assert refused.value.about["repeated"] == 2
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    with pytest.raises(VotesError, match=r"there is no column 'jurors'\. Did you mean 'juror'"):
+        evaluate_on_engine(long_votes(5, 4, 2), juror="jurors")
+
+
+def test_no_round_is_no_answer() -> None:
+    with pytest.raises(OptionError, match="max_rounds must be at least 1, not 0"):
+        evaluate_on_engine(long_votes(5, 4, 2), max_rounds=0)
 
 
 @pytest.mark.slow

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jurors.errors import VotesError
+from jurors.errors import OptionError, VotesError
+from jurors.names import nearest
 
 if TYPE_CHECKING:
     from jurors.numbers.arrays import Floats
@@ -50,7 +51,16 @@ def evaluate_on_engine(
     max_rounds: int = 100,
     tolerance: float = _ENOUGH,
 ) -> EngineFit:
-    """Grade a long table of votes by Dawid and Skene's EM where it lies; each juror votes once per item.
+    """Grade a long table of votes, which memory is too small for, by Dawid and Skene's EM where it lies.
+
+    Parameters
+    ----------
+    frame
+        A table of Spark, Dask, DuckDB or polars (or any dataframe, which DuckDB then works on) with one vote per row.
+    item, juror, label
+        What the columns are called. Each juror votes once per item.
+    max_rounds, tolerance
+        It ends when a round gains less than this share of the log-likelihood, or after so many rounds.
 
     Examples
     --------
@@ -65,8 +75,15 @@ def evaluate_on_engine(
     opened: Any = nw.from_native(frame)
     if isinstance(opened, nw.DataFrame):
         opened = opened.lazy("duckdb")  # which plans the steps, and spills to disk
+    if max_rounds < 1:
+        message = f"max_rounds must be at least 1, not {max_rounds}"
+        raise OptionError(message, code="out_of_range", name="max_rounds", value=max_rounds)
+    columns = opened.collect_schema().names()
+    for name in (item, juror, label):
+        nearest(name, columns, "column")
     votes = opened.select(nw.col(item).alias("item"), nw.col(juror).alias("juror"), nw.col(label).alias(_SAID))
     steps = _Steps(votes, *_names(votes))
+    _refuse_second_votes(votes)
     counts, by_label, _ = steps.count(steps.shares())
     height, rounds, converged = -math.inf, 0, False
     while rounds < max_rounds and not converged:
@@ -98,6 +115,18 @@ def _names(votes: Any) -> tuple[list[Any], list[Any]]:
     if said.select((col("juror").is_null() | col(_SAID).is_null()).any()).item():
         raise VotesError("a vote without a juror or a label; leave such rows out before")
     return sorted(said["juror"].unique().to_list()), sorted(said[_SAID].unique().to_list())
+
+
+def _refuse_second_votes(votes: Any) -> None:
+    """VotesError where somebody voted twice on an item: both would count, as if two had said so."""
+    from narwhals import col
+    from narwhals import len as length
+
+    again = votes.group_by("item", "juror").agg(length().alias(_VOTES)).filter(col(_VOTES) > 1).head(1).collect()
+    for who in again.rows(named=True):
+        juror, item, times = who["juror"], who["item"], who[_VOTES]
+        message = f"{juror!r} voted {times} times on item {item!r}; keep one vote per juror and item"
+        raise VotesError(message, code="repeated_votes", jurors=(str(juror),), item=str(item), repeated=times - 1)
 
 
 def _shares(by_label: Floats) -> Floats:
@@ -179,6 +208,9 @@ class _Steps:
         columns |= {q: table[:, k].ravel().tolist() for k, q in enumerate(self._q)}
         kind = self.votes.implementation
         here = nw.from_dict(columns, backend="polars" if kind.is_polars() else "pyarrow")
+        if kind.is_duckdb():  # the relation's own connection, which it does not tell, finds what is called so here
+            sent = here.to_native()  # noqa: F841
+            return nw.from_native(nw.to_native(self.votes).query("votes_of_jurors", "SELECT * FROM sent"))
         if kind.is_spark_like():
             return here.lazy(kind, session=nw.to_native(self.votes).sparkSession)
         return here.lazy(kind)
