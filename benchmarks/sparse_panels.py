@@ -6,6 +6,7 @@ Run: python benchmarks/sparse_panels.py [set ...]          ratios to crowd-kit, 
      python benchmarks/sparse_panels.py --errors [set ...] standard errors to first order, beside 60 converged refits
      python benchmarks/sparse_panels.py --growth [votes]   time and memory of `label` by votes, labels and jurors
      python benchmarks/sparse_panels.py --plan [votes]     what a billion votes would take, by how ten million grow
+     python benchmarks/sparse_panels.py --long votes ...   long Parquet files of 1,000 jurors, from the file to the card
 
 The vote sets are those of `reference_sets`. Every run has a process of its own, which tells its peak memory; times are
 processor seconds, the best of nine, so that a busy machine changes little. crowd-kit is given the data frame that
@@ -23,6 +24,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -201,6 +203,37 @@ def growth(most: int) -> None:
                 print(f"| {votes:,} | {labels} | {width:,} | {cells} |", flush=True)
 
 
+def write_long(path: Path, votes: int) -> None:
+    """Two labels, five votes per item by 1,000 jurors at random, as a long Parquet file."""
+    import duckdb
+
+    row = f"""(SELECT i // 5 AS item, (hash(i // 5) + i % 5 * (1 + hash(-1 - i // 5) % 199)) % 1000 AS j, i
+               FROM range({votes}) t(i))"""
+    said = "CASE WHEN hash(i * 7) % 1000 < 550 + hash(j * 13) % 350 THEN hash(item * 3) % 2 ELSE hash(i * 11) % 2 END"
+    query = f"SELECT item, 'juror ' || j AS juror, CASE WHEN {said} = 1 THEN 'yes' ELSE 'no' END AS label FROM {row}"
+    duckdb.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+
+
+def from_file(path: str) -> dict[str, float]:
+    """A file to the card."""
+    import jurors
+
+    start = time.process_time()
+    str(jurors.grade(path, memory="1500MB"))
+    return {"seconds": time.process_time() - start, "megabytes": _peak()}
+
+
+def long_files(sizes: list[int]) -> None:
+    """The table of long files."""
+    print("| votes | jurors | seconds | peak MB |\n| --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory(prefix="jurors-long-") as folder:
+        for votes in sizes:
+            path = Path(folder) / f"{votes}.parquet"
+            write_long(path, votes)
+            one = child("long", str(path))
+            print(f"| {votes:,} | 1,000 | {one['seconds']:.0f} | {one['megabytes']:.0f} |", flush=True)
+
+
 def plan(votes: int) -> None:
     """What so many votes would take if they go on as from 3 to 10 million: one core, and all votes in memory."""
     print("| labels | jurors | µs per vote | bytes per vote | hours | GB |\n| --- | --- | --- | --- | --- | --- |")
@@ -221,6 +254,12 @@ def main() -> None:
     match sys.argv[1:]:
         case ["--child", "grow", votes, labels, width]:
             print(json.dumps(grow(int(votes), int(labels), int(width))))
+            return
+        case ["--child", "long", path]:
+            print(json.dumps(from_file(path)))
+            return
+        case ["--long", *sizes]:
+            long_files([int(size) for size in sizes or ("10000000",)])
             return
         case ["--plan", *asked]:
             plan(int(asked[0]) if asked else 10**9)

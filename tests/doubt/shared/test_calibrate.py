@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jurors.doubt.shared import expected, scenarios
 from jurors.doubt.shared.calibrate import calibrate
-from jurors.doubt.shared.jury_votes import Jury, count_voices, log_odds, majority_posterior
+from jurors.doubt.shared.jury_votes import Jury, count_voices, log_odds, majority_posterior, with_labels
 from jurors.doubt.shared.reference import shipped_population
 from jurors.doubt.shared.shares import CalibratedShares, FitNoise, _own_deviation, _scores
 from jurors.numbers.arrays import Floats
@@ -157,12 +157,17 @@ def test_a_judge_who_is_asked_twice_is_one_voice() -> None:
 
 @pytest.mark.parametrize("limit, value", [("_DENSE_CELLS", 0), ("_BLOCK_CELLS", 1000)])
 def test_how_it_is_computed_changes_nothing(limit: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once or a few tuples at a time, and where the votes of a labelling follow those of the jurors."""
     jury, key = random_jury()
-    told = calibrate(jury, POPULATION, gold=np.floor(key / 2)), calibrate(jury, POPULATION)
+    labelled = with_labels(jury, key.argmax(axis=1))
+    asked = [(jury, np.floor(key / 2)), (jury, None), (labelled, None)]
+    told = [calibrate(one, POPULATION, gold=gold) for one, gold in asked]
     monkeypatch.setattr(expected, limit, value)
-    again = calibrate(jury, POPULATION, gold=np.floor(key / 2)), calibrate(jury, POPULATION)
-    for before, after in zip(told, again, strict=True):
+    for before, (one, gold) in zip(told, asked, strict=True):
+        after = calibrate(one, POPULATION, gold=gold)
         assert np.allclose(before.values, after.values, equal_nan=True)
+        assert np.allclose(before.posterior, after.posterior)
+        assert np.array_equal(before.labels, after.labels)
 
 
 @pytest.mark.parametrize("far", [0.5, 6.0])

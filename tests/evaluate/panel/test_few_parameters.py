@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -129,6 +131,21 @@ def test_others_are_fitted_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
     for (one, _, _), (other, _, _) in zip(quick, slow, strict=True):
         assert np.exp(one.flat) == pytest.approx(np.exp(other.flat), abs=2e-3)
     assert quick[2][0].flat == pytest.approx(slow[2][0].flat, abs=1e-6)
+
+
+@pytest.mark.parametrize("labels", [2, 4])
+def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
+    """Nothing waits for the garbage collector: of a hundred million votes that would be gigabytes."""
+    problem = pose(panel(1, labels=labels, jurors=9), "strata", 2.0)
+    assert isinstance(problem.steps, FewStrata if labels == 2 else AnyParameters)
+    ascend(problem, first_parameters(problem), 1e-3, 20)
+    held = weakref.ref(problem)
+    gc.disable()
+    try:
+        del problem
+        assert held() is None
+    finally:
+        gc.enable()
 
 
 def test_one_accuracy_per_juror_whatever_is_counted() -> None:

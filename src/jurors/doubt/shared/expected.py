@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -117,31 +118,61 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
     """The sums of all scenarios, for every juror and for one more who says the best labels."""
     tuples, size = jury.posterior.shape
     best = odds[0].argmax(axis=1) if gold is None else _best_labels(jury, odds, drawn)
-    votes, count = OneHot(jury, best=best), len(drawn.log_rho)
-    known = 0.0 if gold is None else gold.sum(axis=1)
-    free = jury.weights - known
-    right, met = np.empty((jury.jurors + 1, size, count)), np.empty((jury.jurors + 1, size, count))
-    prevalence = np.empty((size, count))
-    mean, doubt = np.zeros((tuples, size)), np.zeros((tuples, size))
-    for at in _blocks(drawn, tuples * size):
-        q = temper(odds[drawn.method[at][0]], jury.voices, drawn.log_rho[at], drawn.slant[at])
-        draws = q[:, :, : int((np.arange(count)[at] < DRAWS).sum())]  # they come first
-        mean += draws @ np.ones(draws.shape[2], dtype=q.dtype)
-        doubt += np.einsum("trk,trk->tr", draws, draws)
-        if gold is not None or (free != 1.0).any():
-            q *= free[:, None, None].astype(q.dtype)
-        if gold is not None:
-            q += gold[:, :, None].astype(q.dtype)
-        right[:, :, at], met[:, :, at] = votes.sums(q)
-        prevalence[:, at] = q.sum(axis=0)
-    doubt = (mean - doubt) * (free / DRAWS)[:, None]  # Σ q - Σ q²
-    open_right, open_met = votes.sums(doubt[:, :, None].astype(q.dtype))  # as precise as the scenarios
+    count, methods = len(drawn.log_rho), _by_method(drawn)
+    free = jury.weights - (0.0 if gold is None else gold.sum(axis=1))
+    right, met = np.zeros((jury.jurors + 1, size, count)), np.zeros((jury.jurors + 1, size, count))
+    open_right, open_met = np.zeros((jury.jurors + 1, size)), np.zeros((jury.jurors + 1, size))
+    prevalence, doubt = np.zeros((size, count)), np.zeros(size)
+    posterior = np.empty((tuples, size))
+    for rows, part in _parts(jury, size * count):
+        votes, shares = OneHot(part, best=best[rows]), np.zeros((2, *part.posterior.shape))  # Σ q and Σ q² over draws
+        for k, at in methods:
+            q = temper(odds[k][rows], part.voices, drawn.log_rho[at], drawn.slant[at])
+            draws = q[:, :, : int((np.arange(count)[at] < DRAWS).sum())]  # they come first
+            shares[0] += draws @ np.ones(draws.shape[2], dtype=q.dtype)
+            shares[1] += np.einsum("trk,trk->tr", draws, draws)
+            if gold is not None or (free[rows] != 1.0).any():
+                q *= free[rows, None, None].astype(q.dtype)
+            if gold is not None:
+                q += gold[rows, :, None].astype(q.dtype)
+            said_right, all_said = votes.sums(q)
+            right[:, :, at] += said_right
+            met[:, :, at] += all_said
+            prevalence[:, at] += q.sum(axis=0)
+        posterior[rows] = shares[0] / DRAWS
+        unknown = (shares[0] - shares[1]) * (free[rows] / DRAWS)[:, None]
+        said_right, all_said = votes.sums(unknown[:, :, None].astype(q.dtype))  # as precise as the scenarios
+        open_right += said_right[:, :, 0]
+        open_met += all_said[:, :, 0]
+        doubt += unknown.sum(axis=0)
     caught = 0.0 if gold is None else float(gold.sum() - gold[np.arange(tuples), best].sum())
     return Sums(
-        right, met, met[:, :, 0].sum(axis=1), prevalence, float(jury.weights.sum()), caught, mean / DRAWS, best,
-        open_right[:, :, 0], open_met[:, :, 0], doubt.sum(axis=0),
-        None if gold is None else _gold_sums(jury, odds, drawn, gold, best),
+        right, met, met[:, :, 0].sum(axis=1), prevalence, float(jury.weights.sum()), caught, posterior, best,
+        open_right, open_met, doubt, None if gold is None else _gold_sums(jury, odds, drawn, gold, best),
     )  # fmt: skip
+
+
+def _parts(jury: Jury, cells: int) -> Iterator[tuple[slice, Jury]]:
+    """Some tuples at a time with their votes, as many as fit where each has so many cells."""
+    tuples, step = len(jury.weights), max(_BLOCK_CELLS // max(cells, 1), 1)
+    if tuples <= step:
+        yield slice(0, tuples), jury
+        return
+    runs = _runs(jury.row)
+    for start in range(0, tuples, step):
+        rows = slice(start, min(start + step, tuples))
+        places = [run.start + np.searchsorted(jury.row[run], (rows.start, rows.stop)) for run in runs]
+        row, juror, label = (
+            np.concatenate([column[first:last] for first, last in places])
+            for column in (jury.row, jury.juror, jury.label)
+        )
+        yield (
+            rows,
+            replace(
+                jury, posterior=jury.posterior[rows], weights=jury.weights[rows], voices=jury.voices[rows],
+                row=row - rows.start, juror=juror, label=label,
+            ),
+        )  # fmt: skip
 
 
 def mean_posterior(jury: Jury, odds: Floats, drawn: Scenarios) -> Floats:
@@ -159,15 +190,15 @@ def _best_labels(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Integers:
     return np.asarray(total.argmax(axis=1))
 
 
-def _blocks(drawn: Scenarios, cells: int) -> list[slice | Integers]:
-    """Scenarios of one method each in their order, as many at a time as fit."""
+def _by_method(drawn: Scenarios, cells: int = 1) -> list[tuple[int, slice | Integers]]:
+    """Every method with its scenarios in their order, as many at a time as fit where each has so many cells."""
     step, count = max(_BLOCK_CELLS // max(cells, 1), 1), len(drawn.method)
     if len(drawn.weights) == 1:
-        return [slice(start, min(start + step, count)) for start in range(0, count, step)]
-    parts: list[slice | Integers] = []
+        return [(0, slice(start, min(start + step, count))) for start in range(0, count, step)]
+    parts: list[tuple[int, slice | Integers]] = []
     for k in range(len(drawn.weights)):
         at = np.flatnonzero(drawn.method == k)
-        parts += [at[start : start + step] for start in range(0, len(at), step)]
+        parts += [(k, at[start : start + step]) for start in range(0, len(at), step)]
     return parts
 
 
@@ -177,8 +208,8 @@ def _gold_sums(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats, b
     known, count = counts.sum(axis=1), len(drawn.log_rho)
     right, met = (np.empty((*votes.shape, count)) for _ in range(2))
     expected, doubt = np.zeros(counts.shape), np.zeros(counts.shape)
-    for at in _blocks(drawn, counts.size):
-        q = temper(odds[drawn.method[at][0]][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
+    for k, at in _by_method(drawn, counts.size):
+        q = temper(odds[k][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
         expected += q.sum(axis=2) * (known / count)[:, None]
         doubt += np.einsum("trk,trk->tr", q, 1 - q) * (known / count)[:, None]
         right[:, :, at], met[:, :, at] = votes.sums(counts[:, :, None] - q * known[:, None, None])

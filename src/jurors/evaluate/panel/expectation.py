@@ -106,9 +106,9 @@ class Problem:
     items: float = 1.0  # pseudo-items per class
     beside: tuple[Floats, Floats] | None = None  # items and votes by class, (stack, classes[, cells]), that stay as is
 
-    @cached_property
+    @property
     def steps(self) -> Steps:
-        """How to take EM steps: quickly, where parameters are few."""
+        """How to take EM steps: quickly, where parameters are few. Not kept, as they hold the problem."""
         if self.beside is not None or not are_few(self.data):
             return AnyParameters(self)
         if self.model == "strata":
