@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jurors.errors import SketchError
 from jurors.evaluate.solution import ZERO, Solution
-from jurors.numbers.arrays import Floats, Integers
+from jurors.numbers.arrays import Flags, Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import parts_of, votes_by_juror
 
@@ -68,8 +68,11 @@ def vote_counts(sketch: Sketch) -> Integers:
         for label in range(size):
             (sketch.tuples.codes == label).sum(axis=1, out=votes[:, label])
         return votes
-    row, _, code = sketch.tuples.triples()
-    return np.bincount(row * size + code, minlength=sketch.tuples.rows * size).reshape(-1, size)
+    votes = np.empty((sketch.tuples.rows, size), dtype=np.int64)
+    for part, rows in parts_of(sketch):
+        row, _, code = part.tuples.triples()
+        votes[rows] = np.bincount(row * size + code, minlength=part.tuples.rows * size).reshape(-1, size)
+    return votes
 
 
 def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -87,10 +90,11 @@ def joint_counts(sketch: Sketch, weight: NDArray[np.generic]) -> NDArray[np.gene
     return np.ascontiguousarray(joint.reshape(width, size, size).transpose(0, 2, 1))
 
 
-def _tops(sketch: Sketch) -> Integers:
+def _tops(sketch: Sketch) -> Flags:
+    """Which labels have the most votes, tuple by tuple; none where nobody voted."""
     votes = vote_counts(sketch)
     best = votes.max(axis=1, keepdims=True)
-    return np.asarray((votes == best) & (best > 0), dtype=np.int64)
+    return np.asarray((votes == best) & (best > 0))
 
 
 def _whole_shares(sketch: Sketch) -> NDArray[Any]:

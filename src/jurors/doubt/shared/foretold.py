@@ -15,7 +15,7 @@ from jurors.doubt.shared.calibrate import calibrate
 from jurors.doubt.shared.jury_votes import Jury, answer_spread
 from jurors.doubt.shared.reference import Population
 from jurors.doubt.shared.shares import FitNoise
-from jurors.numbers.arrays import Floats
+from jurors.numbers.arrays import Floats, Integers
 
 _MOST_CELLS = 400  # posteriors that are enough to foretell a width
 
@@ -34,31 +34,34 @@ class Foretold:
 
     def half_widths(self, gold_items: int) -> Floats:
         """(N,) the ± of every score, were so many more items gold; NaN where that cannot be told."""
-        known = np.zeros_like(self.posterior) if self.gold is None else self.gold
-        free = self.jury.weights - known.sum(axis=1)
-        share = min(gold_items / max(float(free.sum()), 1.0), 1.0)
-        jury, gold = self.jury, known + share * free[:, None] * self.posterior
-        if gold.size > _MOST_CELLS:
+        jury, posterior = self.jury, self.posterior
+        if posterior.size > _MOST_CELLS:
             if self.gold is not None:  # a sample of tuples would lose the few items that are known
                 return np.full(jury.jurors, np.nan)
-            jury, gold = _sampled(jury, gold)
+            jury, at = _sampled(jury)
+            posterior = posterior[at]
+        free = jury.weights if self.gold is None else jury.weights - self.gold.sum(axis=1)
+        share = min(gold_items / max(float(free.sum()), 1.0), 1.0)
+        gold = share * free[:, None] * posterior
+        if self.gold is not None:
+            gold += self.gold
         spread = answer_spread(self.jury)
         shares = calibrate(jury, self.population, rho=self.rho, gold=gold, noise=self.noise, spread=spread)
         ends = shares.interval(self.level)["score"]
         return np.asarray((ends[:, 1] - ends[:, 0]) / 2)
 
 
-def _sampled(jury: Jury, gold: Floats) -> tuple[Jury, Floats]:
-    """Every so many-th item stands for those before it: fewer tuples, as many items and gold items."""
+def _sampled(jury: Jury) -> tuple[Jury, Integers]:
+    """Every so many-th item stands for those before it: fewer tuples, as many items; and which tuples these are."""
     total, count = float(jury.weights.sum()), max(_MOST_CELLS // jury.labels, 2)
     points = (np.arange(count) + 0.5) * (total / count)
     at, times = np.unique(np.searchsorted(np.cumsum(jury.weights), points), return_counts=True)
-    place = np.full(len(jury.weights), -1)
-    place[at] = np.arange(len(at))
-    kept = place[jury.row] >= 0
+    is_kept = np.zeros(len(jury.weights), dtype=np.bool_)
+    is_kept[at] = True
+    kept = np.flatnonzero(is_kept[jury.row])
     weights: Floats = times.astype(np.float64) * (total / count)
     part = replace(
         jury, posterior=jury.posterior[at], weights=weights, voices=jury.voices[at],
-        row=place[jury.row[kept]], juror=jury.juror[kept], label=jury.label[kept],
+        row=np.searchsorted(at, jury.row[kept]), juror=jury.juror[kept], label=jury.label[kept],
     )  # fmt: skip
-    return part, gold[at] * (weights / jury.weights[at])[:, None]
+    return part, at
