@@ -59,12 +59,9 @@ class Later(Mapping[str, Any]):
     """Measured things by name, worked out when somebody looks: naming every number of a large jury takes time."""
 
     parts: Mapping[str, Callable[[], Any]]
-    _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._known:
-            self._known[name] = self.parts[name]()
-        return self._known[name]
+        return self.parts[name]()
 
     def __contains__(self, name: object) -> bool:
         return name in self.parts  # without a look

@@ -157,26 +157,24 @@ class Pairs:
         return self.first[same], self.second[same], self.items[same]
 
     def _never_apart(self, least: float) -> tuple[Integers, Integers, Floats]:
-        """The same of dense votes: after a few tuples hardly a pair is left to look at, and none to count items of."""
+        """The same of dense votes: after a few tuples hardly a pair is left, of which to count the common items."""
         codes = self.sketch.tuples.codes[self.sketch.counts > 0]
         first, second = np.nonzero(np.tri(len(self.sketch.jurors), k=-1, dtype=bool).T)
+        seen = min(_GLANCE, _BLOCK_CELLS // max(len(first), 1) + 1)
+        left = _never_disagree(codes[:seen], first, second)
+        first, second = first[left], second[left]
         if not len(first):
             return first, second, np.zeros(0)
-        start = 0
-        while start < len(codes):
-            part = codes[start : start + max(1, min(_GLANCE, _BLOCK_CELLS // len(first)))]
-            one, other = part[:, first], part[:, second]
-            left = ~((one != other) & (one >= 0) & (other >= 0)).any(axis=0)
-            first, second = first[left], second[left]
-            if not len(first):
-                return first, second, np.zeros(0)
-            start += len(part)
         width = len(self.sketch.jurors)
         items = np.zeros(width * width)
         items[self.first * width + self.second] = self.items
         met = items[first * width + second]
-        kept = met >= max(least, 1.0)
-        return first[kept], second[kept], met[kept]
+        left = np.flatnonzero(met >= max(least, 1.0))
+        while seen < len(codes) and len(left):
+            part = codes[seen : seen + min(_GLANCE, _BLOCK_CELLS // len(left) + 1)]
+            left = left[_never_disagree(part, first[left], second[left])]
+            seen += len(part)
+        return first[left], second[left], met[left]
 
     def count(self, first: int | None, second: int | None) -> Floats:
         """On how many items each pair's first juror said one label and the second another; None is any label."""
@@ -248,6 +246,12 @@ class Pairs:
         if part is self.sketch:  # of many parts none is kept
             self._columns[label] = column
         return column
+
+
+def _never_disagree(codes: NDArray[Any], first: Integers, second: Integers) -> Integers:
+    """Which of these pairs of jurors never disagree in some tuples."""
+    one, other = codes[:, first], codes[:, second]
+    return np.flatnonzero(~((one != other) & (one >= 0) & (other >= 0)).any(axis=0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,13 @@ def test_models_go_up_together_as_they_go_up_alone(start: str) -> None:
     assert len(taken) == 1
 
 
+def test_a_model_that_has_arrived_says_so_whatever_the_others_do() -> None:
+    data = Incidence.from_codes(simulate(800, 4, seed=2).votes, labels=2)
+    problems = [pose(data, model, 2.0) for model in PLAIN]
+    together = ascend_all(problems, None, 1e-5, 10)
+    assert [converged for _, _, converged in together] == [False, True]
+
+
 def _height(problem: Problem, at: Parameters) -> float:
     return float(improve(problem, at)[1][0])
 

@@ -282,7 +282,7 @@ def test_without_a_vote_the_simplest_model_is_taken() -> None:
     assert list(choice.fits) == list(choice.weights) == ["one_coin"]
 
 
-def test_a_model_is_told_once_and_only_when_somebody_looks() -> None:
+def test_what_comes_later_is_worked_out_when_somebody_looks() -> None:
     told: list[str] = []
 
     def tell(name: str) -> str:
@@ -294,4 +294,10 @@ def test_a_model_is_told_once_and_only_when_somebody_looks() -> None:
     assert "third" not in later
     assert (len(later), told) == (2, [])
     assert [later["one"], later["one"], *later] == ["one", "one", "one", "other"]
-    assert told == ["one"]
+    assert told == ["one", "one"]
+
+
+def test_a_model_is_told_once() -> None:
+    data = panel(3)
+    choice = choose_latent(data)
+    assert choice.fits[choice.chosen] is choice.fits[choice.chosen]

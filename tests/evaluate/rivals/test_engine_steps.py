@@ -103,6 +103,8 @@ def test_columns_may_have_other_names() -> None:
     [
         pytest.param({"item": [], "juror": [], "label": []}, id="empty"),
         pytest.param({"item": [1, 2], "juror": ["a", None], "label": ["x", "y"]}, id="nameless"),
+        pytest.param({"item": [1, None], "juror": ["a", "b"], "label": ["x", "y"]}, id="of no item"),
+        pytest.param({"item": [1, 2], "juror": ["a", "b"], "label": [1.0, float("nan")]}, id="no number"),
     ],
 )
 def test_no_vote_or_a_nameless_one_is_refused(frame: dict[str, list[Any]]) -> None:
@@ -123,6 +125,26 @@ def test_a_second_vote_is_noticed_and_not_counted(engine: Any) -> None:
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(VotesError, match=r"there is no column 'jurors'\. Did you mean 'juror'"):
         evaluate_on_engine(long_votes(5, 4, 2), juror="jurors")
+
+
+def test_a_table_of_the_same_name_is_not_taken_for_ours() -> None:
+    frame = long_votes(40, 6, 2)
+    own = duckdb.connect()
+    own.execute("CREATE TABLE sent (juror VARCHAR, said VARCHAR, q0 DOUBLE, q1 DOUBLE)")
+    own.execute("CREATE TABLE here AS SELECT * FROM sent")
+    assert evaluate_on_engine(own.from_df(frame)).score == pytest.approx(evaluate_on_engine(frame).score)
+
+
+def test_a_connection_that_lets_no_table_in_is_told() -> None:
+    own = duckdb.connect(config={"python_enable_replacements": "false"})
+    with pytest.raises(VotesError, match="python_enable_replacements"):
+        evaluate_on_engine(own.from_df(long_votes(20, 5, 2)))
+
+
+def test_words_of_a_fixed_list_are_words() -> None:
+    frame = pl.from_pandas(long_votes(60, 6, 2))
+    listed = frame.with_columns(pl.col("juror").cast(pl.Categorical), pl.col("label").cast(pl.Enum(["l0", "l1"])))
+    assert evaluate_on_engine(listed.lazy()).score == pytest.approx(evaluate_on_engine(frame.lazy()).score)
 
 
 def test_no_round_is_no_answer() -> None:

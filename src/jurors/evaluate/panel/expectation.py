@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from jurors.evaluate.panel.few_parameters import FewParameters, FewStrata, are_few
-from jurors.numbers.arrays import Floats
+from jurors.numbers.arrays import Flags, Floats
 from jurors.numbers.squarem import long_step
 from jurors.sketch.incidence import Incidence
 
@@ -343,8 +343,8 @@ def ascend(
     share of the height at the start, of the panel that is lowest there.
     """
     steps = problem.steps
-    there, taken, converged, _ = _ascend(steps, steps.enter(at.flat), tolerance, limit, relative=relative)
-    return at.at(steps.leave(there)), taken, converged
+    there, taken, settled, _ = _ascend(steps, steps.enter(at.flat), tolerance, limit, relative=relative)
+    return at.at(steps.leave(there)), taken, bool(settled.all())
 
 
 def ascend_all(
@@ -374,9 +374,12 @@ def _ascend_together(
         here = steps.first(np.concatenate([_first_mass(first)] * len(problems)))
     else:
         here = steps.enter(np.concatenate([at.flat for at in starts]))
-    there, taken, converged, _ = _ascend(steps, here, tolerance * here.shape[1], limit)
+    there, taken, settled, _ = _ascend(steps, here, tolerance * here.shape[1], limit)
     flats = steps.leave(there).reshape(len(problems), -1, here.shape[1])
-    return [(Parameters(flat, data.jurors, data.labels), taken, converged) for flat in flats]
+    return [
+        (Parameters(flat, data.jurors, data.labels), taken, bool(have.all()))
+        for flat, have in zip(flats, settled.reshape(len(problems), -1), strict=True)
+    ]
 
 
 @_QUIET
@@ -388,11 +391,14 @@ def _ascend(
     *,
     relative: bool = False,
     enough: float = np.inf,
-) -> tuple[Floats, int, bool, Floats]:
-    """The same, with what every panel has gained at least; a gain that is `enough` in all of them ends it, too."""
+) -> tuple[Floats, int, Flags, Floats]:
+    """Where it ends, after how many steps, which panels have settled, and what each has gained at least.
+
+    A gain that is `enough` in all of them ends it, too.
+    """
     size, is_single = steps.data.stack, here.dtype == np.float32
     twice, floor = here, np.full(size, -np.inf)
-    before, first, taken = floor, np.zeros(size), 0
+    before, first, taken, settled = floor, np.zeros(size), 0, np.zeros(size, dtype=np.bool_)
     while taken < limit:
         once, start = steps.improve(here)
         if not taken:
@@ -409,13 +415,12 @@ def _ascend(
         by_long_step = start - (floor if is_single else before)
         twice, floor = steps.improve(once)
         settled = (floor - start <= tolerance) & (by_long_step <= _LONG_GAIN * tolerance)
-        is_flat = bool(np.count_nonzero(settled) == size)
-        if is_flat or (enough < np.inf and np.count_nonzero(floor - first > enough) == size):
-            return twice, taken, is_flat, floor - first
+        if np.count_nonzero(settled) == size or (enough < np.inf and np.count_nonzero(floor - first > enough) == size):
+            break
         before = start
         ahead = long_step(here, once, twice, _LONGEST)
         here = steps.normalise(np.minimum(np.maximum(ahead, -_FAR, out=ahead), _FAR, out=ahead))
-    return twice, taken, False, floor - first
+    return twice, taken, settled, floor - first
 
 
 def climb(

@@ -21,7 +21,7 @@ from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch.incidence import Incidence
 
 _MOST = 128  # parameters: products of all pairs of them take no longer than a few calls
-_SHORT = 10  # jurors whose chances all together are numbers above zero, even where each is e^-60
+_SHORT = 4  # jurors whose chances all together are numbers above zero, even where a long step has made each e^-122
 
 
 def are_few(data: Incidence) -> bool:

@@ -177,7 +177,11 @@ class _End:
         return mass.sum(axis=2, dtype=np.float64), self.problem.data.counts(mass)
 
     def told(self) -> LatentFit:
-        """What it says of prevalences, jurors and items."""
+        """What it says of prevalences, jurors and items; worked out once."""
+        return self._told
+
+    @cached_property
+    def _told(self) -> LatentFit:
         return describe(self.problem, self.at, self.steps, self.converged, self.expected)
 
 

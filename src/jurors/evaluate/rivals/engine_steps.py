@@ -73,15 +73,18 @@ def evaluate_on_engine(
     import narwhals as nw
 
     opened: Any = nw.from_native(frame)
-    if isinstance(opened, nw.DataFrame):
-        opened = opened.lazy("duckdb")  # which plans the steps, and spills to disk
     if max_rounds < 1:
         message = f"max_rounds must be at least 1, not {max_rounds}"
         raise OptionError(message, code="out_of_range", name="max_rounds", value=max_rounds)
-    columns = opened.collect_schema().names()
+    schema = opened.collect_schema()
     for name in (item, juror, label):
-        nearest(name, columns, "column")
-    votes = opened.select(nw.col(item).alias("item"), nw.col(juror).alias("juror"), nw.col(label).alias(_SAID))
+        nearest(name, schema.names(), "column")
+    if isinstance(opened, nw.DataFrame):
+        opened = opened.lazy("duckdb")  # which plans the steps, and spills to disk
+    named = [nw.col(column).alias(name) for column, name in ((item, "item"), (juror, "juror"), (label, _SAID))]
+    votes = opened.select(*named)
+    words = [name for name, column in (("juror", juror), (_SAID, label)) if schema[column] in (nw.Categorical, nw.Enum)]
+    votes = votes.with_columns(*(nw.col(name).cast(nw.String) for name in words)) if words else votes
     steps = _Steps(votes, *_names(votes))
     _refuse_second_votes(votes)
     counts, by_label, _ = steps.count(steps.shares())
@@ -112,9 +115,26 @@ def _names(votes: Any) -> tuple[list[Any], list[Any]]:
     said = votes.select("juror", _SAID).unique().collect()
     if not len(said):
         raise VotesError("there is no vote to count")
-    if said.select((col("juror").is_null() | col(_SAID).is_null()).any()).item():
-        raise VotesError("a vote without a juror or a label; leave such rows out before")
-    return sorted(said["juror"].unique().to_list()), sorted(said[_SAID].unique().to_list())
+    names = [said[column].unique().to_list() for column in ("juror", _SAID)]
+    if any(name is None or name != name for column in names for name in column) or len(
+        votes.filter(col("item").is_null()).head(1).collect()
+    ):
+        raise VotesError("a vote without an item, a juror or a label; leave such rows out before")
+    return sorted(names[0]), sorted(names[1])
+
+
+def _beside(relation: Any, table: Any) -> Any:
+    """A table on the connection of a relation, which does not tell it, but finds variables of Python by their names."""
+    from duckdb import CatalogException
+
+    jurors_own_table_of_log_chances = table  # noqa: F841
+    try:
+        return relation.query("jurors_votes", "SELECT * FROM jurors_own_table_of_log_chances")
+    except CatalogException:
+        raise VotesError(
+            "this DuckDB connection lets no table of Python in; switch python_enable_replacements on, or let polars "
+            "scan the votes"
+        ) from None
 
 
 def _refuse_second_votes(votes: Any) -> None:
@@ -208,9 +228,8 @@ class _Steps:
         columns |= {q: table[:, k].ravel().tolist() for k, q in enumerate(self._q)}
         kind = self.votes.implementation
         here = nw.from_dict(columns, backend="polars" if kind.is_polars() else "pyarrow")
-        if kind.is_duckdb():  # the relation's own connection, which it does not tell, finds what is called so here
-            sent = here.to_native()  # noqa: F841
-            return nw.from_native(nw.to_native(self.votes).query("votes_of_jurors", "SELECT * FROM sent"))
+        if kind.is_duckdb():
+            return nw.from_native(_beside(nw.to_native(self.votes), here.to_native()))
         if kind.is_spark_like():
             return here.lazy(kind, session=nw.to_native(self.votes).sparkSession)
         return here.lazy(kind)
