@@ -18,7 +18,7 @@ import numpy as np
 from jurors.evaluate.panel.few_parameters import FewParameters, FewStrata, are_few
 from jurors.numbers.arrays import Flags, Floats
 from jurors.numbers.squarem import long_step
-from jurors.sketch.incidence import Incidence
+from jurors.sketch.incidence import Incidence, once_per_juror
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,7 +109,7 @@ class Problem:
     @property
     def steps(self) -> Steps:
         """How to take EM steps: quickly, where parameters are few. Not kept, as they hold the problem."""
-        if self.beside is not None or not are_few(self.data):
+        if not self._is_few:
             return AnyParameters(self)
         if self.model == "strata":
             return FewStrata(self.data, self.weight_of_prior, self.known, self.tied)
@@ -118,7 +118,11 @@ class Problem:
     @property
     def is_side_by_side(self) -> bool:
         """Whether it can go up in one sweep with other models of the same votes."""
-        return self.model != "strata" and self.beside is None and are_few(self.data) and self.data.is_shared
+        return self.model != "strata" and self._is_few and self.data.is_shared
+
+    @property
+    def _is_few(self) -> bool:
+        return self.beside is None and are_few(self.data)
 
     def few(self, models: tuple[str, ...]) -> FewParameters:
         """The steps of these models of few parameters, side by side."""
@@ -140,7 +144,7 @@ def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = 
     The habit row has as many, but spread as the juror's own votes are: by habit everyone votes as always.
     """
     labels = data.labels
-    pseudo = _pseudo_votes(data.jurors, labels, strength)
+    pseudo = once_per_juror(strength / labels + strength * np.eye(labels), data.jurors)
     if model == "strata":
         cast = data.counts(data.weights[:, None, :]).reshape(data.stack, 1, data.jurors, labels) + 2.0 / labels
         habit = 2.0 * strength * cast / cast.sum(axis=3, keepdims=True)
@@ -148,11 +152,6 @@ def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = 
         pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
     pseudo = pseudo.astype(data.matrix.dtype, copy=False)
     return Problem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
-
-
-@cache
-def _pseudo_votes(jurors: int, labels: int, strength: float) -> Floats:
-    return np.tile(strength / labels + strength * np.eye(labels), jurors)[None]
 
 
 def _log_key(gold: ArrayLike | None, model: str) -> Floats | None:

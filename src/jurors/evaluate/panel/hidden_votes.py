@@ -138,10 +138,8 @@ class _Masks:
             return None
         place = inverse[np.cumsum(used)[under] - 1]
         cell = place + np.arange(len(place))[:, None] * len(first)
-        shares: Floats = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(
-            np.float64
-        )
-        return votes[first][None].astype(self.data.matrix.dtype), shares.reshape(len(place), -1), place
+        weights = np.bincount(cell.ravel(), np.tile(items, len(place)), len(place) * len(first)).astype(np.float64)
+        return votes[first][None].astype(self.data.matrix.dtype), weights.reshape(len(place), -1), place
 
 
 def _distinct(votes: Flags) -> tuple[Integers, Integers]:

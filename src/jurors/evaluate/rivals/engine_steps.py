@@ -116,9 +116,8 @@ def _names(votes: Any) -> tuple[list[Any], list[Any]]:
     if not len(said):
         raise VotesError("there is no vote to count")
     names = [said[column].unique().to_list() for column in ("juror", _SAID)]
-    if any(name is None or name != name for column in names for name in column) or len(
-        votes.filter(col("item").is_null()).head(1).collect()
-    ):
+    is_nameless = any(name is None or name != name for column in names for name in column)
+    if is_nameless or len(votes.filter(col("item").is_null()).head(1).collect()):
         raise VotesError("a vote without an item, a juror or a label; leave such rows out before")
     return sorted(names[0]), sorted(names[1])
 
