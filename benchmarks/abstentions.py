@@ -16,8 +16,8 @@ from reference_sets import data_folder
 from scipy.stats import spearmanr
 
 import jurors
+from jurors.evaluate.consistency import AbstentionRates, abstention_rates
 from jurors.evaluate.partition import Partition
-from jurors.evaluate.voices.abstention_rates import AbstentionRates, abstention_rates
 
 
 def main() -> None:

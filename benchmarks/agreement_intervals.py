@@ -15,9 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import stdtrit
 
-from jurors.evaluate.accord.agreement_statistics import agreement_statistics
-from jurors.evaluate.accord.coefficient import Coefficient
-from jurors.numbers.arrays import Integers
+from jurors._numeric import Integers
+from jurors.evaluate.agreement import agreement_statistics
+from jurors.evaluate.agreement_coefficients import Coefficient
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 

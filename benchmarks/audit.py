@@ -24,15 +24,27 @@ from judged_sets import Bench, judge, percent, rivals_of_keyed, table
 from reference_sets import CACHE, VoteSet, data_folder, family_of, folders, load_set
 from scipy.special import betaincinv
 
-from jurors.audit.design import AGREED, Design, Walk
-from jurors.audit.proof import betting
-from jurors.audit.proof import trace as tracing
-from jurors.audit.proof.betting import Steps, refuted
-from jurors.audit.proof.figures import Figure, accuracy_of, prevalence_of, score_of, wrong_of
-from jurors.audit.proof.foretell import Foretellers, foretellers, votes_given
-from jurors.audit.proof.guarantee import intervals
-from jurors.audit.proof.trace import Cells, Drawn, Sums, trace
-from jurors.numbers.arrays import Floats, Integers
+from jurors._numeric import Floats, Integers
+from jurors.audit import confidence as betting
+from jurors.audit import confidence as tracing
+from jurors.audit.confidence import (
+    Cells,
+    Drawn,
+    Figure,
+    Foretellers,
+    Steps,
+    Sums,
+    accuracy_of,
+    foretellers,
+    intervals,
+    prevalence_of,
+    refuted,
+    score_of,
+    trace,
+    votes_given,
+    wrong_of,
+)
+from jurors.audit.sheet import AGREED, Design, Walk
 
 SIZES = (20, 50, 100, 200)
 MOST_JURORS = 6

@@ -40,10 +40,9 @@ from judged_sets import (
 from reference_sets import CACHE, ROOT, VoteSet, data_folder, load_sets
 
 import jurors
-from jurors.doubt.shared.calibrate import calibrate
-from jurors.doubt.shared.reference import Population, shipped_population
-from jurors.numbers.arrays import Floats
-from jurors.numbers.threads import one_thread
+from jurors._numeric import Floats, one_thread
+from jurors.uncertainty.calibrate import calibrate
+from jurors.uncertainty.reference import Population, shipped_population
 
 GOLD = (0, 10, 20, 50, 100, 200)
 DRAWS = 3  # gold samples per set and size

@@ -17,7 +17,7 @@ import numpy as np
 from engines import Make, lazy_engines, quietly
 
 import jurors
-from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 
 _ENOUGH = 1e-5
 _LAZY = ("duckdb", "dask (distributed)", "spark (local)")

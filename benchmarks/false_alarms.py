@@ -22,10 +22,10 @@ from simulated_panels import simulate
 from simulated_trios import INDEPENDENT, TOGETHER, draw_tables, trio_shares
 
 import jurors
-from jurors.doubt.habits import habits_of
-from jurors.doubt.trio_chance import UNEXPLAINED, chance_of_contradiction
-from jurors.evaluate.trio.trios import evaluate_trios
-from jurors.numbers.arrays import Floats, Integers
+from jurors._numeric import Floats, Integers
+from jurors.evaluate.trio import evaluate_trios
+from jurors.uncertainty.alarms import habits_of
+from jurors.uncertainty.trio_alarms import UNEXPLAINED, chance_of_contradiction
 
 SIZES = (30, 50, 100, 200, 500, 1_000, 2_000, 20_000)
 

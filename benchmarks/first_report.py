@@ -2,8 +2,8 @@
 
     python benchmarks/first_report.py
 
-The promptfoo results are those that promptfoo handed to the gate (`tests/hosts/promptfoo_run.json`). The others hold
-the same 40 items and three judges: the log is written by the installed Inspect AI, the export has the shape of the
+The promptfoo results are those that promptfoo handed to the gate (`tests/integrations/promptfoo_run.json`). The others
+hold the same 40 items and three judges: the log is written by the installed Inspect AI, the export has the shape of the
 sample that Label Studio wrote. Each command runs three times in processes of its own; the slowest counts, beside the
 time that the processor took, which a busy machine does not change.
 """
@@ -24,7 +24,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 import jurors
 
 TESTS = Path(__file__).parents[1] / "tests"
-RUN = TESTS / "hosts" / "promptfoo_run.json"
+RUN = TESTS / "integrations" / "promptfoo_run.json"
 EXPORT = TESTS / "votes" / "readers" / "samples" / "label_studio" / "snapshot.json"
 LOGS = TESTS / "votes" / "readers" / "samples" / "make_inspect_ai.py"
 TIMES = 3

@@ -11,9 +11,9 @@ import time
 
 import numpy as np
 
-from jurors.doubt.goodness import goodness_of_fit
-from jurors.numbers.arrays import Floats
+from jurors._numeric import Floats
 from jurors.sketch import Sketch
+from jurors.uncertainty.trio_alarms import goodness_of_fit
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])
 CONFUSIONS = np.array(

@@ -13,13 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from reference_sets import VoteSet, family_of
 
-from jurors.doubt.shared.calibrate import calibrate
-from jurors.doubt.shared.expected import OneHot
-from jurors.doubt.shared.jury_votes import Jury
-from jurors.doubt.shared.reference import Population, fit_population
-from jurors.doubt.shared.shares import CalibratedShares
-from jurors.numbers.arrays import Flags, Floats
-from jurors.tables import Table
+from jurors._numeric import Flags, Floats
+from jurors.results import Table
+from jurors.uncertainty.calibrate import CalibratedShares, OneHot, calibrate
+from jurors.uncertainty.reference import Population, fit_population
+from jurors.uncertainty.scenarios import Jury
 
 LEVELS = (0.8, 0.9, 0.95)
 STATISTICS = ("score", "accuracy", "prevalence", "wrong_labels")

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jurors
-from jurors.votes.scales.closeness import Closeness, closeness
+from jurors.votes.scale import Closeness, closeness
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = ("dogs", "labelme", "music_genre", "weather_amt", "faces", "css_talklife", "css_ibc", "css_flute",

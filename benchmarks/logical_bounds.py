@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from jurors import Sketch, Votes
-from jurors.doubt.bounds.logical import highest_floor, logical_bounds
+from jurors.uncertainty.bounds_logical import highest_floor, logical_bounds
 
 
 def simulated(jurors: int, labels: int, items: int = 20_000) -> Sketch:

@@ -26,9 +26,9 @@ import numpy as np
 from reference_sets import data_folder
 
 import jurors
-from jurors.monitor.drift import Drift, StreamAlarm
-from jurors.monitor.drift.watched import Watched
-from jurors.numbers.arrays import Floats, Integers
+from jurors._numeric import Floats, Integers
+from jurors.monitor.drift.detector import Drift, StreamAlarm
+from jurors.monitor.drift.series import Watched
 
 ITEMS, CHANGE, MOST_AFTER = 20_000, 5_000, 5_000
 REAL = ("bluebirds", "judgebench", "triviaqa_judges_v2", "realmistake12", "xstest_refusal", "acsincome_models", "rte",

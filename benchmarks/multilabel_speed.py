@@ -10,9 +10,8 @@ from math import lcm
 import numpy as np
 
 from jurors.evaluate import Solution, encode
-from jurors.evaluate.trio.multilabel import evaluate_trio_labels
-from jurors.numbers import Algebraic, exact_sum
-from jurors.numbers.roots import root_set
+from jurors.evaluate.trio_multiclass import evaluate_trio_labels
+from jurors.exact.algebraic import Algebraic, exact_sum, root_set
 from jurors.sketch import Sketch
 
 JURORS = ("i", "j", "k")

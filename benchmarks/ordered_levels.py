@@ -33,11 +33,11 @@ from ordered_truths import Answer, Named, by_posterior, by_values, posterior_of,
 from reference_sets import data_folder
 
 import jurors
-from jurors.doubt.shared.measured import measure_jury
-from jurors.doubt.shared.reference import LEAST_SHARED
+from jurors._numeric import Floats
 from jurors.jury.calibration import basis_of, jury_of
-from jurors.jury.counted import count_gradable
-from jurors.numbers.arrays import Floats
+from jurors.jury.inputs import count_gradable
+from jurors.jury.reference import measure_jury
+from jurors.uncertainty.reference import LEAST_SHARED
 
 _MOST_FOR_INTERVAL = 200  # jurors: the interval model inverts a matrix of them for every pattern of gaps
 _LEVEL = 0.95

@@ -12,8 +12,8 @@ import pandas as pd
 from ordered_truths import Named, by_values
 
 import jurors
-from jurors.evaluate.ordered.item_levels import level_values
-from jurors.numbers.arrays import Flags, Floats
+from jurors._numeric import Flags, Floats
+from jurors.evaluate.consistency import level_values
 
 _FEWEST = 20  # votes on items of the key, for a juror to count
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import jurors
-from jurors.jury.counted import count_gradable
-from jurors.numbers.arrays import Floats, Integers
+from jurors._numeric import Floats, Integers
+from jurors.jury.inputs import count_gradable
 
 Named = dict[str, Any]
 Method = Callable[[jurors.Votes, Floats], "Answer | None"]

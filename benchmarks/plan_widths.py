@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 import jurors
-from jurors.lab.jury_model import jury_model
 from jurors.lab.plan import ExpectedWidths
-from jurors.lab.simulate import simulate
+from jurors.lab.simulate import jury_model, simulate
 
 TRIOS: list[Any] = [
     (["0.9", "0.8", "0.7"], "0.3"),

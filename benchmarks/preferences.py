@@ -21,10 +21,9 @@ import pandas
 from scipy.stats import spearmanr
 
 import jurors
-from jurors.numbers.arrays import Floats
-from jurors.pairs import Preferences
-from jurors.pairs.davidson import Answering
-from jurors.pairs.strengths import fit_strengths
+from jurors._numeric import Floats
+from jurors.pairwise import Preferences
+from jurors.pairwise.model import Answering, fit_strengths
 
 Scores = Mapping[Any, float]
 

@@ -17,12 +17,9 @@ from reference_sets import data_folder
 from scipy.stats import norm, rankdata, spearmanr
 
 import jurors
-from jurors.numbers.arrays import Floats
-from jurors.values.factor.covariances import Covariances
-from jurors.values.factor.exact_trio import exact_trio
-from jurors.values.factor.one_factor import fit_factor
-from jurors.values.repeatability import Again, repeatability
-from jurors.values.wild_values import wild_cells
+from jurors._numeric import Floats
+from jurors.numeric.data import Again, repeatability, wild_cells
+from jurors.numeric.factor import Covariances, exact_trio, fit_factor
 
 _TABLES = 200
 

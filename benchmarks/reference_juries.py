@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from reference_sets import CACHE, ROOT, data_folder, load_sets
 
-from jurors.doubt.shared.reference import ReferenceJury, fit_population, shipped_juries, write_reference
+from jurors.uncertainty.reference import ReferenceJury, fit_population, shipped_juries, write_reference
 
 SHIPPED = ROOT / "src" / "jurors" / "data" / "reference_juries.csv"
 

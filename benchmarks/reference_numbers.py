@@ -21,14 +21,18 @@ import numpy as np
 import pandas
 from reference_sets import ROOT, data_folder, family_of, folders
 
-from jurors.numbers.arrays import Floats
-from jurors.numbers.threads import one_thread
-from jurors.values.agreed_truth import Validities
-from jurors.values.factor.covariances import Covariances
-from jurors.values.factor.influence import Influence, plain_ends, reliability_ends, standard_error
-from jurors.values.factor.one_factor import Factor
-from jurors.values.factor.shared_errors import fit_together
-from jurors.values.item_values import best_guess
+from jurors._numeric import Floats, one_thread
+from jurors.numeric.factor import (
+    Covariances,
+    Factor,
+    Influence,
+    fit_together,
+    plain_ends,
+    reliability_ends,
+    standard_error,
+)
+from jurors.numeric.grade import Validities
+from jurors.numeric.items import best_guess
 
 TABLE = ROOT / "src" / "jurors" / "data" / "reference_numbers.csv"
 ORDERED = {"web": range(5), "relevance4": range(4), "adult_content2": "GPRX"}  # label sets in their order

@@ -18,14 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.shared.jury_votes import Jury
-from jurors.doubt.shared.measured import measure_jury
-from jurors.doubt.shared.reference import ReferenceJury
-from jurors.doubt.shared.shares import FitNoise
+from jurors._numeric import Floats, Integers, one_thread
 from jurors.jury.calibration import basis_of, jury_of, rivals_of, without_silent_tuples
-from jurors.jury.known.fit_reference import grade_blind
-from jurors.numbers.arrays import Floats, Integers
-from jurors.numbers.threads import one_thread
+from jurors.jury.reference import grade_blind, measure_jury
+from jurors.uncertainty.calibrate import FitNoise
+from jurors.uncertainty.reference import ReferenceJury
+from jurors.uncertainty.scenarios import Jury
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = Path(tempfile.gettempdir()) / "jurors_reference_fits"

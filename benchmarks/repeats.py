@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jurors
-from jurors.evaluate.panel.same_voice import possible_repeats, same_voices
-from jurors.evaluate.voices.self_agreement import agreement_with_itself
-from jurors.evaluate.voices.settling import TIMES, settle
+from jurors.evaluate.consistency import TIMES, agreement_with_itself, settle
+from jurors.evaluate.latent.repeats import possible_repeats, same_voices
 
 ITEMS, ANSWERS, BLIND, STEADY = 1000, 5, 0.22, 0.95
 OTHERS = {"ann": 0.80, "bob": 0.75, "cy": 0.85}

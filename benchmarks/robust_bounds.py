@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from jurors import Sketch, Solution
-from jurors.doubt.bounds.guaranteed import Bounds
-from jurors.doubt.bounds.robust import correlation_curve, robust_bounds, sensitivities
-from jurors.doubt.bounds.robust_trio import Branch, ExactTrio, FlippedTrio, branch_of, closed_box
 from jurors.evaluate import evaluate_with_key
+from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
+from jurors.uncertainty.bounds_spec import Bounds
+from jurors.uncertainty.bounds_trio import Branch, ExactTrio, FlippedTrio, branch_of, closed_box
 
 TUPLES = np.array(list(product((0, 1), repeat=3)))
 CENSUS = [568, 553, 649, 1068, 1813, 3607, 3534, 8208]

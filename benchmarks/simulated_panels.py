@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 import jurors
-from jurors.numbers.arrays import Floats, Integers
+from jurors._numeric import Floats, Integers
 
 GAMMA = 0.03  # error correlation, as a covariance, of a pair of jurors on one label
 SETTINGS = [

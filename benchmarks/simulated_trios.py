@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from jurors.numbers.arrays import Floats, Integers
+from jurors._numeric import Floats, Integers
 
 Accuracies = list[tuple[float, float]]
 

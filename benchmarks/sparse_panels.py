@@ -149,9 +149,9 @@ def errors(folder: Path) -> None:
     import numpy as np
 
     import jurors
-    from jurors.doubt.intervals import panel_intervals as intervals
     from jurors.evaluate import evaluate_panel
     from jurors.sketch import count_votes
+    from jurors.uncertainty import intervals_panel as intervals
 
     panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz", scale="nominal"))[0])
     intervals._STEPS, intervals._LOOSE = 400, 1e-5

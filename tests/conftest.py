@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from jurors.votes.files import source
+from jurors.votes.io import duckdb_table as source
 
 # A busy machine must not fail a test that is right, nor a lucky draw: examples are bounded in number, not in time, and
 # are the same in every run. `make quick` tries fewer; `pytest --hypothesis-profile search` goes hunting for new ones.

@@ -90,7 +90,7 @@ _PANELS = "from pathlib import Path; import make_inspect_jury; make_inspect_jury
 HOSTS = (
     ("-c", f"import sys; sys.path.insert(0, {str(SAMPLES)!r}); {_PANELS}"),
     ("-m", "jurors", "grade", "jury/learnt"),
-    ("-c", "from jurors.hosts.assistants import server; server(['jury/learnt'])"),
+    ("-c", "from jurors.integrations.mcp import server; server(['jury/learnt'])"),
     ("-m", "jurors", "mcp", "--help"),
 )
 

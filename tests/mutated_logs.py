@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors import JurorsError, Votes, read_votes
-from jurors.sketch.sketch_file import to_document
+from jurors.sketch.file import to_document
 
 SAMPLES = Path(__file__).parent / "votes" / "readers" / "samples"
 

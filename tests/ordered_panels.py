@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jurors.numbers.arrays import Integers
+from jurors._numeric import Integers
 from jurors.votes import Votes
 
 LEVELS = 5

@@ -7,7 +7,7 @@ from typing import Any
 
 from jurors.votes import Votes
 from jurors.votes.readers import Records, find_reader, read_records
-from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.base import Files
 
 SAMPLES = Path(__file__).parent / "votes" / "readers" / "samples"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jurors.numbers.arrays import Floats, Integers
+from jurors._numeric import Floats, Integers
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,9 @@ from typing import Any
 import httpx
 import uvicorn
 
-from jurors.serve.app import create_app
-from jurors.serve.guard.api_keys import ApiKey
-from jurors.serve.guard.heads import TimelyHeads
-from jurors.serve.guard.quotas import Limits
-from jurors.serve.settings import Settings
+from jurors.serve.app import Settings, create_app
+from jurors.serve.auth import ApiKey, Limits
+from jurors.serve.security import TimelyHeads
 
 Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from jurors._numeric import Floats, Integers
 from jurors.evaluate.solution import Solution
-from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 

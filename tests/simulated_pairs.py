@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jurors.numbers.arrays import Floats
-from jurors.pairs import Preferences
-from jurors.pairs.davidson import Answering
+from jurors._numeric import Floats
+from jurors.pairwise import Preferences
+from jurors.pairwise.model import Answering
 
 
 @dataclass(frozen=True)

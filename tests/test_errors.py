@@ -25,7 +25,7 @@ from jurors.errors import (
 from jurors.votes.read import read_votes
 
 SOURCES = sorted((Path(jurors.__file__).parent).rglob("*.py"))
-READS_TEXTS = "votes/files/faults.py"  # of DuckDB, Python and NumPy
+READS_TEXTS = "votes/io/local_files.py"  # of DuckDB, Python and NumPy
 SEARCHES = {"search", "match", "findall", "fullmatch", "startswith", "endswith", "removeprefix", "find", "index"}
 
 

@@ -10,8 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jurors.quoting import in_markdown, prose_in_markdown, visible, visible_json, with_formula, without_formula
-from jurors.tables import Block, Columns, Listing, Notes, Prose, Result, Table
+from jurors.results import (
+    Block,
+    Columns,
+    Listing,
+    Notes,
+    Prose,
+    Result,
+    Table,
+    in_markdown,
+    prose_in_markdown,
+    visible,
+    visible_json,
+    with_formula,
+    without_formula,
+)
 
 FORGED = "bob\nOK: no alarm rang"
 HOSTILE = {

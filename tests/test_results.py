@@ -1,4 +1,4 @@
-"""The laws of `jurors.tables.Result`, kept by every class of results: one statement, all forms of it."""
+"""The laws of `jurors.results.Result`, kept by every class of results: one statement, all forms of it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ from simulated_pairs import simulated_pairs
 
 import jurors
 from jurors import Verdict
-from jurors.quoting import in_markdown
-from jurors.serve.guard.api_keys import make_key
-from jurors.serve.guard.key_list import KeyList
-from jurors.tables import FORMS, Drawable, Listing, Notes, Result, Table, data_frame, json_ready
+from jurors.results import FORMS, Drawable, Listing, Notes, Result, Table, data_frame, in_markdown, json_ready
+from jurors.serve.auth import KeyList, make_key
 from jurors.versions import DOCUMENT
 
 EVIL = ("<script>alert(1)</script>", 'a|"b"', "日本語", "</table>", "e")
@@ -260,7 +258,7 @@ def test_arrays_keep_their_type_in_a_dataframe() -> None:
 
 @pytest.mark.parametrize(
     "before, unneeded",
-    [("import jurors.cli.check, jurors.cli.grade", "numpy"), ("import jurors; jurors.grade", "scipy.stats")],
+    [("import jurors.cli.grade, jurors.cli.grade", "numpy"), ("import jurors; jurors.grade", "scipy.stats")],
     ids=["help", "grading"],
 )
 def test_nothing_waits_for_packages_that_it_does_not_need(before: str, unneeded: str) -> None:

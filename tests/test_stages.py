@@ -9,7 +9,7 @@ import pytest
 
 import jurors
 from jurors.cli.output import Output
-from jurors.stages import doing, listening
+from jurors.progress import doing, listening
 
 VOTES = [["A", "A", "B", "A"]] * 20 + [["B", "B", "B", "A"]] * 20 + [["A", "B", "A", "A"]] * 10
 

@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 import jurors
 from jurors.cli.main import main
-from jurors.doubt.shared.reference import shipped_juries
-from jurors.serve.stores.migrations import MIGRATIONS
+from jurors.serve.database import MIGRATIONS
+from jurors.uncertainty.reference import shipped_juries
 from jurors.versions import INTERFACE, TABLES, versions
 
-ROUTES = Path(jurors.__file__).parent / "serve" / "routes"
+SERVER = Path(jurors.__file__).parent / "serve"
 
 
 def test_the_first_line_is_the_version_and_the_others_those_of_the_formats() -> None:
@@ -27,7 +27,7 @@ def test_a_step_of_the_tables_is_a_version() -> None:
 
 
 def test_the_servers_paths_begin_with_the_interfaces_version() -> None:
-    prefixes = re.findall(r'prefix="/(v\d+)', "".join(path.read_text() for path in ROUTES.glob("*.py")))
+    prefixes = re.findall(r'prefix="/(v\d+)', "".join(path.read_text() for path in SERVER.glob("*.py")))
     assert set(prefixes) == {f"v{INTERFACE}"}
 
 

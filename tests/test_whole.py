@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from jurors._files import scratch, together, whole_file, write_whole
 from jurors.errors import OutputError
-from jurors.scratch import scratch
-from jurors.whole import together, whole_file, write_whole
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes, pipes and links as Unix has them")
 

@@ -52,22 +52,22 @@ def _export(tool: str, works: str, package: str, reader: str = "", how: str = TY
 
 TRIED = (
     Tried("Inspect AI", "logs are read", RUNS, PINS, "inspect_ai", reader="inspect"),
-    Tried("Inspect AI", "metric, reducer, scorer, hook", RUNS, PINS, "inspect_ai", module="hosts.inspect_jury"),
+    Tried("Inspect AI", "metric, reducer, scorer, hook", RUNS, PINS, "inspect_ai", module="integrations.inspect_ai"),
     Tried("promptfoo", "results are read", WROTE, f"{SAMPLES}/make_promptfoo.py", "promptfoo", reader="promptfoo"),
     Tried(
         "promptfoo",
         "extension that gates a run",
         BY_HAND,
-        "hosts/make_promptfoo_run.py",
+        "integrations/make_promptfoo_run.py",
         "promptfoo",
-        module="hosts.promptfoo_gate",
+        module="integrations.promptfoo",
     ),
     Tried(
         "lm-evaluation-harness", "samples are read", WROTE, f"{SAMPLES}/make_lm_eval.py", "lm_eval", reader="lm-eval"
     ),
     Tried("OpenAI evals", "logs are read", WROTE, f"{SAMPLES}/make_openai_evals.py", "evals", reader="openai-evals"),
     Tried("MLflow", "assessed traces are read", WROTE, f"{SAMPLES}/make_mlflow.py", "mlflow-skinny", reader="mlflow"),
-    Tried("MLflow", "`jurors.mlflow.log` into a run", RUNS, PINS, "mlflow-skinny", module="hosts.mlflow_run"),
+    Tried("MLflow", "`jurors.mlflow.log` into a run", RUNS, PINS, "mlflow-skinny", module="integrations.mlflow"),
     _export("Langfuse", "scores are read", "langfuse", "langfuse"),
     _export("LangSmith", "feedback is read", "langsmith", "langsmith"),
     _export("DeepEval", "test runs are read", "deepeval", "deepeval", WROTE),
@@ -104,12 +104,12 @@ TRIED = (
     Tried("snorkel", "matrices are read", WROTE, f"{SAMPLES}/matrix/make_matrix.py", "snorkel", reader="matrix"),
     Tried("cleanlab", "matrices are read", WROTE, f"{SAMPLES}/matrix/make_matrix.py", "cleanlab", reader="matrix"),
     Tried("crowd-kit", "frames are read", WROTE, f"{SAMPLES}/crowdkit/make_crowdkit.py", "crowd-kit"),
-    Tried("pytest", "votes are gated when a session ends", RUNS, PINS, "pytest", module="hosts.pytest_gate"),
+    Tried("pytest", "votes are gated when a session ends", RUNS, PINS, "pytest", module="integrations.pytest"),
     Tried("pandas", "`df.jurors`", RUNS, PINS, "pandas", module="pandas"),
     Tried("scikit-learn", "`jurors.metrics`, `jurors.Jury`", RUNS, PINS, "scikit-learn", module="metrics"),
-    Tried("GitHub Actions", "the steps of the action", STEPS, module="hosts.github_action"),
-    Tried("pre-commit", "the hook `jurors-check`", BY_HAND, "hosts/test_github_action.py", "pre-commit"),
-    Tried("assistants (MCP)", "tools of `jurors mcp`", RUNS, PINS, "mcp", module="hosts.assistants"),
+    Tried("GitHub Actions", "the steps of the action", STEPS, module="integrations.github"),
+    Tried("pre-commit", "the hook `jurors-check`", BY_HAND, "integrations/test_github_action.py", "pre-commit"),
+    Tried("assistants (MCP)", "tools of `jurors mcp`", RUNS, PINS, "mcp", module="integrations.mcp"),
 )
 
 

@@ -1,32 +1,28 @@
 """Grade jurors (classifiers, annotators, LLM judges) without an answer key.
 
-The journey of the data is the folder listing:
+The packages, in the order in which data pass through them; each imports only from those above it:
 
-    votes/        1  who said what: Votes, keys, layouts; `files/` on disk, `readers/` of what other tools wrote
-    sketch/       2  counts of decision tuples: count files and engines, merge, marginalise, moments
-    evaluate/     3  a sketch -> evaluations: `trio/` (exact), `panel/`, errors `together/`, `accord/`, `rivals/`, a key
-    doubt/        4  how far to believe it: alarms, goodness of fit, `intervals/`, `bounds/`, `shared/` errors
-    pairs/        4  which of two is better: objects ranked, and the jurors who compared them graded
-    values/       4  numbers: jurors who rate and measure graded, items valued
-    jury/         5  grade, label, score, compare, agreement, Jury: one call each, also by group; `methods/`
-    audit/        6  which items a person should label, and what the labels prove
-    monitor/      6  votes as they come in: windows over counts, alarms that may be watched all the time
-    look/         6  what a file holds and which commands would work, before anything is graded
-    report/       6  the one-file page and its `charts/`; `plot.py` is their public face
-    lab/          6  examples, simulate, plan, making jurors independent; `census/`, the paper's experiment
-    watch/        7  `jurors watch`: a growing file, a folder of logs, standard input
-    serve/        7  `jurors serve`: votes over HTTP, stores, keys, the dashboard
-    client/       7  the other end of it: Client and AsyncClient
-    hosts/        7  inside other programs: Inspect AI, promptfoo, MLflow, pytest, GitHub, assistants
-    cli/          8  one thin function per command
+    votes/         Votes, layouts, scales, findings, answer keys; `io/` (files, databases), `readers/` (other tools)
+    sketch/        counts of decision tuples: count, merge, moments
+    evaluate/      exact trios, latent-class models, dependence, agreement, baselines, alarms
+    uncertainty/   intervals, bounds, calibration on reference juries, gold labels
+    pairwise/      preferences: objects ranked, and the jurors who compared them graded
+    numeric/       numbers: jurors who rate and measure graded, items valued
+    jury/          the public verbs: grade, label, score, compare, check, by group; the estimator
+    audit/         which items a person should label, and what the labels prove
+    monitor/       votes as a stream: windows over counts, drift detection
+    inspection/    what a file holds, and which commands work on it
+    report/        the HTML page and its `charts/`; `plot.py` is their public face
+    lab/           examples, simulation, planning, making jurors independent
+    watch/         `jurors watch`: a growing file, a folder of logs, standard input
+    serve/         `jurors serve`: votes over HTTP, stores, API keys, the dashboard
+    client/        Client and AsyncClient
+    integrations/  Inspect AI, promptfoo, MLflow, pytest, GitHub, MCP
+    cli/           one thin function per command
 
-with `metrics.py` (scikit-learn's, without a key) and `pandas.py` (`df.jurors`) above jury,
-`errors.py` (what can be wrong with the input), `names.py` ("did you mean"), `options.py` (how to read and to
-grade, each option once), `numbers/` (exact arithmetic, array types), `tables.py` (how results are read), `pages.py`
-(what the HTML pages share), `whole.py` (files written whole or not at all), `scratch.py` (temporary folders),
-`stages.py` (what a long call is doing), `versions.py` (of all formats), `when_asked.py` (fields worked out when read)
-and `quoting.py` (names as text, never as marks) below them all, and `data/` (the examples' votes) beside them. Names
-load when first used: `import jurors` stays quick.
+Below all of them are `errors.py`, `options.py`, `results.py`, `progress.py`, `versions.py`, `_files.py`, `_lazy.py`,
+`_numeric.py` and `exact/`; above `jury`, `metrics.py` (as in scikit-learn) and `pandas.py` (`df.jurors`). `data/` holds
+the examples' votes.
 """
 
 from __future__ import annotations
@@ -39,15 +35,6 @@ from jurors.versions import VERSION
 if TYPE_CHECKING:
     from jurors import audit, metrics, plot
     from jurors.client import AsyncClient, Client
-    from jurors.doubt import (
-        Bounds,
-        ReferenceJuries,
-        correlation_curve,
-        goodness_of_fit,
-        highest_floor,
-        reference_juries,
-        sensitivities,
-    )
     from jurors.errors import (
         DegenerateSketchError,
         JurorsError,
@@ -57,79 +44,129 @@ if TYPE_CHECKING:
         SketchError,
         VotesError,
     )
-    from jurors.evaluate import (
-        Alarm,
-        Calibrated,
-        Dependence,
-        Evaluation,
-        KeyedEvaluation,
-        Solution,
-        dependence_with_key,
-        encode,
-        evaluate_all_trios,
-        evaluate_majority,
-        evaluate_on_engine,
-        evaluate_trio,
-        evaluate_trio_labels,
-        evaluate_trios,
-        independence_invariants,
-    )
-    from jurors.hosts import mlflow_run as mlflow
-    from jurors.jury import (
-        METHODS,
-        ByGroup,
-        Comparison,
-        Jury,
-        Labelling,
-        Verdict,
-        agreement,
-        bounds,
-        check,
-        compare,
-        fit_reference,
-        gate,
-        grade,
-        grade_by,
-        label,
-        label_by,
-        score,
-        score_by,
-        score_labels,
-    )
-    from jurors.lab import DisjointJury, Plan, Simulation, load_example, plan, simulate
-    from jurors.look import Inspection, inspect
-    from jurors.monitor import Monitor
-    from jurors.numbers import Surd
-    from jurors.pairs import PairGrades, Preferences, Ranking, grade_pairs, rank, read_pairs
+    from jurors.evaluate.alarms import Alarm
+    from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
+    from jurors.evaluate.dependence import Dependence, dependence_with_key
+    from jurors.evaluate.evaluation import Calibrated, Evaluation
+    from jurors.evaluate.keyed import KeyedEvaluation
+    from jurors.evaluate.partition import evaluate_majority
+    from jurors.evaluate.solution import Solution
+    from jurors.evaluate.trio import encode, evaluate_all_trios, evaluate_trio, evaluate_trios, independence_invariants
+    from jurors.evaluate.trio_multiclass import evaluate_trio_labels
+    from jurors.exact.surd import Surd
+    from jurors.inspection import inspect
+    from jurors.inspection.result import Inspection
+    from jurors.integrations import mlflow
+    from jurors.jury.check import Verdict, check
+    from jurors.jury.compare import Comparison, compare
+    from jurors.jury.estimator import Jury
+    from jurors.jury.gates import gate
+    from jurors.jury.grade import METHODS, grade
+    from jurors.jury.groups import ByGroup, grade_by, label_by, score_by
+    from jurors.jury.label import Labelling, label
+    from jurors.jury.reference import fit_reference
+    from jurors.jury.score import agreement, bounds, score, score_labels
+    from jurors.lab import load_example
+    from jurors.lab.disjoint import DisjointJury
+    from jurors.lab.plan import Plan, plan
+    from jurors.lab.simulate import Simulation, simulate
+    from jurors.monitor.monitor import Monitor
+    from jurors.numeric.data import Numbers, read_numbers
+    from jurors.numeric.grade import NumberGrades, grade_numbers
+    from jurors.numeric.items import ItemValues, value_items
+    from jurors.numeric.score import NumberScores, score_numbers
+    from jurors.pairwise.data import Preferences, read_pairs
+    from jurors.pairwise.grade import PairGrades, grade_pairs
+    from jurors.pairwise.rank import Ranking, rank
     from jurors.report.page import report_html, write_report
-    from jurors.sketch import Sketch, moments, read_sketch
-    from jurors.values import (
-        ItemValues,
-        NumberGrades,
-        Numbers,
-        NumberScores,
-        grade_numbers,
-        read_numbers,
-        score_numbers,
-        value_items,
-    )
-    from jurors.votes import Key, Votes, read_key, read_votes, write_votes
+    from jurors.sketch.count import read_sketch
+    from jurors.sketch.moments import moments
+    from jurors.sketch.sketch import Sketch
+    from jurors.uncertainty.bounds_logical import highest_floor
+    from jurors.uncertainty.bounds_robust import correlation_curve, sensitivities
+    from jurors.uncertainty.bounds_spec import Bounds
+    from jurors.uncertainty.reference import ReferenceJuries, reference_juries
+    from jurors.uncertainty.trio_alarms import goodness_of_fit
+    from jurors.votes.key import Key, read_key
+    from jurors.votes.read import read_votes
+    from jurors.votes.table import Votes
+    from jurors.votes.write import write_votes
 
 __version__ = VERSION
 
-#: Where the names come from, in the order of the journey: each room has loaded those before it anyway. The client is
-#: light, and whoever only sends votes should not load what grades them.
-_ROOMS = (
-    "errors", "client", "votes", "sketch", "numbers", "evaluate", "doubt", "jury", "pairs", "values", "monitor", "look",
-    "lab", "report.page",
-)  # fmt: skip
+#: Module -> the public names in it. A name loads its module when it is first used, so that `import jurors` stays quick.
+_NAMES = {
+    "jurors.client": ("AsyncClient", "Client"),
+    "jurors.errors": (
+        "DegenerateSketchError",
+        "JurorsError",
+        "OptionError",
+        "OutputError",
+        "ServerError",
+        "SketchError",
+        "VotesError",
+    ),
+    "jurors.evaluate.alarms": ("Alarm",),
+    "jurors.evaluate.baselines.dawid_skene": ("evaluate_on_engine",),
+    "jurors.evaluate.dependence": ("Dependence", "dependence_with_key"),
+    "jurors.evaluate.evaluation": ("Calibrated", "Evaluation"),
+    "jurors.evaluate.keyed": ("KeyedEvaluation",),
+    "jurors.evaluate.partition": ("evaluate_majority",),
+    "jurors.evaluate.solution": ("Solution",),
+    "jurors.evaluate.trio": (
+        "encode",
+        "evaluate_all_trios",
+        "evaluate_trio",
+        "evaluate_trios",
+        "independence_invariants",
+    ),
+    "jurors.evaluate.trio_multiclass": ("evaluate_trio_labels",),
+    "jurors.exact.surd": ("Surd",),
+    "jurors.inspection": ("inspect",),
+    "jurors.inspection.result": ("Inspection",),
+    "jurors.jury.check": ("Verdict", "check"),
+    "jurors.jury.compare": ("Comparison", "compare"),
+    "jurors.jury.estimator": ("Jury",),
+    "jurors.jury.gates": ("gate",),
+    "jurors.jury.grade": ("METHODS", "grade"),
+    "jurors.jury.groups": ("ByGroup", "grade_by", "label_by", "score_by"),
+    "jurors.jury.label": ("Labelling", "label"),
+    "jurors.jury.reference": ("fit_reference",),
+    "jurors.jury.score": ("agreement", "bounds", "score", "score_labels"),
+    "jurors.lab": ("load_example",),
+    "jurors.lab.disjoint": ("DisjointJury",),
+    "jurors.lab.plan": ("Plan", "plan"),
+    "jurors.lab.simulate": ("Simulation", "simulate"),
+    "jurors.monitor.monitor": ("Monitor",),
+    "jurors.numeric.data": ("Numbers", "read_numbers"),
+    "jurors.numeric.grade": ("NumberGrades", "grade_numbers"),
+    "jurors.numeric.items": ("ItemValues", "value_items"),
+    "jurors.numeric.score": ("NumberScores", "score_numbers"),
+    "jurors.pairwise.data": ("Preferences", "read_pairs"),
+    "jurors.pairwise.grade": ("PairGrades", "grade_pairs"),
+    "jurors.pairwise.rank": ("Ranking", "rank"),
+    "jurors.report.page": ("report_html", "write_report"),
+    "jurors.sketch.count": ("read_sketch",),
+    "jurors.sketch.moments": ("moments",),
+    "jurors.sketch.sketch": ("Sketch",),
+    "jurors.uncertainty.bounds_logical": ("highest_floor",),
+    "jurors.uncertainty.bounds_robust": ("correlation_curve", "sensitivities"),
+    "jurors.uncertainty.bounds_spec": ("Bounds",),
+    "jurors.uncertainty.reference": ("ReferenceJuries", "reference_juries"),
+    "jurors.uncertainty.trio_alarms": ("goodness_of_fit",),
+    "jurors.votes.key": ("Key", "read_key"),
+    "jurors.votes.read": ("read_votes",),
+    "jurors.votes.table": ("Votes",),
+    "jurors.votes.write": ("write_votes",),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-#: Public names that are modules themselves; altair and MLflow are loaded when something is drawn or logged.
+#: Public names that are modules themselves.
 _MODULES = {
     "audit": "jurors.audit",
     "metrics": "jurors.metrics",
-    "mlflow": "jurors.hosts.mlflow_run",
     "plot": "jurors.plot",
+    "mlflow": "jurors.integrations.mlflow",
 }
 
 __all__ = [
@@ -227,11 +264,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(_MODULES[name])
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module 'jurors' has no attribute {name!r}")
-    rooms = (import_module(f"jurors.{room}") for room in _ROOMS)
-    value = getattr(next(room for room in rooms if name in room.__all__), name)
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
 
 

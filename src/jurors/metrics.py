@@ -19,14 +19,13 @@ from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from jurors.errors import OptionError
+from jurors._numeric import Floats
+from jurors.errors import OptionError, choice, nearest
 from jurors.evaluate import Evaluation, KeyedEvaluation
-from jurors.evaluate.majority import joint_counts
+from jurors.evaluate.partition import joint_counts
 from jurors.jury import grade
-from jurors.jury.accept import accept
+from jurors.jury.inputs import accept
 from jurors.jury.score import score_labels
-from jurors.names import choice, nearest
-from jurors.numbers.arrays import Floats
 from jurors.options import GradeOptions, apart
 from jurors.votes import Label
 

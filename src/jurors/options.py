@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
 
-from jurors.errors import OptionError
-from jurors.names import choice, nearest
+from jurors.errors import OptionError, choice, nearest
 
 Label: TypeAlias = str | int | float | bool
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
@@ -422,7 +421,7 @@ def _in_range(holds: bool, name: str, value: Any, rule: str) -> None:
 
 
 class LimitOptions(TypedDict, total=False):
-    """What is asked of a jury; the command line spells these in `cli/check.py`."""
+    """What is asked of a jury; the command line spells these in `cli/grade.py`."""
 
     min_score: Any
     min_reliability: Any

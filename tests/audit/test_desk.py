@@ -12,11 +12,10 @@ from click.testing import CliRunner
 from report_pages import parse
 
 from jurors.audit import Sheet, plan, read_sheet
-from jurors.audit.desk.label_page import label_page
-from jurors.audit.desk.label_studio_tasks import label_studio_interface, label_studio_tasks
+from jurors.audit.export import label_page, label_studio_interface, label_studio_tasks
 from jurors.cli.main import main
 from jurors.errors import VotesError
-from jurors.pages import digest
+from jurors.results import digest
 from jurors.votes import Votes
 
 SAMPLES = Path(__file__).parents[1] / "votes" / "readers" / "samples"

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from jurors.audit import plan
-from jurors.audit.answers import replay
-from jurors.audit.design import FLOOR, Design, Walk
-from jurors.audit.sheet import Sheet, as_sheet, checksum
+from jurors.audit.sheet import FLOOR, Design, Sheet, Walk, as_sheet, checksum, replay
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.votes import Votes
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors.audit import Share, Sheet, plan
-from jurors.audit.case import Case
-from jurors.audit.proof.figures import prevalence_of, score_of, wrong_of
+from jurors.audit.confidence import prevalence_of, score_of, wrong_of
+from jurors.audit.result import Case
 from jurors.audit.sheet import as_sheet
 from jurors.errors import VotesError
 from jurors.votes import Votes

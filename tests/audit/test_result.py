@@ -10,13 +10,21 @@ import pytest
 
 from jurors import label
 from jurors.audit import Audit, Sheet, plan, result
-from jurors.audit.case import Case
-from jurors.audit.design import Walk
-from jurors.audit.proof.betting import Steps, _Past, refuted
-from jurors.audit.proof.figures import Figure, lead_of, score_of
-from jurors.audit.proof.guarantee import estimates
-from jurors.audit.proof.trace import Cells, Drawn, Sums, trace
-from jurors.audit.result import figures_of
+from jurors.audit.confidence import (
+    Cells,
+    Drawn,
+    Figure,
+    Steps,
+    Sums,
+    _Past,
+    estimates,
+    lead_of,
+    refuted,
+    score_of,
+    trace,
+)
+from jurors.audit.result import Case, figures_of
+from jurors.audit.sheet import Walk
 from jurors.errors import OptionError, VotesError
 from jurors.votes import Votes
 

@@ -12,7 +12,7 @@ from browser.conftest import PATIENCE
 
 import jurors
 from jurors.audit import Sheet, plan, read_sheet
-from jurors.audit.desk.label_page import label_page
+from jurors.audit.export import label_page
 from jurors.votes.item_texts import ItemTexts
 
 pytestmark = pytest.mark.browser

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from jurors import read_votes
 from jurors.cli import main
-from jurors.cli.streams import put_data
+from jurors.cli.main import put_data
 
 JURORS = ["ann\x1b[31m", "bob\nOK: no alarm rang", "=cmd|'/C calc'!A1", "d|e`<b>\u202e\u200b"]
 LABELS = ["yes\x1b]0;x\x07", "=1+1", "-1"]

@@ -86,7 +86,7 @@ def test_a_silent_pipe_beside_the_votes_is_told_too(
 ) -> None:
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)
-    monkeypatch.setattr("jurors.votes.files.locate._PATIENCE", 0.1)
+    monkeypatch.setattr("jurors.votes.io.sources._PATIENCE", 0.1)
     result = run("check", counts, option, pipe)
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "pipe" in result.stderr

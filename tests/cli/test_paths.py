@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from jurors.cli import main
-from jurors.cli.paths import PathType
+from jurors.cli.output import PathType
 
 VOTES = "item,ann,bob,cy\n" + "".join(f"{k},{','.join(said)}\n" for k, said in enumerate(["xxy", "xyy", "yyy", "xxx"]))
 NAMES = {

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 
 import jurors
 from jurors.cli.main import main
-from jurors.report.findings import find
-from jurors.report.method import number_tables
+from jurors.report.tables import find, number_tables
 from jurors.votes.item_texts import ItemTexts
 
 PANEL = panels.simulate(300, 4, seed=2)

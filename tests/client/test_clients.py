@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import jurors
-from jurors.client import calls
+from jurors.client import protocol as calls
 
 URL = "http://127.0.0.1:8000"
 VOTES = [("q1", "ann", "yes"), ("q1", "bob", "no"), ("q2", "ann", "yes")]

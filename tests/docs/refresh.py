@@ -13,7 +13,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from jurors.cli.main import main
-from jurors.evaluate.catalogue import About, table_of_kinds
+from jurors.evaluate.alarms import About, table_of_kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from docs.refresh import with_alarm_tables
 
-from jurors.doubt.trio_alarms import CONTRADICTIONS
 from jurors.errors import SketchError
-from jurors.evaluate.alarm import Alarm
-from jurors.evaluate.catalogue import KINDS, LEVELS
+from jurors.evaluate.alarms import KINDS, LEVELS, Alarm
+from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "guides" / "reading-the-report.md"

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 import jurors
-from jurors.cli import plot as plot_command
+from jurors.cli import report as plot_command
 from jurors.cli.main import COMMANDS, main
-from jurors.evaluate import catalogue
-from jurors.jury.methods import methods
+from jurors.evaluate import alarms as catalogue
+from jurors.jury.grade import METHODS, _by_estimator
 from jurors.votes.readers import READERS
 
 ROOT = Path(__file__).parents[2]
@@ -63,8 +63,8 @@ def test_every_place_is_there(path: str) -> None:
 
 
 def test_a_method(plugged: Plug, monkeypatch: pytest.MonkeyPatch) -> None:
-    estimate = plugged("jurors/evaluate/rivals/yours").evaluate_yours
-    monkeypatch.setitem(methods.METHODS, "yours", methods._by_estimator("yours", estimate))
+    estimate = plugged("jurors/evaluate/baselines/yours").evaluate_yours
+    monkeypatch.setitem(METHODS, "yours", _by_estimator("yours", estimate))
     votes = panels.simulate(300, 4, seed=1).votes
     assert jurors.grade(votes, method="yours").method == "yours"
     assert "yours" in [e.method for e in jurors.compare(votes).evaluations]
@@ -81,7 +81,7 @@ def test_a_reader(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def test_an_alarm(plugged: Plug, monkeypatch: pytest.MonkeyPatch) -> None:
-    ring = plugged("jurors/doubt/yours_alarms").yours_alarms
+    ring = plugged("jurors/uncertainty/yours_alarms").yours_alarms
     sketch = jurors.Sketch.from_counts({"AAB": 3, "BBA": 2}, jurors=("ann", "bob", "cy"))
     with pytest.raises(jurors.SketchError, match="catalogue has no"):
         ring(sketch)
@@ -107,7 +107,7 @@ def test_a_chart(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 def test_a_command(plugged: Plug, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     plugged("jurors/cli/yours")
-    monkeypatch.setitem(COMMANDS, "yours", "What it does with FILE.")
+    monkeypatch.setitem(COMMANDS, "yours", ("yours", "What it does with FILE."))
     votes = tmp_path / "votes.csv"
     votes.write_text("ann,bob,cy\na,a,b\nb,b,b\na,b,a\n")
     ran = CliRunner().invoke(main, ["yours", str(votes), "--format", "json"])

@@ -14,7 +14,7 @@ from jurors.votes.readers import READERS
 
 ROOT = TESTS.parent
 OURS = {"sketch", "by-true-label"}  # formats of our own, and of the paper
-INSIDE = {"own_process", "key_figures", "__init__"}  # what hosts share
+INSIDE = {"__init__"}  # what integrations share
 
 
 def test_every_reader_is_in_the_table() -> None:
@@ -23,16 +23,18 @@ def test_every_reader_is_in_the_table() -> None:
 
 
 def test_every_host_is_in_the_table() -> None:
-    hosts = {
-        f"hosts.{path.stem}" for path in (ROOT / "src" / "jurors" / "hosts").glob("*.py") if path.stem not in INSIDE
+    integrations = {
+        f"integrations.{path.stem}"
+        for path in (ROOT / "src" / "jurors" / "integrations").glob("*.py")
+        if path.stem not in INSIDE
     }
-    assert {one.module for one in TRIED if one.module} == hosts | {"pandas", "metrics"}
+    assert {one.module for one in TRIED if one.module} == integrations | {"pandas", "metrics"}
     assert all(find_spec(f"jurors.{one.module}") for one in TRIED if one.module)
 
 
 @pytest.mark.parametrize("one", [one for one in TRIED if one.how == WROTE and one.reader], ids=lambda one: one.tool)
 def test_what_a_tool_wrote_is_there(one: Tried) -> None:
-    folder = ROOT / "tests" / SAMPLES / READERS[one.reader]
+    folder = ROOT / "tests" / SAMPLES / (one.reader if ":" in READERS[one.reader] else READERS[one.reader])
     assert [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".py"]
 
 

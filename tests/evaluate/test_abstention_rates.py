@@ -9,9 +9,9 @@ import pytest
 
 import jurors
 from jurors import Sketch, Votes
+from jurors.evaluate.consistency import abstention_rates
 from jurors.evaluate.partition import Partition
-from jurors.evaluate.voices.abstention_rates import abstention_rates
-from jurors.votes.abstentions import with_abstentions
+from jurors.votes.table import with_abstentions
 
 RATES = np.array([0.02, 0.3])  # by true label
 ACCURACY = 0.8

@@ -10,7 +10,7 @@ import pytest
 
 import jurors
 from jurors import Sketch, Votes
-from jurors.evaluate.alarm import Alarm
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import alarm_lines
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}

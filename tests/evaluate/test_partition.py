@@ -11,12 +11,19 @@ import pytest
 from simulated_juries import as_sparse, exact_jury, simulate
 
 from jurors.errors import OptionError
-from jurors.evaluate.choose import Choice, _greatest, choose_solution
 from jurors.evaluate.evaluation import Evaluation
-from jurors.evaluate.fit import float_solution
-from jurors.evaluate.partition import Partition, decide, majority_partition, partition_by_label, tuple_posterior
-from jurors.evaluate.trio.encode import encode
-from jurors.evaluate.trio.trio import evaluate_trio
+from jurors.evaluate.partition import (
+    Choice,
+    Partition,
+    _greatest,
+    choose_solution,
+    decide,
+    majority_partition,
+    partition_by_label,
+    tuple_posterior,
+)
+from jurors.evaluate.solution import float_solution
+from jurors.evaluate.trio import encode, evaluate_trio
 from jurors.sketch import Sketch
 
 TABLES = np.array(

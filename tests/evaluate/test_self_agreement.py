@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from strategies import examples
 
 import jurors
-from jurors.evaluate.accord.alpha import Said, krippendorff_alpha
-from jurors.evaluate.voices.self_agreement import agreement_with_itself, self_agreement
-from jurors.evaluate.voices.settling import TIMES, settle
+from jurors.evaluate.agreement_coefficients import Said, krippendorff_alpha
+from jurors.evaluate.consistency import TIMES, agreement_with_itself, self_agreement, settle
 from jurors.votes import Votes, as_key
-from jurors.votes.repeated.one_voice import join_named
+from jurors.votes.repeats import join_named
 
 ANSWERS = st.lists(st.lists(st.sampled_from("ab"), min_size=3, max_size=3), min_size=1, max_size=20)
 
@@ -175,8 +174,7 @@ def test_the_card_json_and_csv_say_it() -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    from jurors.report.findings import find
-    from jurors.report.method import number_tables
+    from jurors.report.tables import find, number_tables
 
     frame, truth = judge(60, seed=4)
     votes = join_named(Votes.from_frame(frame), ["judge"])
@@ -187,8 +185,7 @@ def test_the_page_has_the_table() -> None:
 
 
 def test_the_page_names_the_level_of_the_intervals_that_it_shows() -> None:
-    from jurors.report.findings import find
-    from jurors.report.method import number_tables
+    from jurors.report.tables import find, number_tables
 
     frame, truth = judge(60, seed=4)
     votes = join_named(Votes.from_frame(frame), ["judge"])

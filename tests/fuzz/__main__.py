@@ -27,7 +27,7 @@ KEPT = Path(__file__).parent / "kept"
 _HEAVY = (
     "jurors.report",
     "jurors.lab",
-    "jurors.look",
+    "jurors.inspection",
     "jurors.plot",
     "altair",
     "scipy.optimize",

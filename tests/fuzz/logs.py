@@ -15,7 +15,7 @@ from fuzz import trees
 from fuzz.tables import Jury
 from other_tools import SAMPLES
 
-from jurors.sketch import sketch_file
+from jurors.sketch import file as sketch_file
 from jurors.votes import Votes
 
 Files = dict[str, bytes]

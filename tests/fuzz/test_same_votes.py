@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 import jurors
 from jurors import Sketch, Votes
-from jurors.jury.accept import as_sketch
-from jurors.sketch.sketch_file import text_of
+from jurors.jury.inputs import as_sketch
+from jurors.sketch.file import text_of
 
 JURORS = ("ann", "bob", "cy", "dee")
 LABELS = ("maybe", "no", "yes")

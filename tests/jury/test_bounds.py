@@ -5,8 +5,8 @@ from panels import simulate
 
 import jurors
 from jurors import Sketch, SketchError
-from jurors.doubt.bounds.logical import highest_floor
 from jurors.errors import OptionError
+from jurors.uncertainty.bounds_logical import highest_floor
 
 COUNTS = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import jurors
 from jurors import Evaluation, OptionError, Sketch, Votes
-from jurors.doubt.shared.reference import shipped_juries
 from jurors.jury import calibration
+from jurors.uncertainty.reference import shipped_juries
 
 
 def panel(seed: int = 0, items: int = 300, accuracies: tuple[float, ...] = (0.9, 0.8, 0.75, 0.7, 0.65)) -> Votes:

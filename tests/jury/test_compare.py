@@ -7,8 +7,8 @@ import pytest
 
 from jurors import Votes, compare
 from jurors.jury.compare import left_out, usual_methods
-from jurors.jury.counted import count_gradable
-from jurors.jury.methods.methods import METHODS
+from jurors.jury.grade import METHODS
+from jurors.jury.inputs import count_gradable
 
 
 def votes(jurors: int, labels: str = "ab") -> Votes:

@@ -14,9 +14,9 @@ import pytest
 import jurors
 from jurors import Evaluation, Votes
 from jurors.evaluate.evaluation import changed
+from jurors.jury import methods as any_panel
 from jurors.jury.calibration import has_too_few_voices
 from jurors.jury.grade import grade_rows
-from jurors.jury.methods import any_panel
 
 _STANDING = ("clearly_weak_juror", "labels_swapped")  # said where intervals are, which labels need not
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jurors import Votes
-from jurors.jury.review import Teaching, votes_on
+from jurors.jury.label import Teaching, votes_on
 
 
 @pytest.mark.parametrize(("items", "kinds", "count"), [(60, 4, 9), (60, 9, 9), (300, 80, 10), (5, 3, 0), (0, 1, 4)])

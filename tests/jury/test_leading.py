@@ -6,8 +6,8 @@ import numpy as np
 import panels
 
 import jurors
-from jurors.doubt.standing import gap_errors
 from jurors.lab.plan import plan
+from jurors.uncertainty.alarms import gap_errors
 
 
 def test_compare_has_errors_and_coverage_of_both_kinds_of_scores() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,11 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors import bounds, grade
-from jurors.doubt.intervals.trio_intervals import trio_standard_errors
 from jurors.errors import JurorsError
-from jurors.evaluate.trio.trios import evaluate_trios
-from jurors.lab.information import item_errors
-from jurors.lab.jury_model import jury_model
-from jurors.lab.plan import FEWEST_ITEMS, ExpectedWidths, plan
-from jurors.lab.simulate import simulate
+from jurors.evaluate.trio import evaluate_trios
+from jurors.lab.plan import FEWEST_ITEMS, ExpectedWidths, item_errors, plan
+from jurors.lab.simulate import jury_model, simulate
+from jurors.uncertainty.intervals_trio import trio_standard_errors
 
 accuracies = st.floats(0.6, 0.95)
 
@@ -42,7 +41,7 @@ def test_drawn_tuples_tell_nearly_the_same_as_all_of_them(missing: float, monkey
     confusion = np.array([[[0.9, 0.1], [0.3, 0.7]]] * 5)
     shares = np.array([0.4, 0.6])
     listed = item_errors(shares, confusion, missing=missing)
-    monkeypatch.setattr("jurors.lab.information._MOST_TUPLES", 1)
+    monkeypatch.setattr(import_module("jurors.lab.plan"), "_MOST_TUPLES", 1)
     drawn = item_errors(shares, confusion, missing=missing)
     assert drawn.accuracy == pytest.approx(listed.accuracy, rel=0.05)
     assert (drawn.accuracy != listed.accuracy).any()

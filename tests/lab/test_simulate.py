@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors.errors import JurorsError, SketchError
-from jurors.lab.jury_model import JuryModel, jury_model
-from jurors.lab.simulate import Simulation, exact_test, simulate
+from jurors.lab.simulate import JuryModel, Simulation, exact_test, jury_model, simulate
 
 fifths = st.integers(2, 8).map(lambda k: Fraction(k, 10))
 

@@ -16,7 +16,7 @@ import pytest
 import jurors
 from jurors import JurorsError, Monitor, OptionError, SketchError, VotesError
 from jurors.monitor import Panes
-from jurors.monitor.snapshot import text_of
+from jurors.monitor.monitor import text_of
 
 
 def rows(items: range, said: str = "yyn", start: float | None = None) -> list[tuple[Any, ...]]:
@@ -189,7 +189,7 @@ def test_too_many_tuples_of_long_ago_are_forgotten_and_told() -> None:
 
 
 def test_the_keys_of_many_jurors_take_no_more_than_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.monitor.panes._BYTES", 50 * (10 + 150))  # 50 tuples of 10 jurors
+    monkeypatch.setattr("jurors.monitor.windows._BYTES", 50 * (10 + 150))  # 50 tuples of 10 jurors
     panes = Panes([f"j{k}" for k in range(10)], ["y", "n"])
     for item in range(200):
         panes.add(item // 20, bytes(1 + (item >> k) % 2 for k in range(10)))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors import Monitor, Sketch
-from jurors.monitor.window import Window
+from jurors.monitor.windows import Window
 from jurors.votes import Label
 
 Vote = tuple[str, str, str, float]

@@ -31,7 +31,15 @@ from mutation.sites import Site, mutated, sites
 
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src"
-PLACES = ("tests/evaluate", "tests/doubt", "tests/sketch", "tests/jury", "tests/numbers", "tests/paper", "tests/report")
+PLACES = (
+    "tests/evaluate",
+    "tests/uncertainty",
+    "tests/sketch",
+    "tests/jury",
+    "tests/exact",
+    "tests/paper",
+    "tests/report",
+)
 """Where the tests of the heart live, beside the examples in the modules themselves."""
 
 QUIET = ["-q", "-x", "--no-header", "--tb=no", "--benchmark-disable", "-p", "no:cacheprovider"]
@@ -157,7 +165,7 @@ def _measure(into: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COVERAGE_FILE"] = str(Path(folder) / "coverage")
         clock = _Clock()
-        modules = [str(SRC / "jurors" / room) for room in ("evaluate", "doubt", "sketch", "jury", "numbers")]
+        modules = [str(SRC / "jurors" / room) for room in ("evaluate", "uncertainty", "sketch", "jury", "exact")]
         status = pytest.main(
             [*QUIET, *QUICK, "--cov=jurors", "--cov-context=test", "--cov-report=", "-n", "2", *PLACES, *modules],
             plugins=[clock],

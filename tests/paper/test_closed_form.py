@@ -15,7 +15,7 @@ import pytest
 import sympy as sp
 
 from jurors.evaluate import Solution, encode
-from jurors.evaluate.trio.trio import evaluate_trio, trio_invariants
+from jurors.evaluate.trio import evaluate_trio, trio_invariants
 from jurors.sketch import Sketch, moments
 
 pytestmark = pytest.mark.slow  # sympy takes seconds to import

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from jurors.evaluate import Solution, encode, evaluate_trio
-from jurors.numbers import Surd
+from jurors.exact.surd import Surd
 from jurors.sketch import Sketch
 
 NAMES = ["acs_table1", "uci_adult_single", "bigbench", "online_consumer", *(f"uci_adult_100[{k}]" for k in range(100))]

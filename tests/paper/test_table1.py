@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jurors
-from jurors.evaluate.trio.trio import trio_invariants
+from jurors.evaluate.trio import trio_invariants
 
 ORDER = ("AAA", "AAB", "ABA", "BAA", "BBA", "BAB", "ABB", "BBB")
 OBSERVED = dict(zip(ORDER, (568, 553, 649, 1813, 3534, 3607, 1068, 8208), strict=True))

@@ -8,10 +8,8 @@ import numpy as np
 import panels
 
 import jurors
-from jurors.report.advice import actions
-from jurors.report.ranking import people, ranking
-from jurors.report.summary import verdict
-from jurors.report.wording import name, names
+from jurors.report.content import actions, people, ranking, verdict
+from jurors.report.tables import name, names
 
 
 def test_names_are_escaped_counted_and_cut() -> None:

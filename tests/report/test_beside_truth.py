@@ -14,15 +14,12 @@ import pytest
 from report_pages import parse
 
 import jurors
-from jurors.doubt.key_check import Labels, check_with_key
 from jurors.errors import OptionError
 from jurors.evaluate.card import percent, percent_range
-from jurors.report.advice import actions
-from jurors.report.beside_truth import label_advice
-from jurors.report.findings import find
+from jurors.report.content import actions, ranking, verdict
 from jurors.report.page import report_html
-from jurors.report.ranking import ranking
-from jurors.report.summary import verdict
+from jurors.report.tables import find, label_advice
+from jurors.uncertainty.key_check import Labels, check_with_key
 from jurors.votes import as_key
 
 

@@ -14,9 +14,8 @@ from simulated_juries import simulate, two_label_tables
 import jurors
 from jurors import SketchError, plot
 from jurors.errors import JurorsError
-from jurors.report.charts.names import place_names
-from jurors.report.charts.plane import OUTSIDE, WORSE
-from jurors.report.charts.theme import PALETTE, THEMES, config
+from jurors.report.charts.accuracy import OUTSIDE, WORSE
+from jurors.report.charts.base import PALETTE, THEMES, config, place_names
 
 pytestmark = pytest.mark.slow  # every chart is checked against the whole of Vega-Lite's schema
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import jurors
-from jurors.monitor.history import History
+from jurors.monitor.monitor import History
 
 pytestmark = pytest.mark.slow
 JURORS = ("ann", 'b\\o"b', "cy", "dee\x1b[31m")

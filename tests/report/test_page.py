@@ -21,7 +21,7 @@ from jurors.cli.main import main
 from jurors.errors import JurorsError, OutputError
 from jurors.evaluate.card import percent, percent_range
 from jurors.report import page as page_module
-from jurors.report.kinds import shell
+from jurors.report import page as shell
 from jurors.report.page import report_html, write_report
 from jurors.votes import read_votes_with_key
 

@@ -11,15 +11,12 @@ import numpy as np
 import pytest
 
 import jurors
-from jurors.doubt.standing import clearly_weak, swapped
 from jurors.evaluate import Alarm
-from jurors.evaluate.alarm import AlarmPair
-from jurors.report.advice import actions
-from jurors.report.moving_together import groups_together, pairs_apart
+from jurors.evaluate.alarms import AlarmPair
+from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
 from jurors.report.page import _title
-from jurors.report.ranking import people, ranking
-from jurors.report.summary import shown_alarms
-from jurors.report.wording import of_which
+from jurors.report.tables import of_which
+from jurors.uncertainty.alarms import clearly_weak, swapped
 
 
 def _plain(text: Any) -> str:

@@ -17,7 +17,7 @@ from census import write_census
 from jurors.audit import plan
 from jurors.cli import main
 from jurors.lab.simulate import simulate
-from jurors.tables import csv_text
+from jurors.results import csv_text
 from jurors.votes import read_votes
 from jurors.votes.write import write_votes
 

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from own_postgres import OwnPostgres, own_postgres
 
-from jurors.serve.stores import open_store
+from jurors.serve.store import open_store
 
 JURORS, LABELS = tuple(f"juror {k}" for k in range(6)), ("yes", "no", "perhaps")
 

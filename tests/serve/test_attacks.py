@@ -21,11 +21,9 @@ import pytest
 from served import running
 
 import jurors
-from jurors.serve.guard import heads
-from jurors.serve.guard.api_keys import Scope, make_key
-from jurors.serve.guard.quotas import Limits
-from jurors.serve.kept.kept_keys import KeptKeys
-from jurors.serve.stores import open_store
+from jurors.serve import security as heads
+from jurors.serve.auth import Limits, Scope, make_key
+from jurors.serve.store import KeptKeys, open_store
 
 EVIL = [
     "'; DROP TABLE items; --", '<script>alert("1")</script>', '=HYPERLINK("http://evil")', "a\r\nX-Evil: 1", "\x1b[2J",

@@ -9,9 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from jurors.cli.main import main
-from jurors.serve.batch import batch_of
-from jurors.serve.stores import open_store
-from jurors.serve.stores.counts import Counts
+from jurors.serve.grading import Counts
+from jurors.serve.store import batch_of, open_store
 
 
 def run(*arguments: str) -> Result:

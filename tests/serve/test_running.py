@@ -8,9 +8,7 @@ import time
 import pytest
 
 from jurors.errors import OptionError
-from jurors.serve.running import _listener
-from jurors.serve.settings import Settings
-from jurors.serve.upkeep import Upkeep
+from jurors.serve.app import Settings, Upkeep, _listener
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:

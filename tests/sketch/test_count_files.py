@@ -10,9 +10,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from jurors.sketch import count_files
-from jurors.sketch.count_files import _pairs, _Panel, _tail
-from jurors.votes.files.parts import Part
+from jurors.sketch import count as count_files
+from jurors.sketch.count import _pairs, _Panel, _tail
+from jurors.votes.io.duckdb_table import Part
 
 
 def table_of(path: Path, lines: list[str], *, parts: int = 1) -> Any:

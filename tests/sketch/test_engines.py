@@ -25,9 +25,9 @@ from strategies import examples
 import jurors
 import jurors.sketch.engines as frames
 from jurors import Monitor, Sketch, VotesError
-from jurors.evaluate.rivals.engine_steps import evaluate_on_engine
+from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
 from jurors.options import Label
-from jurors.sketch.pivot import Pivot
+from jurors.sketch.engines import Pivot
 from jurors.votes import votes_from_frame
 
 pytestmark = [
@@ -340,9 +340,9 @@ def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> 
         return result
 
     monkeypatch.setattr(frames, "collected", collected)
-    monkeypatch.setattr("jurors.sketch.pivot.collected", collected)
     monkeypatch.setattr("jurors.votes.frame.collected", collected)
-    monkeypatch.setattr("jurors.votes.columns.facts._HEAD_ROWS", 100)  # which are looked at to tell columns apart
+    monkeypatch.setattr("jurors.votes.frame.collected", collected)
+    monkeypatch.setattr("jurors.votes.layout._HEAD_ROWS", 100)  # which are looked at to tell columns apart
     wide, long = wide_and_long(2000, 4)
     for table in (wide, long):
         assert Sketch.from_frame(CHEAP[engine](table)).items == 2000

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jurors.sketch.links import linked, linked_groups
+from jurors.sketch.connectivity import linked, linked_groups
 
 SIZE = 8
 pairs = st.lists(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)), max_size=12)

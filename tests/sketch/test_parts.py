@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jurors.doubt.habits import habits_of
-from jurors.doubt.juror_alarms import heard_by_others
-from jurors.evaluate.majority import joint_counts
-from jurors.evaluate.panel.islands import juror_groups
-from jurors.evaluate.panel.panel import _heard_once
-from jurors.evaluate.together.factor import fit_factor
+from jurors.evaluate.dependence import fit_factor
+from jurors.evaluate.latent.panel import _heard_once
+from jurors.evaluate.partition import joint_counts
 from jurors.sketch import Sketch, incidence, pairs
+from jurors.sketch.connectivity import juror_groups
+from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs, parts_of
-from jurors.sketch.panel_moments import pair_moments
+from jurors.uncertainty.alarms import habits_of, heard_by_others
 from jurors.votes import Votes
 
 RNG = np.random.default_rng(5)

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors.errors import OptionError, VotesError
-from jurors.sketch import Sketch, count_files, read_sketch
+from jurors.sketch import Sketch, read_sketch
+from jurors.sketch import count as count_files
 from jurors.votes import read_votes
 
 FORMATS = ("csv", "jsonl", "json", "parquet")
@@ -136,7 +137,7 @@ def test_the_votes_themselves_are_not_read(tmp_path: Path, monkeypatch: pytest.M
     def refuse(*_: Any) -> None:
         raise AssertionError("the votes were held")
 
-    monkeypatch.setattr("jurors.sketch.from_files.votes_of", refuse)
+    monkeypatch.setattr("jurors.votes.read.votes_of", refuse)
     rows = [(k, j, "yes" if (k + ord(j)) % 3 else "no") for k in range(50) for j in "abc"]
     for kind in FORMATS:
         long = {name: [row[c] for row in rows] for c, name in enumerate(("item", "juror", "label"))}
@@ -226,7 +227,7 @@ def test_a_memory_that_is_no_size_is_refused(size: str) -> None:
 
 @pytest.mark.slow
 def test_progress_is_told_while_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.votes.files.source._POLL_SECONDS", 0.002)
+    monkeypatch.setattr("jurors.votes.io.duckdb_table._POLL_SECONDS", 0.002)
     n = 400_000
     path = tmp_path / "v.csv"
     path.write_text("item,juror,label\n" + "".join(f"item {k},j{k % 5},yes\n" for k in range(n)))
@@ -241,7 +242,7 @@ def test_duckdb_shows_no_bar_of_its_own_where_python_looks_interactive(tmp_path:
     path = write(tmp_path / "v.csv", {"a": ["x", "y"], "b": ["y", "y"]})
     settings = "current_setting('enable_progress_bar') AND current_setting('enable_progress_bar_print')"
     code = (  # `python -c` is interactive to DuckDB
-        "import sys, duckdb; from jurors.options import Reading; from jurors.votes.files.source import open_source\n"
+        "import sys, duckdb; from jurors.options import Reading; from jurors.votes.io.duckdb_table import open_source\n"
         f"ask = lambda con: con.execute({'SELECT ' + settings!r}).fetchone()[0]\n"
         "seen = [ask(duckdb.connect())]\n"
         "for progress in (None, id):\n"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from strategies import sketches
 
 from jurors import Sketch, SketchError, Votes, VotesError, read_votes
-from jurors.sketch.merge import merge_votes
-from jurors.sketch.sketch_file import _checksum, from_document, to_document, to_text
+from jurors.sketch.file import _checksum, from_document, to_document, to_text
+from jurors.sketch.sketch import merge_votes
 
 SMALL = Sketch.from_counts({"AAB": 3, "ABB": 2, "BBB": 4}, jurors=("ann", "bob", "cy"))
 LABELS = st.one_of(st.text(max_size=4), st.integers(-3, 300), st.booleans(), st.floats(0.25, 0.75))

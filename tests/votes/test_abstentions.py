@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jurors import Sketch, Votes, read_sketch, read_votes, write_votes
 from jurors.errors import VotesError
-from jurors.votes.abstentions import as_answers, set_apart, with_abstentions
+from jurors.votes.table import as_answers, set_apart, with_abstentions
 
 WIDE = "item,ann,bob,cy\n0,yes,no,unsure\n1,no,no,no\n2,yes,Unsure,yes\n3,unsure,,no\n4,yes,yes,yes\n"
 LONG = "item,juror,label\n" + "".join(

@@ -21,7 +21,7 @@ from jurors.cli.main import main
 from jurors.errors import VotesError
 from jurors.options import Reading
 from jurors.votes import Votes, read_votes
-from jurors.watch.rows import Rows
+from jurors.watch.sources import Rows
 
 JURORS = ("ann", "bob", "cy", "dee")
 ROWS = st.lists(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import jurors
 from jurors import Sketch
 from jurors.errors import VotesError
-from jurors.jury.groups.by_group_votes import prepared
+from jurors.jury.groups import prepared
 from jurors.votes import Votes, data_frame, votes_from_frame
 
 ENGINES: list[Callable[[dict[str, Any]], Any]] = [
@@ -92,14 +92,14 @@ def test_a_frame_is_made_by_what_is_installed(
     absent: tuple[str, ...], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = importlib.util.find_spec
-    monkeypatch.setattr("jurors.tables.find_spec", lambda name: None if name in absent else real(name))
+    monkeypatch.setattr("jurors.results.find_spec", lambda name: None if name in absent else real(name))
     frame = Votes.from_matrix([["a", "b"]]).to_frame()
     assert type(frame).__module__.startswith(kind)
     assert cells(votes_from_frame(frame)) == [["a", "b"]]
 
 
 def test_without_any_engine_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.tables.find_spec", lambda name: None)
+    monkeypatch.setattr("jurors.results.find_spec", lambda name: None)
     with pytest.raises(VotesError, match="pip install"):
         data_frame({"a": [1]})
 

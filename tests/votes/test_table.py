@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jurors.errors import VotesError
-from jurors.names import nearest
+from jurors.errors import VotesError, nearest
 from jurors.votes import Votes, table
-from jurors.votes.label_codes import checked_counts, factorize, ordered_labels
+from jurors.votes.codes import checked_counts, factorize, ordered_labels
 
 cells = st.lists(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=3, max_size=3), min_size=1, max_size=8)
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from jurors.errors import OptionError
-from jurors.watch import delivery
-from jurors.watch.delivery import Address, Post, Program
+from jurors.watch import notify as delivery
+from jurors.watch.notify import Address, Post, Program
 
 EVENT = {
     "event": "raised",

@@ -13,8 +13,7 @@ from jurors import VotesError
 from jurors.errors import OptionError
 from jurors.options import Reading
 from jurors.votes.readers import Records
-from jurors.watch.rows import Rows, votes_of
-from jurors.watch.sources import source_of
+from jurors.watch.sources import Rows, source_of, votes_of
 
 
 def votes(*lines: str, rows: Rows | None = None) -> list[tuple[object, object, object]]:

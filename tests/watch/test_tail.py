@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jurors.watch.tail import Position, Tail
+from jurors.watch.sources import Position, Tail
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_restart_goes_on_where_it_was(path: Path, tails: list[Tail]) -> None:
 
 
 def test_a_line_that_never_ends_is_refused(path: Path, tails: list[Tail], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jurors.watch.tail._LONGEST", 100)
+    monkeypatch.setattr("jurors.watch.sources._LONGEST", 100)
     append(path, "x" * 200)
     tails.append(Tail(path))
     with pytest.raises(ValueError, match="a line is longer than"):

@@ -19,7 +19,7 @@ from jurors import Sketch, read_votes, simulate
 from jurors.errors import JurorsError, VotesError
 from jurors.monitor import Monitor
 from jurors.options import Reading
-from jurors.watch.delivery import Post
+from jurors.watch.notify import Post
 from jurors.watch.sources import source_of
 from jurors.watch.watcher import Watcher
 

@@ -4,10 +4,8 @@
 from what `proof/` makes of the draw. Further shapes of the sheet (`desk/`) are made from `Sheet.records`.
 """
 
-from jurors.audit.case import Share
-from jurors.audit.draw import plan
-from jurors.audit.leads import Leads, compare, systems
-from jurors.audit.result import Audit, result
+from jurors.audit.plan import plan
+from jurors.audit.result import Audit, Leads, Share, compare, result, systems
 from jurors.audit.sheet import Sheet, read_sheet
 from jurors.votes.item_texts import read_item_texts
 

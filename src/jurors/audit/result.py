@@ -1,22 +1,376 @@
-"""`result`: what a person's answers prove of the jurors, beside what reference juries and the answers suggest."""
+"""Result, goals, comparisons."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
 from typing import Any, Unpack
 
-from jurors.audit.case import Case, Share
-from jurors.audit.draw import auditable
-from jurors.audit.goals import GoalReached, judge, parse_goal
-from jurors.audit.people import People, two_people
-from jurors.audit.proof.figures import Figure, accuracy_of, prevalence_of, score_of, wrong_of
-from jurors.audit.sheet import as_sheet
+import numpy as np
+
+from jurors._numeric import Floats, Integers, one_thread
+from jurors.audit.confidence import (
+    Cells,
+    Drawn,
+    Figure,
+    Foretellers,
+    Sums,
+    accuracy_of,
+    apart_of,
+    estimates,
+    foretellers,
+    intervals,
+    lead_of,
+    prevalence_of,
+    score_of,
+    trace,
+    unit_apart,
+    votes_given,
+    wrong_of,
+)
+from jurors.audit.plan import auditable
+from jurors.audit.sheet import Design, Sheet, Walk, answer_codes, as_sheet, check_same_votes, replay
+from jurors.errors import OptionError, SketchError, VotesError, choice, positions
 from jurors.evaluate import Evaluation
 from jurors.evaluate.card import REAL, percent, percent_range
-from jurors.jury.accept import as_votes
-from jurors.options import Grading, SourceOptions, texts
-from jurors.tables import Block, Columns, Notes, Result, Table, columns_of
+from jurors.jury.calibration import basis_of, jury_of
+from jurors.jury.compare import compare_counted, usual_methods
+from jurors.jury.grade import grade_counted
+from jurors.jury.inputs import Counted, as_votes, count_gradable
+from jurors.options import Grading, Label, SourceOptions, texts
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of
+from jurors.votes import Votes
+
+# `Case`: votes with a person's answers beside them, and what the draw proves of any figure.
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of items as the draw alone proves it."""
+
+    estimate: float | None  #: None where nothing drawn concerns it
+    interval: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON keys."""
+        return {"estimate": self.estimate, "interval": self.interval}
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Votes, the sheet that was drawn from them, and the true labels that a person gave."""
+
+    votes: Votes
+    sheet: Sheet
+    design: Design
+    rows: Integers  #: the row of each draw, in order
+    codes: Integers  #: the label of each draw as a position in the votes' labels, -1 where there is none
+
+    @classmethod
+    def of(cls, votes: Votes, sheet: Sheet) -> Case:
+        """Lay the answers beside the votes; VotesError where they are not answers to a draw from these votes."""
+        check_same_votes(sheet, votes)
+        design = Design.of(votes)
+        rows = replay(sheet, votes, Walk(design))
+        return cls(votes, sheet, design, rows, answer_codes(sheet, votes))
+
+    @property
+    def labelled(self) -> int:
+        """How many items have a label."""
+        return int((self.codes >= 0).sum())
+
+    @property
+    def used(self) -> int:
+        """The last draw with a label: what comes after has not happened yet."""
+        return int(np.flatnonzero(self.codes >= 0)[-1]) + 1
+
+    @property
+    def gaps(self) -> int:
+        """Draws before it that have no label: they are taken at their worst."""
+        return self.used - self.labelled
+
+    @cached_property
+    def blind(self) -> tuple[Counted, Evaluation] | None:
+        """The votes graded without the answers; None where they cannot be."""
+        try:
+            counted = count_gradable(self.votes)
+            with one_thread():
+                return counted, grade_counted(counted, None, Grading(), intervals=False)
+        except SketchError:
+            return None
+
+    @cached_property
+    def labellings(self) -> dict[str, Integers]:
+        """Method -> the label it gives each counted tuple, blind to the answers; the default method's come first."""
+        if self.blind is None:
+            return {}
+        counted, own = self.blind
+        others = [name for name in usual_methods(counted.sketch) if name != own.method]
+        graded = [own, *compare_counted(counted, others).evaluations]
+        parts = {one.method: one.labelling_partition for one in graded}
+        return {name: part.chosen for name, part in parts.items() if part is not None}
+
+    @property
+    def gold(self) -> dict[Any, Label]:
+        """The answers as gold items."""
+        names, labels = self.votes.item_names().tolist(), self.votes.labels
+        given = zip(self.rows.tolist(), self.codes.tolist(), strict=True)
+        return {names[row]: labels[code] for row, code in given if code >= 0}
+
+    def graded(self, level: float) -> Evaluation | None:
+        """The votes graded with the answers as gold; None where they cannot be."""
+        if self.blind is None:
+            return None
+        counted, known = self.blind[0].align_gold(self.gold)
+        with one_thread():
+            return grade_counted(counted, known, Grading(level=level))
+
+    @cached_property
+    def first_rows(self) -> Integers:
+        """Tuples: the row of an item with it."""
+        first = np.empty(len(self.design.sizes), dtype=np.int64)
+        first[self.design.tuple_of_row] = np.arange(self.votes.rows)
+        return first
+
+    @cached_property
+    def said(self) -> Integers:
+        """Jurors x tuples: the vote, -1 where there is none."""
+        place = np.full(self.votes.rows, -1)
+        place[self.first_rows] = np.arange(len(self.first_rows))
+        row, juror, code = self.votes.triples()
+        kept = place[row] >= 0
+        said = np.full((len(self.votes.jurors), len(self.first_rows)), -1, dtype=np.int64)
+        said[juror[kept], place[row[kept]]] = code[kept]
+        return said
+
+    @cached_property
+    def foretold(self) -> Foretellers:
+        """What the votes alone make of every tuple's true label."""
+        labels, sizes = len(self.votes.labels), self.design.sizes.astype(np.float64)
+        given = np.stack([(self.said == k).sum(axis=0) for k in range(labels)], axis=1).astype(np.float64)
+        by_votes, voices = votes_given(given), given.sum(axis=1)
+        if self.blind is None:
+            return foretellers(by_votes, by_votes, voices, sizes)
+        counted, evaluation = self.blind
+        with one_thread():
+            _, posterior, _ = basis_of(evaluation, evaluation, counted.sketch)
+            jury = jury_of(counted.sketch, posterior, evaluation.voices)
+        at = counted.tuple_of_row[self.first_rows]
+        return foretellers(posterior[at], by_votes, jury.voices[at].astype(np.float64), sizes)
+
+    def prove(self, figures: Sequence[Figure], level: float, cells: Integers | None = None) -> list[Share]:
+        """What the draw proves of some figures of decision tuples; or of cells, with the cell of each row."""
+        if not figures:
+            return []
+        laid, cell_of_row = self._laid(cells)
+        sums = Sums.of(figures, laid, self.design.focus)
+        at = slice(0, self.used)
+        drawn = Drawn.of(sums, cell_of_row[self.rows[at]], self.codes[at], np.array(self.sheet.of)[at])
+        return shares_of(sums, Walk(self.design), drawn, level)
+
+    def _laid(self, cells: Integers | None) -> tuple[Cells, Integers]:
+        tuple_of_row = self.design.tuple_of_row
+        if cells is None:
+            return Cells.of_tuples(self.design.sizes, self.foretold), tuple_of_row
+        tuple_of = np.zeros(int(cells.max()) + 1, dtype=np.int64)
+        tuple_of[cells] = tuple_of_row
+        foretold = Foretellers(self.foretold.posteriors[:, tuple_of], self.foretold.weights)
+        return Cells(np.bincount(cells), tuple_of, foretold), cells
+
+
+def shares_of(sums: Sums, walk: Walk, drawn: Drawn, level: float) -> list[Share]:
+    """What a draw proves; an estimate that leaves its interval is the end of the interval that it is nearest to."""
+    steps = trace(sums, walk, drawn)
+    low, high = intervals(steps, level)
+    seen: Floats = (steps.counts & ~np.isnan(steps.event)).sum(axis=0)
+    middle = np.minimum(np.maximum(estimates(steps), low), high)
+    return [
+        Share(None if not n or m != m else float(m), (float(a), float(b)))
+        for n, m, a, b in zip(seen, middle, low, high, strict=True)
+    ]
+
+
+# Two people labelled the same items: how far they agree, and what is left if either of them may be right.
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Two people's labels of the same draw."""
+
+    both: int  #: items that both labelled
+    agreement: Share  #: the share of all items on which they would agree
+    either: Mapping[tuple[Any, ...], Share]  #: figure -> an interval that holds by the labels of both
+
+    @property
+    def line(self) -> str:
+        """What their disagreement means."""
+        low, high = self.agreement.interval
+        return (
+            f"Two people labelled {self.both:,} of these items and agree on {percent(self.agreement.estimate)} of all "
+            f"(between {percent(low)} and {percent(high)}). What is guaranteed is about the first one's labels; by the "
+            f"other's, scores, prevalences and wrong labels can differ by up to {percent(1 - low)} (JSON: `either`)."
+        )
+
+
+def two_people(case: Case, other: Case, mine: Mapping[tuple[Any, ...], Share], theirs: Mapping[tuple[Any, ...], Share],
+               level: float) -> People:  # fmt: skip
+    """The agreement of two people on one draw, by bets like any other share; and the hull of what each proves."""
+    if not np.array_equal(case.rows[: other.used], other.rows[: other.used]) and not np.array_equal(
+        case.rows, other.rows
+    ):
+        raise VotesError("the two people labelled different draws; give both the same sheet")
+    size = min(len(case.codes), len(other.codes))
+    one, two = case.codes[:size], other.codes[:size]
+    both = (one >= 0) & (two >= 0)
+    if not both.any():
+        raise VotesError("the two people have no labelled item in common", code="empty")
+    agree = np.where(both, (one == two).astype(np.int64), -1)[: int(np.flatnonzero(both)[-1]) + 1]
+    tuples = len(case.design.sizes)
+    foretold = Foretellers(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
+    sums = Sums.of([prevalence_of(True, 1, tuples)], Cells.of_tuples(case.design.sizes, foretold), case.design.focus)
+    cells = case.design.tuple_of_row[case.rows[: len(agree)]]
+    drawn = Drawn.of(sums, cells, agree, np.array(case.sheet.of)[: len(agree)])
+    (agreement,) = shares_of(sums, Walk(case.design), drawn, level)
+    either = {name: Share(share.estimate, _hull(share, theirs[name])) for name, share in mine.items()}
+    return People(int(both.sum()), agreement, either)
+
+
+def _hull(one: Share, other: Share) -> tuple[float, float]:
+    return min(one.interval[0], other.interval[0]), max(one.interval[1], other.interval[1])
+
+
+# When an audit may stop: goals such as "score:GPT-4 ± 0.05" and "wrong <= 0.1", and whether they are reached.
+
+
+_FIGURES = {"score": "score", "accuracy": "accuracy", "prevalence": "prevalence", "wrong": "wrong_labels"}
+_PARTS = {"score": 2, "accuracy": 3, "prevalence": 2, "wrong_labels": 2}
+_SIGNS = {"±": "±", "+-": "±", "+/-": "±", "<=": "<=", "≤": "<=", ">=": ">=", "≥": ">="}
+_GOAL = re.compile(r"\s*(\w+)\s*(?::\s*(.*?))?\s*(±|\+/?-|<=|>=|≤|≥)\s*([\d.]+)\s*(%?)\s*")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be known: a figure to ± something, or that it is at most or at least something."""
+
+    text: str
+    name: tuple[Any, ...]
+    sign: str  #: "±", "<=" or ">="
+    value: float
+
+
+@dataclass(frozen=True)
+class GoalReached:
+    """Whether a goal is reached, and about how many labels more it takes."""
+
+    goal: Goal
+    verdict: str  #: "pass", "fail" or "not known"
+    reason: str
+    more: int | None = None  #: labels more, about; None where none help, or none are needed
+
+    @property
+    def line(self) -> str:
+        """Everything in a line."""
+        return f"{self.verdict}: {self.goal.text}: {self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON keys."""
+        return {"goal": self.goal.text, "verdict": self.verdict, "reason": self.reason, "labels_more": self.more}
+
+
+def parse_goal(text: str, known: Mapping[tuple[Any, ...], Any]) -> Goal:
+    """A goal as the user writes it, about one of the known figures.
+
+    >>> parse_goal("score:ann ± 5%", {("score", "ann"): 1})
+    Goal(text='score:ann ± 5%', name=('score', 'ann'), sign='±', value=0.05)
+    """
+    parts = _GOAL.fullmatch(text)
+    if parts is None:
+        raise OptionError(
+            f"cannot read the goal {text!r}: write score:JUROR ± 0.05, accuracy:JUROR:LABEL ± 0.1, "
+            "prevalence:LABEL ± 0.05 or wrong <= 0.1",
+            code="out_of_range", name="until", value=text,
+        )  # fmt: skip
+    what, of, sign, number, hundredth = parts.groups()
+    figure = _FIGURES[choice(what, list(_FIGURES), "figure")]
+    value = float(number) / (100 if hundredth else 1)
+    if not 0 <= value <= 1:
+        raise OptionError(f"the goal {text!r} asks for {value:g}, which is no share", code="out_of_range", name="until")
+    return Goal(text, _name(figure, of, known), _SIGNS[sign], value)
+
+
+def _name(figure: str, of: str | None, known: Mapping[tuple[Any, ...], Any]) -> tuple[Any, ...]:
+    """The figure that is meant; of wrong labels, those of `jurors label` where no method is named."""
+    names = {":".join(map(str, name[1:])): name for name in known if name[0] == figure}
+    if figure == "wrong_labels" and of is None and names:
+        return next(iter(names.values()))
+    return names[choice(of or "", list(names), figure.replace("_", " "))]
+
+
+def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
+    """Whether what is guaranteed reaches a goal.
+
+    >>> goal = parse_goal("wrong <= 0.1", {("wrong_labels", "latent"): 1})
+    >>> judge(goal, Share(0.05, (0.01, 0.12)), 100, 2000).line
+    'not known: wrong <= 0.1: 5.0%, between 1.0% and 12.0%; not reached, about 87 labels more'
+    """
+    low, high = share.interval
+    reached, refuted = _standing(goal, low, high)
+    between = f"{percent(share.estimate)}, between {percent(low)} and {percent(high)}"
+    if reached:
+        return GoalReached(goal, "pass", f"{between}; reached")
+    if refuted:
+        return GoalReached(goal, "fail", f"{between}; it cannot be reached, however many labels follow")
+    more = _labels_more(_reach(goal, share), _room(goal, share), labelled, items)
+    if more is None:
+        is_over = labelled >= items
+        hope = "cannot be reached within the items there are" if is_over else "as likely to fail as to be reached"
+        return GoalReached(goal, "not known", f"{between}; not reached, {hope}")
+    tail = " (all there are)" if labelled + more >= items else ""
+    labels = "label" if more == 1 else "labels"
+    return GoalReached(goal, "not known", f"{between}; not reached, about {more:,} {labels} more{tail}", more)
+
+
+def _standing(goal: Goal, low: float, high: float) -> tuple[bool, bool]:
+    """Whether the goal is reached, and whether it is refuted."""
+    if goal.sign == "±":
+        return (high - low) / 2 <= goal.value, False
+    return (high <= goal.value, low > goal.value) if goal.sign == "<=" else (low >= goal.value, high < goal.value)
+
+
+def _reach(goal: Goal, share: Share) -> float:
+    """How far the interval reaches towards the goal: half of it, or from the estimate to the end that matters."""
+    low, high = share.interval
+    if goal.sign == "±" or share.estimate is None:
+        return (high - low) / 2
+    return high - share.estimate if goal.sign == "<=" else share.estimate - low
+
+
+def _room(goal: Goal, share: Share) -> float:
+    """The half width that would do, were the estimate right; 0 or less where it would not."""
+    if goal.sign == "±" or share.estimate is None:
+        return goal.value
+    return (goal.value - share.estimate) * (1 if goal.sign == "<=" else -1)
+
+
+def _labels_more(half: float, room: float, labelled: int, items: int) -> int | None:
+    """About how many labels narrow a half width to another: as its square falls with 1/n - 1/items."""
+    if room <= 0 or labelled >= items:
+        return None
+    share = (room / half) ** 2 * (items - labelled) / labelled
+    return max(math.ceil(_rounded(items / (1 + share) - labelled)), 1)
+
+
+def _rounded(number: float) -> float:
+    """To two digits: it is no more than a guess."""
+    return number if number < 20 else float(f"{number:.1e}")
+
+
+# `result`: what a person's answers prove of the jurors, beside what reference juries and the answers suggest.
+
 
 PER_FIGURE = (
     "Guaranteed: by the random draw alone, whatever the jurors have in common, after every label: one may look and "
@@ -216,3 +570,141 @@ def shown_name(name: tuple[Any, ...]) -> str:
 
 def _range(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else percent_range((low, high))
+
+
+# `compare` and `systems`: who is better on the same items, and how often each system under test passes.
+
+
+_MOST_JURORS = 12  # above, pairs are to be named
+_NOTE = "Guaranteed by the random draw alone, after every label; each interval by itself, not all of them at once."
+
+
+@dataclass(frozen=True, eq=False)
+class Leads(Result):
+    """Shares with their intervals, and differences between two: positive where the first is ahead."""
+
+    shares: Mapping[tuple[Any, ...], Share]  #: (system, label) -> its share; none where jurors are compared
+    leads: Mapping[tuple[Any, ...], Share]  #: (one, other) or (one, other, label) -> the lead of the first
+    labelled: int
+    level: float
+
+    def verdict(self, *name: Any) -> str:
+        """Who is ahead: "first", "second", or "not known"."""
+        low, high = self.leads[name].interval
+        return "first" if low > 0 else "second" if high < 0 else "not known"
+
+    def _document(self) -> dict[str, Any]:
+        shares = [{"system": s, "label": a, **share.to_dict()} for (s, a), share in self.shares.items()]
+        leads = [self._lead(name) for name in self.leads]
+        return {"labelled": self.labelled, "shares": shares, "leads": leads, "level": self.level}
+
+    def _lead(self, name: tuple[Any, ...]) -> dict[str, Any]:
+        label = {"label": name[2]} if len(name) > 2 else {}
+        named = {"first": name[0], "second": name[1], **label, "better": self.verdict(*name)}
+        return {**named, **self.leads[name].to_dict()}
+
+    def _columns(self) -> Columns:
+        heads = ("first", "second", "label", "estimate", "low", "high", "better")
+        rows: list[tuple[Any, ...]] = [(s, None, a, v.estimate, *v.interval, None) for (s, a), v in self.shares.items()]
+        rows += [
+            (*name, *[None] * (3 - len(name)), v.estimate, *v.interval, self.verdict(*name))
+            for name, v in self.leads.items()
+        ]
+        return columns_of(heads, rows)
+
+    def _blocks(self) -> list[Block]:
+        sure = f"{self.level * 100:g}% interval"
+        shares = tuple(
+            (str(s), str(a), _points(v.estimate), percent_range(v.interval)) for (s, a), v in self.shares.items()
+        )
+        leads = tuple(
+            (" and ".join(map(str, name[:2])), *map(str, name[2:]), _points(v.estimate), percent_range(v.interval),
+             {"first": str(name[0]), "second": str(name[1])}.get(self.verdict(*name), "not known"))
+            for name, v in self.leads.items()
+        )  # fmt: skip
+        label = ["label"] if self.shares else []
+        heads = ("lead of the first", *label, "points", sure, "better")
+        tables = [Table(("system", "label", "points", sure), shares, right=(2, 3))] if shares else []
+        title = f"{self.labelled:,} items labelled"
+        return [title, *tables, *([Table(heads, leads)] if leads else []), Notes([_NOTE])]
+
+
+def _points(share: float | None) -> str | None:
+    return None if share is None else f"{share * 100:+.1f}" if share < 0 else f"{share * 100:.1f}"
+
+
+def compare(
+    source: Any,
+    answers: Any,
+    *,
+    between: Sequence[str] | None = None,
+    level: float = 0.95,
+    **reading: Unpack[SourceOptions],
+) -> Leads:
+    """Which of two jurors is right more often, on the items on which both voted: every pair, or those `between` some.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from jurors.audit import plan
+    >>> votes = [["yes", "yes"]] * 60 + [["no", "yes"]] * 40
+    >>> sheet = plan(votes, 40)
+    >>> found = compare(votes, replace(sheet, labels=tuple("yes" if i < 60 else "no" for i in sheet.items)))
+    >>> found.verdict("1", "2")
+    'first'
+    """
+    Grading(level=level)
+    case = Case.of(as_votes(source, **reading), as_sheet(answers))
+    known = case.votes.jurors
+    if between is None and len(known) > _MOST_JURORS:
+        message = f"{len(known)} jurors are too many pairs; name those to compare (--between A,B)"
+        raise OptionError(message, code="out_of_range", name="between")
+    at = range(len(known)) if between is None else positions(known, between, "juror")
+    pairs = list(combinations(at, 2))
+    figures = [lead_of(known[a], known[b], case.said[a], case.said[b]) for a, b in pairs]
+    halves = case.prove(figures, level)
+    parts = [_part_apart(case, figure, a, b) for figure, (a, b) in zip(figures, pairs, strict=True)]
+    leads = {(known[a], known[b]): _lead(half, part) for (a, b), half, part in zip(pairs, halves, parts, strict=True)}
+    return Leads({}, leads, case.labelled, level)
+
+
+def _part_apart(case: Case, figure: Figure, one: int, other: int) -> float:
+    """The part of the items with both jurors' votes on which they differ; NaN where there is no such item."""
+    both = case.design.sizes[(case.said[one] >= 0) & (case.said[other] >= 0)].sum()
+    return float(case.design.sizes[figure.member].sum() / both) if both else float("nan")
+
+
+def _lead(half: Share, part: float) -> Share:
+    """A lead from (1 + lead) / 2 on a part of the items; on the rest there is none."""
+    if not part > 0:  # they never differ, or have no item in common
+        return Share(0.0, (0.0, 0.0)) if part == 0 else Share(None, (-1.0, 1.0))
+    low, high = ((2 * end - 1) * part for end in half.interval)
+    estimate = None if half.estimate is None else (2 * half.estimate - 1) * part
+    return Share(estimate, (max(low, -1.0), min(high, 1.0)))  # no two shares are further apart
+
+
+def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float = 0.95) -> Leads:
+    """How often each label is the true one among the items of each system under test, and how far two are apart.
+
+    `groups` names the system of each row of the votes. A difference is one figure of the items of both systems, with an
+    interval of its own, which is narrower than what two intervals leave.
+    """
+    Grading(level=level)
+    case = Case.of(votes, as_sheet(answers))
+    if any(group is None for group in groups):
+        raise VotesError("some items belong to no group; give each a group, or leave them out")
+    names = sorted(dict.fromkeys(groups), key=str)
+    place = {name: k for k, name in enumerate(names)}
+    group = np.array([place[one] for one in groups], dtype=np.int64)
+    kinds, cells = np.unique(case.design.tuple_of_row * len(names) + group, return_inverse=True)
+    sizes = np.bincount(cells)
+    of = {name: kinds % len(names) == place[name] for name in names}
+    asked = [(name, label) for name in names for label in votes.labels]
+    pairs = [(one, other, label) for one, other in combinations(names, 2) for label in votes.labels]
+    figures = [replace(prevalence_of(a, votes.labels.index(a), len(kinds)), member=of[s]) for s, a in asked]
+    figures += [apart_of(p, votes.labels.index(p[2]), of[p[0]], of[p[1]], sizes) for p in pairs]
+    proved = case.prove(figures, level, cells)
+    shares = dict(zip(asked, proved, strict=False))
+    units = [1 / unit_apart(of[one], of[other], sizes) for one, other, _ in pairs]
+    leads = {p: _lead(half, unit) for p, half, unit in zip(pairs, proved[len(asked) :], units, strict=True)}
+    return Leads(shares, leads, case.labelled, level)

@@ -1,11 +1,4 @@
-"""`Sheet`: the items that a person labels, in the order of the draw.
-
-As CSV it has the columns `draw` (1, 2 …), `of` (the last draw of its batch), `item`, the votes (`vote of ann` …, left
-out of a blind sheet), whatever shows the item (`text`), an empty `label`, `chance` (of this item at its draw, among the
-items left) and `drawn_from` (a checksum of the votes: a word, so that no spreadsheet makes a number of it).
-Rows may be sorted, columns added: `read_sheet` goes by the names of columns and by `draw`. Other shapes of the sheet (a
-page to label on, another tool's import) are made from `Sheet.records`, and give back item and label.
-"""
+"""Sheet, sampling design."""
 
 from __future__ import annotations
 
@@ -15,18 +8,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
-from jurors.jury.review import VOTE_OF, votes_on
+from jurors.jury.label import VOTE_OF, votes_on
 from jurors.options import Label, Reading
-from jurors.tables import Columns, Result, Table
+from jurors.results import Columns, Result, Table
+from jurors.sketch import count_votes
 from jurors.votes import Votes
-from jurors.votes.cells import tidy
-from jurors.votes.files.locate import Source
-from jurors.votes.files.source import Log, open_source
 from jurors.votes.frame import eager, is_frame
+from jurors.votes.io.duckdb_table import Log, open_source
+from jurors.votes.io.sources import Source
 from jurors.votes.item_texts import ItemTexts
 from jurors.votes.layout import shown
-from jurors.votes.read import cells
+from jurors.votes.read import cells, tidy
+
+# `Sheet`: the items that a person labels, in the order of the draw.
+#
+# As CSV it has the columns `draw` (1, 2 …), `of` (the last draw of its batch), `item`, the votes (`vote of ann` …, left
+# out of a blind sheet), whatever shows the item (`text`), an empty `label`, `chance` (of this item at its draw, among
+# the items left) and `drawn_from` (a checksum of the votes: a word, so that no spreadsheet makes a number of it).
+# Rows may be sorted, columns added: `read_sheet` goes by the names of columns and by `draw`. Other shapes of the sheet
+# (a page to label on, another tool's import) are made from `Sheet.records`, and give back item and label.
+
 
 COLUMNS = ("draw", "of", "item", "label", "chance", "drawn_from")
 
@@ -76,7 +81,7 @@ class Sheet(Result):
 
     def to_page(self, title: str | None = None) -> str:
         """One self-contained HTML page to label on; `title` says what the person is asked."""
-        from jurors.audit.desk.label_page import label_page
+        from jurors.audit.export import label_page
 
         return label_page(self, title=title)
 
@@ -252,3 +257,129 @@ def _checked(rows: Sequence[_Row], checksum: str) -> Sheet:
         )
     draw, of, names, labels, chance, _ = zip(*(by_draw[k] for k in sorted(by_draw)), strict=True)
     return Sheet(draw=draw, of=of, items=names, labels=labels, chance=chance, checksum=checksum)
+
+
+# The design of an audit: with what chance each item is drawn next, by the votes alone.
+#
+# Nine tenths of every draw are uniform over the items left, one tenth goes where jurors disagree; a large decision
+# tuple that is overdue gets four tenths to itself. (More focus would pay where jurors err alone; where they err
+# together, on items on which all agree, it makes every guarantee wider.) No label enters, and neither does the size of
+# the batch: so the chances of a finished sheet can be worked out again from the votes, one draw after the other, and
+# two batches are one long draw.
+
+
+FLOOR = 0.9  #: the uniform share of every draw: no item's chance is less than this part of an even one
+OVERDUE = 3.0  #: a tuple is overdue when so many of its items were to be expected, and none was drawn
+FLOOR_OVERDUE = 0.6  #: the uniform share while one is
+AGREED = 0.05  #: what full agreement weighs beside full disagreement
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Items by decision tuple, in an order that neither rows nor names of jurors change."""
+
+    rank: Integers  #: the rows of the votes, by the items' names
+    tuple_of_row: Integers
+    sizes: Integers  #: tuples: how many items each has
+    focus: Floats  #: tuples: how much an item draws attention
+
+    @classmethod
+    def of(cls, votes: Votes) -> Design:
+        """The design for some votes."""
+        _, at = count_votes(votes)
+        rank = np.array(sorted(range(votes.rows), key=[str(name) for name in votes.item_names().tolist()].__getitem__))
+        _, first, again = np.unique(at[rank], return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))  # tuples in the order of their first items
+        tuple_of_row = np.empty(votes.rows, dtype=np.int64)
+        tuple_of_row[rank] = place[again]
+        open_rows = openness(votes)
+        focus = np.zeros(len(first))
+        focus[tuple_of_row] = AGREED + (1 - AGREED) * open_rows
+        return cls(rank, tuple_of_row, np.bincount(tuple_of_row, minlength=len(first)), focus)
+
+
+def openness(votes: Votes) -> Floats:
+    """How far the jurors disagree on each item: 0 where all say the same, 1 where every label has as many votes."""
+    row, _, code = votes.triples()
+    given = np.zeros((votes.rows, max(len(votes.labels), 1)))
+    np.add.at(given, (row, code.astype(np.int64)), 1.0)
+    total = given.sum(axis=1)
+    labels = max(len(votes.labels), 2)
+    top = np.divide(given.max(axis=1), total, out=np.full(votes.rows, 1.0 / labels), where=total > 0)
+    return np.asarray((1 - top) * labels / (labels - 1))
+
+
+class Walk:
+    """A draw without replacement, one item after the other, with the chance of each."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.left = design.sizes.astype(np.float64)  #: tuples: items not drawn yet
+        self.drawn = 0
+
+    def chances(self) -> Floats:
+        """Tuples: the chance of one of its items left to be drawn next."""
+        floor, focus = self.rule()
+        return np.asarray(floor / self.left.sum() + (1 - floor) * focus / (self.left * focus).sum())
+
+    def rule(self) -> tuple[float, Floats]:
+        """The uniform share of the next draw, and tuples: by what the rest goes."""
+        overdue = self.overdue()
+        return (FLOOR_OVERDUE, overdue.astype(np.float64)) if overdue.any() else (FLOOR, self.design.focus)
+
+    def overdue(self) -> Flags:
+        """Tuples of which an item was long to be expected."""
+        sizes = self.design.sizes
+        return np.asarray((self.left == sizes) & (sizes * self.drawn >= OVERDUE * sizes.sum()))
+
+    def take(self, which: int) -> None:
+        """An item of this tuple was drawn."""
+        self.left[which] -= 1
+        self.drawn += 1
+
+
+# Answers laid beside the votes: which row each draw was, and that the draw was the one these votes give.
+
+
+_ROUNDED = 1e-3  # spreadsheets save what they show
+
+
+def rows_of(sheet: Sheet, votes: Votes) -> Integers:
+    """The row of each item of the sheet; VotesError names the first that nobody voted on."""
+    place = {str(name): row for row, name in enumerate(votes.item_names().tolist())}
+    strange = next((item for item in sheet.items if str(item) not in place), None)
+    if strange is not None:
+        raise VotesError(f"item {strange!r} of the sheet is not among the {votes.rows:,} items voted on")
+    return np.array([place[str(item)] for item in sheet.items], dtype=np.int64)
+
+
+def replay(sheet: Sheet, votes: Votes, walk: Walk) -> Integers:
+    """Take every draw of the sheet again, in order; VotesError where the design would have given another chance."""
+    rows = rows_of(sheet, votes)
+    for draw, item, row, chance in zip(sheet.draw, sheet.items, rows.tolist(), sheet.chance, strict=True):
+        which = int(walk.design.tuple_of_row[row])
+        expected = float(walk.chances()[which])
+        if abs(chance - expected) > _ROUNDED * expected:
+            raise VotesError(
+                f"draw {draw}: item {item!r} was never drawn with the chance {chance:g}, which these votes make "
+                f"{expected:.6g}; only items that `jurors audit plan` drew, in its order, can be answered"
+            )
+        walk.take(which)
+    return rows
+
+
+def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
+    """Each label of the sheet as a position in the votes' labels, -1 where there is none yet."""
+    place = {str(label): code for code, label in enumerate(votes.labels)}
+    for item, label in zip(sheet.items, sheet.labels, strict=True):
+        if label is not None and str(label) not in place:
+            known = ",".join(map(str, votes.labels))
+            raise VotesError(
+                f"item {item!r} is labelled {str(label)!r}, which nobody voted; if it can be true, name every label: "
+                f"--labels {known},{label}",
+                code="unknown_name", name=label, what="label", known=votes.labels,
+            )  # fmt: skip
+    codes = np.array([-1 if label is None else place[str(label)] for label in sheet.labels], dtype=np.int64)
+    if (codes < 0).all():
+        raise VotesError("the sheet has no label yet: fill in its column 'label'", code="empty")
+    return codes

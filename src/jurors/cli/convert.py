@@ -1,15 +1,19 @@
-"""`jurors convert FILE...`."""
+"""Convert sketch merge."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import click
 
+from jurors.cli.main import put_data
 from jurors.cli.options import Source, sides_options, votes_options
-from jurors.cli.streams import put_data
-from jurors.cli.writing import Target, target_options
+from jurors.cli.output import Target, target_options
+from jurors.results import without_secrets
+
+# `jurors convert FILE...`.
 
 
 @click.command()
@@ -38,3 +42,77 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: Target) -> N
     if path is None:
         put_data(votes_text(votes, chosen))
     target.say(losses(votes, chosen))
+
+
+# `jurors sketch FILE...`.
+
+
+@click.command()
+@votes_options
+@target_options
+def sketch(source: Source, target: Target) -> None:
+    """Count the votes of FILE... into a small sketch file, which names no item.
+
+    Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
+    """
+    from jurors.jury.inputs import check_labels
+
+    with target.working("counting") as bar:
+        counted = source.count(bar)
+        if not counted.tuples.scale_told:  # numbers are hardly ever the same twice
+            check_labels(counted.tuples)
+        target.warn_of(counted)
+        if target.path is not None:
+            counted.to_file(target.path)
+            return
+    put_data((counted.to_json(),))
+
+
+# `jurors merge FILE...`.
+
+
+@click.command()
+@votes_options
+@click.option("--union-labels", is_flag=True, help="Where files have different labels, take them all.")
+@target_options
+def merge(source: Source, union_labels: bool, target: Target) -> None:
+    """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
+    from jurors.sketch import Sketch
+
+    files = _each(source.files)
+    with target.working("merging"):
+        counted = [Source((file,), source.options).count() for file in files]
+        merged = Sketch.merge(counted, names=list(map(without_secrets, files)), union_labels=union_labels)
+        target.say(_same(files, counted))
+        target.warn_of(merged)
+        if target.path is not None:
+            merged.to_file(target.path)
+            return
+    put_data((merged.to_json(),))
+
+
+def _each(names: tuple[str, ...]) -> list[str]:
+    """Every file by itself, also where a pattern or a folder names several."""
+    from pathlib import Path
+
+    from jurors._files import temporary_folder
+    from jurors.votes.io.sources import BETWEEN, is_served, locate
+
+    files: list[str] = []
+    for name in names:
+        one = name == "-" or Path(name).is_file() or BETWEEN in name or is_served(name)
+        tables = () if one else locate(name, temporary_folder()).tables
+        # some names cannot be shown as they are
+        files += [table.name if Path(table.name).exists() else str(table.path) for table in tables] or [name]
+    return files
+
+
+def _same(files: list[str], counted: list[Any]) -> list[str]:
+    """A warning for each pair of inputs that hold the very same counts."""
+    checksums = [one.to_dict()["checksum"] for one in counted]
+    return [
+        f"{without_secrets(files[i])} and {without_secrets(files[j])} hold exactly the same counts; was one of them "
+        "merged twice?"
+        for i, j in combinations(range(len(files)), 2)
+        if checksums[i] == checksums[j]
+    ]

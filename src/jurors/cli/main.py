@@ -1,51 +1,159 @@
-"""`jurors COMMAND`: finds the command's module only when it is called, so that `--help` is instant."""
+"""Group, signals, streams."""
 
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from keyword import iskeyword
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from jurors.cli.streams import forget_output, heeding_signals, say, standard_streams, stopped_status, was_stopped
-from jurors.errors import JurorsError
-from jurors.names import like
-from jurors.quoting import visible, without_secrets
+from jurors._files import ENDING, encoded
+from jurors.errors import JurorsError, like
+from jurors.results import visible, without_secrets
 from jurors.versions import VERSION
 
-#: Command -> one line of help. Each lives in the module of its name.
+# The standard streams: a result goes out as it is, lines to read are made visible; signals end a command in order.
+
+
+class Stopped(KeyboardInterrupt):
+    """Another signal than Ctrl-C asked us to end."""
+
+
+def say(line: str) -> None:
+    """One line to standard error."""
+    click.echo(visible(line), err=True)
+
+
+def put(text: str) -> None:
+    """Lines to read to standard output; what they are made of was made visible before."""
+    click.echo(text, nl=False, color=True)
+
+
+def put_data(pieces: Iterable[str]) -> None:
+    """Data to standard output, in the very bytes that a file would hold; on a terminal, so that all can be seen."""
+    shown = sys.stdout.isatty()
+    for piece in pieces:
+        if shown:
+            put("".join(map(_visible_line, piece.splitlines(keepends=True))))
+        else:
+            click.echo(encoded(piece, "to standard output"), nl=False)
+    sys.stdout.flush()
+
+
+def _visible_line(line: str) -> str:
+    return visible(line.removesuffix("\n")) + "\n" * line.endswith("\n")
+
+
+@contextmanager
+def standard_streams() -> Iterator[None]:
+    """Streams that were closed fail when they are used, and no file takes their place; no character fails to encode."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open())  # noqa: SIM115 - for reading, so that writing fails
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    yield
+
+
+def forget_output() -> None:
+    """What could not be written is not tried again when Python ends, which would be a second, longer message."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def heeding_signals() -> Iterator[None]:
+    """A signal that asks to end is raised like Ctrl-C: what is half done is cleared away on the way out."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heeded = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]  # `nohup` ignores one
+    global _stopped_by
+    _stopped_by = signal.SIGINT
+    hook, sys.unraisablehook = sys.unraisablehook, _stop_again
+    for number in heeded:
+        signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)
+        sys.unraisablehook = hook
+
+
+def _stop(number: int, frame: Any) -> NoReturn:
+    global _stopped_by
+    _stopped_by = number
+    raise Stopped
+
+
+def _stop_again(fault: Any) -> None:
+    """A signal that came while Python tidied up, where nothing can be raised, comes again a moment later."""
+    if isinstance(fault.exc_value, Stopped):
+        threading.Timer(0.05, os.kill, (os.getpid(), _stopped_by)).start()
+    else:
+        sys.__unraisablehook__(fault)
+
+
+_stopped_by: int = signal.SIGINT
+
+
+def was_stopped() -> bool:
+    """Whether another signal than Ctrl-C has come."""
+    return _stopped_by != signal.SIGINT
+
+
+def stopped_status() -> int:
+    """The exit status that shells expect of a process that a signal ended; libraries hide which one it was."""
+    return 128 + _stopped_by
+
+
+# `jurors COMMAND`: finds the command's module only when it is called, so that `--help` is instant.
+
+
+#: Command -> its module, and one line of help.
 COMMANDS = {
-    "grade": "The report card: grade the jurors of FILE without an answer key.",
-    "check": "Only the alarms, for CI pipelines: exit status 3 when one rings.",
-    "label": "One label per item of FILE, with the probability that it is right.",
-    "score": "Grade the jurors of FILE against an answer key.",
-    "rank": "Objects by strength, from who preferred which of two.",
-    "compare": "All methods side by side, beside the truth where there is a key.",
-    "audit": "A person labels a few items drawn at random, and the grades become guaranteed.",
-    "bounds": "Guaranteed bounds: by logic alone, or if no error correlation exceeds a limit.",
-    "agreement": "How much the jurors agree: alpha, kappas, AC1. Not how good they are.",
-    "report": "One self-contained HTML page with charts: who is good, and can I trust it.",
-    "plot": "One chart as PNG, SVG or HTML.",
-    "inspect": "What FILE holds, and which commands would work next; grades nothing.",
-    "convert": "Votes from one layout or format to another.",
-    "sketch": "Count the votes of FILE into a small sketch file.",
-    "merge": "Merge sketch files that were counted apart.",
-    "simulate": "Votes of a jury with chosen accuracies and error correlations, truth beside.",
-    "plan": "How many items and jurors until accuracies are known well enough.",
-    "reference": "How far the errors of real juries are shared; measure your own with --fit.",
-    "serve": "Take votes over HTTP, keep them durably, grade them as they come in.",
-    "keys": "API keys of a server: who may read, write or administer which project.",
-    "watch": "Grade the jurors while their votes come in, and ring.",
-    "export": "Back up a server's store, or one project of it.",
-    "import": "Restore what `jurors export` wrote.",
-    "mcp": "Tools for an assistant: inspect, grade, check, label, audit.",
-    "experiment": "Repeat the paper's experiment on census data.",
-    "demo": "Grade two real juries that come with the package.",
+    "grade": ("grade", "The report card: grade the jurors of FILE without an answer key."),
+    "check": ("grade", "Only the alarms, for CI pipelines: exit status 3 when one rings."),
+    "label": ("grade", "One label per item of FILE, with the probability that it is right."),
+    "score": ("grade", "Grade the jurors of FILE against an answer key."),
+    "rank": ("grade", "Objects by strength, from who preferred which of two."),
+    "compare": ("grade", "All methods side by side, beside the truth where there is a key."),
+    "audit": ("plan", "A person labels a few items drawn at random, and the grades become guaranteed."),
+    "bounds": ("grade", "Guaranteed bounds: by logic alone, or if no error correlation exceeds a limit."),
+    "agreement": ("grade", "How much the jurors agree: alpha, kappas, AC1. Not how good they are."),
+    "report": ("report", "One self-contained HTML page with charts: who is good, and can I trust it."),
+    "plot": ("report", "One chart as PNG, SVG or HTML."),
+    "inspect": ("grade", "What FILE holds, and which commands would work next; grades nothing."),
+    "convert": ("convert", "Votes from one layout or format to another."),
+    "sketch": ("convert", "Count the votes of FILE into a small sketch file."),
+    "merge": ("convert", "Merge sketch files that were counted apart."),
+    "simulate": ("plan", "Votes of a jury with chosen accuracies and error correlations, truth beside."),
+    "plan": ("plan", "How many items and jurors until accuracies are known well enough."),
+    "reference": ("plan", "How far the errors of real juries are shared; measure your own with --fit."),
+    "serve": ("server", "Take votes over HTTP, keep them durably, grade them as they come in."),
+    "keys": ("server", "API keys of a server: who may read, write or administer which project."),
+    "watch": ("server", "Grade the jurors while their votes come in, and ring."),
+    "export": ("server", "Back up a server's store, or one project of it."),
+    "import": ("server", "Restore what `jurors export` wrote."),
+    "mcp": ("server", "Tools for an assistant: inspect, grade, check, label, audit."),
+    "experiment": ("demo", "Repeat the paper's experiment on census data."),
+    "demo": ("demo", "Grade two real juries that come with the package."),
 }
 
 
@@ -60,8 +168,9 @@ class LazyGroup(click.Group):
         """Import the command's module."""
         if cmd_name not in COMMANDS:
             return None
+        module, _ = COMMANDS[cmd_name]
         name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        command: click.Command = getattr(import_module(f"jurors.cli.{name}"), name)
+        command: click.Command = getattr(import_module(f"jurors.cli.{module}"), name)
         return command
 
     def resolve_command(
@@ -77,7 +186,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run, with streams that can be trusted, and signals that end it in order."""
@@ -137,7 +246,7 @@ def _is_interrupt(error: Exception) -> bool:
     """Whether Ctrl-C came while DuckDB read, or a network was trained."""
     if not isinstance(error, RuntimeError):
         return False
-    from jurors.votes.files.faults import is_interrupt
+    from jurors.votes.io.local_files import is_interrupt
 
     return is_interrupt(error)
 

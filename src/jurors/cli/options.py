@@ -1,4 +1,4 @@
-"""Options that commands share, each written once: how to read votes, how to grade."""
+"""Shared options, limits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jurors.cli.output import Working
-from jurors.cli.paths import READS
+from jurors.cli.output import READS, Working
 from jurors.errors import OptionError, VotesError
 from jurors.options import (
     Grading,
@@ -26,6 +25,9 @@ from jurors.options import (
     names_of,
     spelled,
 )
+
+# Options that commands share, each written once: how to read votes, how to grade.
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -58,7 +60,7 @@ class Source:
     def read_with_key(self, key: Key, working: Working | None = None) -> tuple[Any, Any]:
         """The votes of FILE and its key: another file, or a column of FILE itself."""
         from jurors.votes import read_key, read_votes_with_key
-        from jurors.votes.files.inside import is_there
+        from jurors.votes.io.sources import is_there
 
         if key.path is None:
             return self.read(working), None
@@ -148,7 +150,7 @@ class Source:
         shown = getattr(votes, "tuples", votes)
         if self.options["scale"] != "interval" and getattr(shown, "scale", None) != "interval":
             return None
-        from jurors.values.read_numbers import numbers_of
+        from jurors.numeric.data import numbers_of
         from jurors.votes import read_votes
 
         if shown is not None and shown is votes:
@@ -159,12 +161,12 @@ class Source:
 
     def compared(self, duplicates: Any) -> Any:
         """The votes of FILE, which holds pairs: first, second or tie."""
-        from jurors.pairs import read_pairs
+        from jurors.pairwise import read_pairs
 
         return read_pairs(self.files, **self.options).to_votes(duplicates=duplicates)
 
     def _shows_pairs(self) -> bool:
-        from jurors.pairs.read_pairs import holds_pairs
+        from jurors.pairwise.data import holds_pairs
 
         table = self.options["layout"] == "auto" and not any(self.options[name] for name in ("label", "count", "tool"))
         files = {name: self.options[name] for name in ("memory", "unpack")}
@@ -308,3 +310,60 @@ def by_option(command: Command) -> Command:
     """`--by COLUMN`; the command gets `by: str | None`."""
     help_text = "Apart for each group of items that this column of FILE names."
     return click.option("--by", metavar="COLUMN", help=help_text)(command)
+
+
+# The limits that commands hold a jury to, each written once.
+
+
+def _share(flag: str, metavar: str, help_text: str) -> Any:
+    """A limit on a calibrated share; repeatable."""
+    return click.option(flag, multiple=True, metavar=metavar, help=help_text)
+
+
+_LIMITS = (
+    _share("--min-score", "[JUROR:]X", "Every juror, or this one, is right on at least this share; repeatable."),
+    _share(
+        "--min-reliability", "[JUROR:]X", "Of numbers: everybody, or this juror, is so reliable at least; repeatable."
+    ),
+    _share("--min-accuracy", "[JUROR:]LABEL:X", "The same on items of this label; repeatable."),
+    _share("--min-prevalence", "LABEL:X", "At least this share of items has this label; repeatable."),
+    _share("--max-prevalence", "LABEL:X", "At most this share of items has this label; repeatable."),
+    _share("--max-wrong", "X", "At most this share of the best labels is wrong."),
+    click.option(
+        "--baseline",
+        metavar="FILE",
+        type=READS,
+        help="No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.",
+    ),
+    click.option(
+        "--max-drop",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        metavar="X",
+        show_default=True,
+        help="By how much a score may drop below the baseline's.",
+    ),
+    click.option("--allow-unknown", is_flag=True, help="Do not fail where a limit may be kept or not."),
+    click.option(
+        "--max-correlation",
+        type=click.FloatRange(-1, 1),
+        metavar="R",
+        help="Ring if the mean correlation of errors (from -1 to 1) is larger.",
+    ),
+    click.option(
+        "--min-effective",
+        type=click.FloatRange(min=1),
+        metavar="N",
+        help="Ring if the jurors are worth fewer independent ones.",
+    ),
+    click.option(
+        "--spec", metavar="SPEC", help='Ring if no answer key allows this: "0.6", "A>=0.6,B>=0.7", "gpt-4:A>=0.9".'
+    ),
+)
+
+
+def limit_options(command: Command) -> Command:
+    """`--min-score` and its like; the command gets them under the names of `LimitOptions`."""
+    for option in reversed(_LIMITS):
+        command = option(command)
+    return command

@@ -1,14 +1,234 @@
-"""`jurors plan`."""
+"""Plan simulate audit reference."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jurors.cli.output import Output, chart_format, output_options
-from jurors.cli.paths import WRITES
-from jurors.cli.simulate import jury_options, whole_numbers
+from jurors._files import is_stream, together, write_whole
+from jurors.cli.main import put_data, say
+from jurors.cli.options import Key, Source, key_options, source_options, texts_options, votes_options
+from jurors.cli.output import ALARM_STATUS, READS, WRITES, Output, also_writes, chart_format, output_options
+from jurors.errors import OptionError, OutputError, SketchError
+from jurors.results import FORMS, without_secrets
+
+if TYPE_CHECKING:
+    from jurors.audit import Sheet
+
+
+# `jurors simulate`.
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_MOST_ROWS = 100_000_000
+_CHUNK = 100_000
+
+
+def jury_options(command: Command) -> Command:
+    """The jury to imagine; the command gets `jury: dict` with labels, prevalence and accuracy."""
+
+    @click.option("--labels", default="A,B", show_default=True, metavar="A,B", help="The labels.")
+    @click.option("--prevalence", metavar="P,Q", help="The share of each label, in order; the last may be left out.")
+    @click.option("--accuracy", multiple=True, default=("0.8",), show_default=True, metavar="A[/B]",
+                  help="How often a juror is right, or on each label (0.9/0.7); repeat it for each juror.")  # fmt: skip
+    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random numbers.")
+    @functools.wraps(command)
+    def wrapped(labels: str, prevalence: str | None, accuracy: tuple[str, ...], **rest: Any) -> Any:
+        jury = {"labels": tuple(labels.split(",")), "prevalence": _list(prevalence), "accuracy": _entries(accuracy)}
+        return command(jury=jury, **rest)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _list(text: str | None) -> list[str] | None:
+    return text.split(",") if text else None
+
+
+def _entries(accuracies: tuple[str, ...]) -> list[Any]:
+    """Each a number, or one number per label."""
+    return [tuple(entry.split("/")) if "/" in entry else entry for entry in accuracies]
+
+
+def whole_numbers(text: str, option: str) -> list[int]:
+    """Text such as "3,5" as whole numbers."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise OptionError(f"{option} needs whole numbers such as 3,5,7; got {text!r}") from None
+
+
+@click.command()
+@click.option("--items", type=click.IntRange(min=1), metavar="N", help="How many items; --exact can find the fewest.")
+@click.option("--jurors", default="3", show_default=True, metavar="N|A,B,C", help="How many jurors, or their names.")
+@jury_options
+@click.option("--drift-prevalence", metavar="P,Q", help="What the prevalence becomes by the last item.")
+@click.option("--drift-accuracy", multiple=True, metavar="A[/B]", help="What the accuracies become by the last item.")
+@click.option("--pairs", default="0", metavar="E", help="Error correlation of jurors 1 and 2, 3 and 4, …")
+@click.option("--group", multiple=True, metavar="A,B,C=E", help="Error correlation of a group of jurors; repeatable.")
+@click.option("--difficulty", default="0", metavar="E", help="Error correlation of all jurors: some items are harder.")
+@click.option("--missing", multiple=True, metavar="SHARE", help="The chance that a vote is missing; or one a juror.")
+@click.option("--votes-per-item", type=int, metavar="N", help="Each item is seen by N jurors drawn at random.")
+@click.option("--exact", is_flag=True, help="No chance at all: whole counts in exactly these shares.")
+@click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
+              help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
+@click.option(
+    "-o", "--output", "path", metavar="FILE", type=WRITES, help="Write here (.csv, .jsonl, .parquet …), truth beside."
+)
+@click.option(
+    "--truth", metavar="FILE", type=WRITES, help="Where the true labels go. Default: FILE.truth.csv beside -o FILE."
+)
+@click.option("--quiet", is_flag=True, help="Nothing on stderr.")
+def simulate(
+    items: int | None, jurors: str, jury: dict[str, Any], drift_prevalence: str | None, drift_accuracy: tuple[str, ...],
+    group: tuple[str, ...], missing: tuple[str, ...], layout: str | None, path: str | None, truth: str | None,
+    quiet: bool, **asked: Any,
+) -> None:  # fmt: skip
+    """Votes of a jury with chosen accuracies and error correlations (the paper's, as covariances), truth beside."""
+    from jurors.lab.simulate import juror_names
+    from jurors.lab.simulate import simulate as draw
+    from jurors.votes.write import votes_text, write_votes
+
+    if items is None and not asked["exact"]:
+        raise OptionError("say how many items to simulate with --items, such as --items 1000; or take --exact")
+    truth_path = _truth_path(path, truth)
+    names = juror_names(int(jurors) if _is_whole(jurors) else jurors.split(","))
+    drift = {"prevalence": _list(drift_prevalence), "accuracy": _for_all(_entries(drift_accuracy), len(names))}
+    test = draw(
+        items,
+        jurors=names,
+        groups=_groups(group),
+        missing=missing[0] if len(missing) == 1 else missing or 0,
+        drift={name: value for name, value in drift.items() if value} or None,
+        **{**jury, "accuracy": _for_all(jury["accuracy"], len(names))},
+        **asked,
+    )
+    kind: Any = layout or ("sketch" if _is_sketch(path) else "counts" if asked["exact"] else "wide")
+    votes, codes = test.votes, test.truth
+    if votes.counts is not None and kind in ("long", "wide"):
+        votes, codes = _one_row_an_item(votes, codes)
+    key = _key_pieces(votes, codes) if kind in ("long", "wide") or truth_path is None else _counts_text(votes, codes)
+    with together():  # no votes without their truth
+        if truth_path is not None:
+            write_whole(truth_path, key)
+        if path is None:
+            put_data(votes_text(votes, kind))
+        else:
+            write_votes(votes, path, layout=kind)
+    if not quiet:
+        say(_summary(test, path, truth_path))
+
+
+def _is_whole(text: str) -> bool:
+    digits = text.strip().lstrip("+-")
+    return digits.isascii() and digits.isdecimal()
+
+
+def _is_sketch(path: str | None) -> bool:
+    from jurors.votes.io.sources import is_sketch_name
+
+    return path is not None and is_sketch_name(path)
+
+
+def _for_all(entries: list[Any], jurors: int) -> list[Any]:
+    return entries * jurors if len(entries) == 1 else entries
+
+
+def _groups(texts: tuple[str, ...]) -> dict[Any, str]:
+    groups: dict[Any, str] = {}
+    for text in texts:
+        members, sign, correlation = text.rpartition("=")
+        if not sign or not members:
+            raise OptionError(f"--group needs jurors and their error correlation, such as 1,2,3=0.02; got {text!r}")
+        if members in groups:
+            raise OptionError(f"--group names {members} twice")
+        groups[members] = correlation
+    return groups
+
+
+def _one_row_an_item(votes: Any, codes: Any) -> tuple[Any, Any]:
+    """The items that counts stand for, each on its own row."""
+    import numpy as np
+
+    from jurors.votes import Votes
+
+    if votes.total > _MOST_ROWS:
+        raise SketchError(
+            f"{votes.total:,} items are too many to write one by one; write counts (--layout counts), or a jury with "
+            "rounder numbers, which needs fewer items"
+        )
+    rows = np.repeat(votes.codes, votes.counts, axis=0)
+    items = np.arange(1, len(rows) + 1)
+    return Votes.from_matrix(rows, items=items, jurors=votes.jurors, labels=votes.labels), np.repeat(
+        codes, votes.counts
+    )
+
+
+def _truth_path(path: str | None, truth: str | None) -> Path | None:
+    """Where the truth goes: as named, or votes.truth.csv for votes.csv, votes.parquet and votes.csv.gz."""
+    from jurors.votes.io.sources import named_format
+
+    if truth is None and (path is None or is_stream(Path(path))):
+        return None
+    is_named = truth is not None
+    if truth is None:
+        name = Path(str(path)).name
+        stem = Path(name[: -len(".gz")] if name.lower().endswith(".gz") else name).stem
+        truth = str(Path(str(path)).with_name(f"{stem.removesuffix('.sketch')}.truth.csv"))
+    file = Path(truth)
+    if not named_format(file.name) == "csv":
+        raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
+    if not is_named:
+        also_writes("--truth", file)
+    return file
+
+
+def _key_pieces(votes: Any, codes: Any) -> Iterator[str]:
+    """The answer key, piece by piece."""
+    import numpy as np
+
+    from jurors.results import csv_text
+
+    items, labels = votes.item_names(), np.array(votes.labels, dtype=object)
+    for start in range(0, len(codes), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        text = csv_text(("item", "label"), list(zip(items[part].tolist(), labels[codes[part]].tolist(), strict=True)))
+        yield text if start == 0 else text.partition("\n")[2]
+
+
+def _counts_text(votes: Any, codes: Any) -> str:
+    """The counts by true label, whose column `truth` is the key."""
+    import numpy as np
+
+    from jurors.results import csv_text
+
+    if "truth" in votes.jurors:
+        raise SketchError("a juror called 'truth' cannot stand beside the column of true labels; rename the juror")
+    labels = np.array([*votes.labels, None], dtype=object)
+    tuples, place = np.unique(np.column_stack([votes.codes, codes]), axis=0, return_inverse=True)
+    sizes = np.zeros(len(tuples), dtype=np.int64)
+    np.add.at(sizes, place.ravel(), votes.weights)
+    rows = [(*said, size) for said, size in zip(labels[tuples].tolist(), sizes.tolist(), strict=True)]
+    return csv_text((*votes.jurors, "truth", "count"), rows)
+
+
+def _summary(test: Any, path: str | None, truth: Path | None) -> str:
+    """What was simulated, measured on the very votes that were written."""
+    where = "".join([f" in {path}" if path else "", f", truth in {truth}" if truth else ""])
+    many = len(test.votes.jurors)
+    largest = test.largest_correlation
+    strongest = "" if largest is None else f"; largest error correlation of a pair on this test: {largest:+z.4f}"
+    lost = "" if truth else "; the true labels are not kept: name a file with -o or --truth"
+    return f"{test.votes.total:,} items, {many} juror{'s' * (many != 1)}{where}{strongest}{lost}"
+
+
+# `jurors plan`.
 
 
 @click.command()
@@ -36,7 +256,156 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
     if chart is None:
         output.show(planned)
         return
-    from jurors.plot import plan as draw
-    from jurors.plot import render
+    from jurors.report.charts.base import render
+    from jurors.report.charts.other import plan as draw
 
     output.show(planned, beside={chart: render(draw(planned), ending)})
+
+
+# `jurors reference`.
+
+
+@click.command()
+@click.option(
+    "--reference", "own", metavar="FILE", type=READS, help="Your own reference juries instead of the shipped ones."
+)
+@click.option("--fit", "files", multiple=True, metavar="FILE", type=READS,
+              help="Measure the jury of these votes against --key; with -o, add it to that table.")  # fmt: skip
+@source_options
+@key_options(required=False)
+@click.option("--name", help="What the measured jury is called; by default as its file.")
+@click.option("--kind", default="", help="Who its jurors are, in a word.")
+@click.option("--source", "origin", default="", help="Where it comes from.")
+@output_options("text", "json", "csv", "md", alarms=False)
+def reference(
+    own: str | None, source: Source, key: Key, name: str | None, kind: str, origin: str, output: Output
+) -> None:
+    """How far the errors of real juries are shared: the table that grades are calibrated by, in plain words.
+
+    With --fit, a jury whose key is known is measured and added to a table of your own, for --reference.
+    """
+    import jurors
+
+    if not source.files:
+        _refuse_without_fit(key, name, kind, origin)
+        output.show(jurors.reference_juries(own))
+        return
+    if key.path is None:
+        raise OptionError("--fit needs --key: a jury is measured against its true labels", name="key")
+    if own is not None:
+        raise OptionError("--fit and --reference do not go together; -o names the table that the jury is added to")
+    table = Path(output.path) if output.path else None
+    before = _held(table)
+    called = Path(without_secrets(source.files[0])).name.split(".")[0] if name is None else name
+    with output.working("grading") as bar:
+        votes, truth = source.read_with_key(key, bar)
+        jury = jurors.fit_reference(votes, truth, name=called, kind=kind, source=origin)
+    if table is not None:
+        before.with_jury(jury).write(table)
+    replace(output, path=None).show(jurors.ReferenceJuries((jury,)) if table is None else before.with_jury(jury))
+
+
+def _held(table: Path | None) -> Any:
+    """What a table holds already; told before the work where it is no such table, or would not read as one."""
+    import jurors
+
+    if table is None or not table.exists():
+        return jurors.ReferenceJuries(())
+    return jurors.reference_juries(table)
+
+
+def _refuse_without_fit(key: Key, name: str | None, kind: str, origin: str) -> None:
+    given = {"--key": key.path, "--name": name, "--kind": kind, "--source": origin}
+    for option, value in given.items():
+        if value:
+            raise OptionError(f"{option} goes with --fit: it is about the jury that is measured", name=option)
+
+
+# `jurors audit plan` and `jurors audit result`.
+
+
+@click.group()
+def audit() -> None:
+    """A person labels a few items drawn at random, and the grades become guaranteed."""
+
+
+@audit.command("plan")
+@votes_options
+@click.option("-n", type=click.IntRange(min=1), default=30, show_default=True,
+              help="How many items to draw: as many as you may label at most.")  # fmt: skip
+@click.option("--after", multiple=True, metavar="SHEET", type=READS, help="Go on where this sheet ended; repeatable.")
+@click.option("--blind/--open", default=True, show_default=True,
+              help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draw.")
+@texts_options
+@click.option("--title", metavar="TEXT", help="What the person is asked: the heading of the page (html).")
+@output_options("csv", "html", "label-studio", "text", "json", alarms=False)
+def audit_plan(
+    source: Source, n: int, after: tuple[str, ...], blind: bool, seed: int, items: str | None, text: tuple[str, ...],
+    title: str | None, output: Output,
+) -> None:  # fmt: skip
+    """Draw items of FILE for a person to label, each with a known chance."""
+    import jurors
+
+    if title is not None and output.format != "html":
+        raise OptionError("--title is the heading of the page: it goes with --format html", code="does_not_apply")
+    beside = _beside(output, blind=blind)
+    with output.working("drawing") as bar:
+        votes, texts = source.read_with_texts(items, text, bar)
+        sheet = jurors.audit.plan(votes, n, after=after or None, texts=texts, blind=blind, seed=seed)
+    with together():
+        for ending, path in beside.items():
+            write_whole(path, _shaped(sheet, ending, output, title))
+        output.write(_shaped(sheet, output.format, output, title))
+
+
+@audit.command()
+@votes_options
+@click.option("--answers", multiple=True, required=True, metavar="SHEET", type=READS,
+              help="The sheet with its labels filled in; repeatable, one per round.")  # fmt: skip
+@click.option("--second", multiple=True, metavar="SHEET", type=READS,
+              help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
+@click.option("--until", multiple=True, metavar="GOAL",
+              help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
+@click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
+@output_options("text", "json", "csv", "md", alarms=False)
+def result(
+    source: Source, answers: tuple[str, ...], second: tuple[str, ...], until: tuple[str, ...], level: float,
+    output: Output,
+) -> None:  # fmt: skip
+    """What the labels of a person prove of the jurors of FILE.
+
+    With --until, exit status 3 unless every goal is reached.
+    """
+    import jurors
+
+    with output.working("auditing") as bar:
+        audited = jurors.audit.result(source.read(bar), answers, second=second or None, level=level, until=until)
+    output.show(audited)
+    if not audited.passed:
+        sys.exit(ALARM_STATUS)
+
+
+def _beside(output: Output, *, blind: bool) -> dict[str, Path]:
+    """Where the votes go that the sheet hides, and the interface that its tasks need; nowhere without a file."""
+    if output.path is None or is_stream(Path(output.path)):
+        return {}
+    endings = ["votes.csv"] * blind + ["interface.xml"] * (output.format == "label-studio")
+    paths = {ending: Path(output.path).with_name(f"{Path(output.path).stem}.{ending}") for ending in endings}
+    for ending, path in paths.items():
+        also_writes(f"SHEET.{ending}", path)
+    return paths
+
+
+def _shaped(sheet: Sheet, shape: str, output: Output, title: str | None) -> str:
+    """The sheet in a format, or what goes into a file beside it."""
+    from jurors.audit.export import label_page, label_studio_interface, label_studio_tasks
+
+    stem = "" if output.path is None or is_stream(Path(output.path)) else f"{Path(output.path).stem}."
+    shapes: dict[str, Callable[[], str]] = {
+        "html": lambda: label_page(sheet, title=title, file=f"{stem}answers.csv"),
+        "label-studio": lambda: label_studio_tasks(sheet),
+        "votes.csv": lambda: sheet.open().to_csv(),
+        "interface.xml": lambda: label_studio_interface(sheet),
+    }
+    return shapes[shape]() if shape in shapes else str(getattr(sheet, FORMS[shape])())

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jurors.evaluate.alarm import Alarm, ranked
-from jurors.evaluate.ordered.juror_levels import leaning
-from jurors.evaluate.voices.settling import TIMES
-from jurors.names import some
-from jurors.tables import Block, Columns, Notes, Table, columns_of
+from jurors.errors import some
+from jurors.evaluate.alarms import Alarm, ranked
+from jurors.evaluate.consistency import TIMES, leaning
+from jurors.results import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
-    from jurors.evaluate.calibrated import Calibrated
-    from jurors.evaluate.evaluation import Evaluation
+    from jurors.evaluate.consistency import SelfAgreement
+    from jurors.evaluate.evaluation import Calibrated, Evaluation
     from jurors.evaluate.keyed import KeyedEvaluation
-    from jurors.evaluate.voices.self_agreement import SelfAgreement
+
 
 _MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
 _MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst

@@ -1,33 +1,132 @@
-"""`Evaluation`: the report card. The chosen numbers, the others that explain the counts, and every doubt about them."""
+"""Evaluation, Calibrated."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
+from jurors._lazy import WhenAsked
+from jurors._numeric import Integers
 from jurors.errors import SketchError
-from jurors.evaluate.alarm import Alarm
-from jurors.evaluate.beside import GoldTest, Island, WeakestPair
-from jurors.evaluate.calibrated import Calibrated
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import card_blocks, card_columns
-from jurors.evaluate.choose import DEFAULT_RULE
-from jurors.evaluate.majority import evaluate_majority
-from jurors.evaluate.ordered.juror_levels import ORDERED, JurorLevels, juror_levels
-from jurors.evaluate.partition import Partition
-from jurors.evaluate.solution import Named, Solution
-from jurors.evaluate.voices.abstention_rates import AbstentionRates, abstention_rates
-from jurors.evaluate.voices.self_agreement import SelfAgreement, self_agreement
+from jurors.evaluate.consistency import (
+    ORDERED,
+    AbstentionRates,
+    JurorLevels,
+    SelfAgreement,
+    abstention_rates,
+    juror_levels,
+    self_agreement,
+)
+from jurors.evaluate.partition import DEFAULT_RULE, Partition, evaluate_majority
+from jurors.evaluate.solution import GoldTest, Island, Named, Solution, WeakestPair
+from jurors.results import Block, Columns, Drawable
 from jurors.sketch import Sketch
-from jurors.tables import Block, Columns, Drawable
 from jurors.votes import Label
-from jurors.when_asked import WhenAsked
 
 if TYPE_CHECKING:
-    from jurors.evaluate.together.dependence import Dependence
+    from jurors.evaluate.dependence import Dependence
+
+
+# `Calibrated`: the grades as real juries go, beside what the votes would say if errors were independent.
+
+
+#: labels of the tuples, several times -> the share of each that is wrong, with its interval
+JudgesLabels: TypeAlias = Callable[[Sequence[Integers]], list[tuple[float, tuple[float, float]]]]
+
+TOO_WIDE = 0.6  #: an interval that says nothing of a score; without gold, .4 is usual
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedError:
+    """How far the jurors are believed to err together: rho, the intraclass correlation of their errors."""
+
+    median: float
+    interval: tuple[float, float]
+    juries: int  #: how many reference juries it was learned from
+    gold_items: int  #: how many items with a known label narrowed it
+    source: str  #: where it comes from: the reference juries, a file, or the user
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON keys of `shared_error`."""
+        return {
+            "median": self.median,
+            "interval": self.interval,
+            "juries": self.juries,
+            "gold_items": self.gold_items,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibrated:
+    """Grades that hold on real juries, whose errors are shared; `Evaluation` has what independence would give."""
+
+    prevalence: Named  #: label -> share
+    accuracy: Named  #: juror -> label -> share; None where the juror met no item of the label
+    score: Named  #: juror -> share
+    interval: Named  #: "prevalence", "accuracy", "score" -> … -> (low, high), and "wrong_labels" -> (low, high)
+    wrong_labels: float  #: the share of items whose best label is expected to be wrong
+    shared_error: SharedError
+    basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
+    level: float  #: how sure the intervals are
+    partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
+    score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what moves all scores together
+    score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that is each juror's own
+    foretold: Callable[[int], Named] | None = field(default=None, repr=False)  #: widths with gold; see `with_gold`
+    wrong_labels_of: JudgesLabels | None = field(default=None, repr=False)  #: of other labels of the same tuples
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether errors were taken for independent, as the user asked: nothing is calibrated then."""
+        return self.shared_error.source == "independent"
+
+    @property
+    def best(self) -> str | None:
+        """The juror with the highest score of whom something is known; None where that is nobody."""
+        wide = {j: high - low for j, (low, high) in ((j, self.interval_of("score", j)) for j in self.score)}
+        known = [j for j, score in self.score.items() if score is not None and wide[j] <= TOO_WIDE]
+        return max(known, key=lambda j: self.score[j], default=None)
+
+    def with_gold(self, items: int) -> Named | None:
+        """Juror -> the ± that its score would be known to, were so many more items gold; NaN where nobody can tell.
+
+        None where gold would teach nothing about shared error, because it was not asked about.
+        """
+        return None if self.foretold is None else self.foretold(items)
+
+    def interval_of(self, statistic: str, *names: Any) -> tuple[float, float]:
+        """The interval of one statistic, (NaN, NaN) where there is none."""
+        ends: Any = self.interval[statistic]
+        for name in names:
+            ends = ends[name]
+        return (float("nan"), float("nan")) if ends is None or None in ends else ends
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON keys of `calibrated`."""
+        return {
+            "prevalence": self.prevalence,
+            "accuracy": self.accuracy,
+            "score": self.score,
+            "interval": self.interval,
+            "wrong_labels": self.wrong_labels,
+            "shared_error": self.shared_error.to_dict(),
+            "basis": self.basis,
+            "level": self.level,
+        }
+
+
+for _name in ("prevalence", "accuracy", "score", "interval"):
+    setattr(Calibrated, _name, WhenAsked(_name))  # naming every number of a large jury takes time
+
+
+# `Evaluation`: the report card. The chosen numbers, the others that explain the counts, and every doubt about them.
+
 
 _MOST_TUPLES = 10_000  # above, to_dict leaves the partition out
 
@@ -167,7 +266,7 @@ class Evaluation(Drawable):
 
         `jurors.evaluate_all_trios(sketch)` gives the arrays, and a summary by juror.
         """
-        from jurors.evaluate.trio.all_trios import evaluate_all_trios
+        from jurors.evaluate.trio import evaluate_all_trios
 
         if self.sketch is None:
             raise SketchError("this evaluation was not made from a sketch, so it has no trios")

@@ -17,17 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import SketchError
-from jurors.evaluate.alarm import Alarm
+from jurors._numeric import Integers
+from jurors.errors import SketchError, nearest, positions
+from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.card import score_tables
-from jurors.evaluate.majority import joint_counts, majority_shares, solution_from_joint
-from jurors.evaluate.ordered.juror_levels import JurorLevels, levels_beside
+from jurors.evaluate.consistency import JurorLevels, SelfAgreement, levels_beside
+from jurors.evaluate.partition import joint_counts, majority_shares, solution_from_joint
 from jurors.evaluate.solution import Named, Solution
-from jurors.evaluate.voices.self_agreement import SelfAgreement
-from jurors.names import nearest, positions
-from jurors.numbers.arrays import Integers
+from jurors.results import Columns, Drawable, Table
 from jurors.sketch import Sketch
-from jurors.tables import Columns, Drawable, Table
 from jurors.votes import Label
 
 _FEW = 12  # up to so many jurors, to_dict lists the trios too

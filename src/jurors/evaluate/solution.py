@@ -1,22 +1,30 @@
-"""`Solution`: one set of numbers that may explain the counts: prevalences and every juror's confusion matrix.
-
-The numbers are exact (`Surd`, `Fraction`), floats, or complex where no real evaluation exists; None where a
-statistic does not exist at all (the accuracy on a label that never occurred).
-"""
+"""Solution, Fit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+
+from jurors._lazy import WhenAsked
+from jurors._numeric import Floats
 from jurors.errors import SketchError
-from jurors.numbers import Algebraic, Surd, exact_sum
-from jurors.tables import Columns, Result, Table, columns_of
+from jurors.evaluate.alarms import Alarm
+from jurors.exact.algebraic import Algebraic, exact_sum
+from jurors.exact.surd import Surd
+from jurors.results import Columns, Result, Table, columns_of
+from jurors.sketch import Sketch
 from jurors.votes import Label
-from jurors.when_asked import WhenAsked
+
+# `Solution`: one set of numbers that may explain the counts: prevalences and every juror's confusion matrix.
+#
+# The numbers are exact (`Surd`, `Fraction`), floats, or complex where no real evaluation exists; None where a
+# statistic does not exist at all (the accuracy on a label that never occurred).
+
 
 Number: TypeAlias = "Surd | Algebraic | Fraction | int | float | complex | None"
 _ROOTS = (Surd, Algebraic)
@@ -207,3 +215,104 @@ def is_number(value: Any) -> bool:
 
 
 Solution.confusions = WhenAsked("confusions")  # type: ignore[assignment]  # of an estimate, made when they are read
+
+
+# `Fit`: what an estimator hands back, before anybody doubts it: numbers, each tuple's label shares, how it ended.
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An estimate of everybody's grades."""
+
+    solution: Solution  #: as floats
+    posterior: Floats | None  #: tuples x labels; None where the method grades but does not label
+    iterations: int | None = None
+    converged: bool = True
+    details: Mapping[str, Any] = field(default_factory=dict)  #: what only this method measures
+    notes: tuple[str, ...] = ()  #: sentences that belong beside the grades
+    model: str | None = None  #: the model chosen, where there is a choice
+    alarms: tuple[Alarm, ...] = ()
+
+
+def float_solution(
+    sketch: Sketch,
+    prevalence: Floats,
+    confusion: Floats,
+    score: Sequence[float] | Floats | None = None,
+) -> Solution:
+    """A `Solution` from arrays (R), (N, R, R) and perhaps (N)."""
+    scores = None if score is None else _tuples(score)
+    confusions: Any = partial(_tuples, confusion)  # thousands of tuples that few look at
+    solution = Solution(sketch.jurors, sketch.labels, _tuples(prevalence), confusions, scores)
+    vars(solution)["_floats"] = solution  # they are floats already
+    return solution
+
+
+def _tuples(values: Sequence[float] | Floats) -> tuple[Any, ...]:
+    """An array as tuples of tuples; NaN becomes None: the statistic does not exist."""
+    known = np.asarray(values, dtype=float)
+    nested: list[Any] = known.ravel().tolist()
+    for place in np.flatnonzero(np.isnan(known)).tolist():
+        nested[place] = None
+    for size in reversed(known.shape[1:]):
+        nested = list(zip(*[iter(nested)] * size, strict=True))
+    return tuple(nested)
+
+
+@dataclass(frozen=True)
+class Later(Mapping[str, Any]):
+    """Measured things by name, worked out when somebody looks: naming every number of a large jury takes time."""
+
+    parts: Mapping[str, Callable[[], Any]]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.parts[name]()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.parts  # without a look
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+
+def convergence_alarm(name: str, iterations: int) -> Alarm:
+    """The warning of an iteration that was stopped before it settled."""
+    return Alarm(
+        "not_converged",
+        "warning",
+        f"{name} had not converged after {iterations} iterations; its numbers may still move",
+        float(iterations),
+    )
+
+
+# What stands beside the grades: how gold items test them, which pair they hang on, how each island was graded.
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTest:
+    """How many gold items the votes alone would have labelled right, and how many that labelling promised."""
+
+    items: int
+    right: int
+    expected: float | None  #: None where labels earned no probability
+
+
+@dataclass(frozen=True, slots=True)
+class WeakestPair:
+    """The two of a trio who move together least, in standard errors: the decode divides by their covariance."""
+
+    jurors: tuple[str, str]
+    z: float
+
+
+@dataclass(frozen=True, slots=True)
+class Island:
+    """Jurors who share no item with the others, and how they were graded."""
+
+    jurors: tuple[str, ...]
+    items: int
+    prevalence: Named
+    model: str | None

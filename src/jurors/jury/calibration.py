@@ -10,27 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt import panel_intervals
-from jurors.doubt.shared.calibrate import calibrate, expected_labels
-from jurors.doubt.shared.foretold import Foretold
-from jurors.doubt.shared.jury_votes import Jury, count_voices, majority_posterior
-from jurors.doubt.shared.labellings import Labellings
-from jurors.doubt.shared.lessons import Lessons, lessons
-from jurors.doubt.shared.reference import Population, own_population, read_reference, shipped_population
-from jurors.doubt.shared.shares import CalibratedShares, FitNoise
+from jurors._numeric import Flags, Floats, Integers, one_thread
 from jurors.errors import OptionError
 from jurors.evaluate import Evaluation, Named, Partition
-from jurors.evaluate.calibrated import Calibrated, SharedError
-from jurors.evaluate.choose import DEFAULT_RULE
-from jurors.evaluate.panel.panel import PanelFit
-from jurors.evaluate.panel.trio_fit import fit_trio
-from jurors.evaluate.partition import majority_partition
-from jurors.evaluate.rivals.dawid_skene import evaluate_dawid_skene
-from jurors.jury.methods.request import STATISTICS, named_statistic, named_statistics
-from jurors.numbers.arrays import Flags, Floats, Integers
-from jurors.numbers.threads import one_thread
+from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.evaluation import Calibrated, SharedError
+from jurors.evaluate.latent.panel import PanelFit, fit_trio
+from jurors.evaluate.partition import DEFAULT_RULE, majority_partition
+from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
+from jurors.progress import doing
 from jurors.sketch import Sketch
-from jurors.stages import doing
+from jurors.uncertainty import panel_intervals
+from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
+from jurors.uncertainty.gold import Foretold, Labellings, Lessons, lessons
+from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
+from jurors.uncertainty.scenarios import Jury, count_voices, majority_posterior
 
 NO_SLANT = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,

@@ -9,19 +9,16 @@ from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
-from jurors.doubt.key_check import key_alarms
-from jurors.errors import SketchError
+from jurors.errors import SketchError, choice
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
-from jurors.evaluate.alarm import ranked
+from jurors.evaluate.alarms import ranked
 from jurors.evaluate.card import REAL, percent
-from jurors.jury.accept import accept
-from jurors.jury.counted import Counted, count_gradable
-from jurors.jury.grade import grade_counted
-from jurors.jury.methods.methods import METHODS, default_method
-from jurors.names import choice
+from jurors.jury.grade import METHODS, default_method, grade_counted
+from jurors.jury.inputs import Counted, accept, count_gradable
 from jurors.options import Grading, SourceOptions
+from jurors.results import Block, Columns, Drawable, Table, columns_of
 from jurors.sketch import Sketch
-from jurors.tables import Block, Columns, Drawable, Table, columns_of
+from jurors.uncertainty.key_check import key_alarms
 
 
 @dataclass(frozen=True, eq=False)

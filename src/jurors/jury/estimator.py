@@ -17,7 +17,7 @@ from jurors.evaluate.partition import partition_by_label, tuple_posterior
 from jurors.jury.grade import grade
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Label, Votes
-from jurors.votes.label_codes import as_cells, is_missing
+from jurors.votes.codes import as_cells, is_missing
 
 FEWEST = 3
 """The fewest jurors that can be graded without an answer key."""

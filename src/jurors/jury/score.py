@@ -1,20 +1,36 @@
-"""`score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors."""
+"""Score, agreement, bounds."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, Unpack, overload
 
-from jurors.doubt.standing import standing_alarms
-from jurors.errors import SketchError
+from jurors._numeric import one_thread
+from jurors.errors import OptionError, SketchError
 from jurors.evaluate import KeyedEvaluation, evaluate_with_key
-from jurors.evaluate.alarm import ranked
-from jurors.evaluate.voices.self_agreement import self_agreement
-from jurors.jury.accept import accept, check_labels, vote_alarms
-from jurors.jury.counted import Counted, count_rows
-from jurors.options import Grading, SourceOptions
+from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
+from jurors.evaluate.alarms import ranked
+from jurors.evaluate.consistency import self_agreement
+from jurors.jury.inputs import (
+    Counted,
+    accept,
+    as_sketch,
+    check_gradable,
+    check_labels,
+    count_rows,
+    refusals,
+    vote_alarms,
+)
+from jurors.numeric import Numbers, NumberScores, score_numbers
+from jurors.options import AnyFileOptions, Grading, Progress, SourceOptions, Sureness
 from jurors.sketch import Sketch
-from jurors.values import Numbers, NumberScores, score_numbers
+from jurors.uncertainty.alarms import standing_alarms
+from jurors.uncertainty.bounds_logical import logical_bounds
+from jurors.uncertainty.bounds_robust import robust_bounds
+from jurors.uncertainty.bounds_spec import Bounds
+
+# `score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors.
+
 
 _MOST_LABELS = 1_000  # the answer has jurors x labels² numbers
 
@@ -78,3 +94,81 @@ def score_counted(counted: Counted, key: Any) -> KeyedEvaluation:
     keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
     steady = self_agreement(aligned.votes, Grading.level, truth)
     return replace(keyed, alarms=tuple(standing_alarms(keyed)), repeats=steady)
+
+
+# `agreement`: how much jurors agree, and how much of that chance would give.
+
+
+def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
+    """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and AC2, ICC, Kendall's W, with intervals.
+
+    Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
+    None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
+
+    Examples
+    --------
+    >>> agreed = agreement([["yes", "yes"], ["no", "yes"], ["no", "no"]], jurors=("ann", "bob"))
+    >>> agreed.agreement, agreed.krippendorff_alpha
+    (Fraction(2, 3), Fraction(4, 9))
+    """
+    sure = Sureness(level=level)
+    sketch = as_sketch(source, **reading)
+    for refusal in refusals(sketch.tuples, fewest=2):
+        if refusal.code != "numbers" and (sketch.tuples.scale == "nominal" or refusal.code != "many_labels"):
+            raise refusal  # levels and numbers may be many
+    return agreement_statistics(sketch, level=sure.level)
+
+
+# `bounds`: between which numbers every prevalence and accuracy must lie, whatever the answer key is.
+
+
+def bounds(
+    source: Any,
+    *,
+    correlation: float | None = None,
+    spec: Any = None,
+    tight: bool = False,
+    exact: bool = False,
+    progress: Progress | None = None,
+    **reading: Unpack[AnyFileOptions],
+) -> Bounds:
+    """Guaranteed intervals for every prevalence and label accuracy.
+
+    Parameters
+    ----------
+    source
+        As in `grade`.
+    correlation
+        If no error correlation of two or three jurors exceeds this (two labels). Without it: what logic alone allows.
+    spec
+        What is asked of the jurors, without `correlation`: "0.6" (everybody, every label), "A>=0.6,B>=0.7",
+        "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one comes with the jurors who contradict each other.
+    tight
+        With `correlation`: search for the narrowest intervals instead of the closed form.
+    exact
+        With `spec`: whole items (integer programs) instead of shares of items.
+    progress
+        Called with the share of the work done.
+
+    Examples
+    --------
+    >>> from jurors import Sketch
+    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
+    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
+    >>> [round(end, 2) for end in bounds(sketch, correlation=0.001).prevalence["A"]]
+    [0.04, 0.18]
+    >>> bounds(sketch, spec="0.5").is_possible, bounds(sketch, spec="0.9").is_possible
+    (True, False)
+    """
+    if correlation is not None and (spec is not None or exact):
+        raise OptionError("give either a correlation or a specification, not both: they are different assumptions")
+    if exact and spec is None:
+        raise OptionError("exact bounds need a specification: without one logic allows everything")
+    if correlation is None and tight:
+        raise OptionError("tight bounds need a correlation")
+    sketch = as_sketch(source, **reading)
+    check_gradable(sketch.tuples, fewest=1 if correlation is None else 3)
+    with one_thread():
+        if correlation is not None:
+            return robust_bounds(sketch, correlation, tight=tight, progress=progress)
+        return logical_bounds(sketch, spec, exact=exact)

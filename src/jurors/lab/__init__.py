@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from jurors.lab.examples import EXAMPLES, load_example
-from jurors.lab.jury_model import JuryModel, jury_model
+from jurors.errors import choice
 from jurors.lab.plan import Plan, plan
-from jurors.lab.simulate import Simulation, simulate
+from jurors.lab.simulate import JuryModel, Simulation, jury_model, simulate
+from jurors.votes import Key, Votes, read_votes_with_key
 
 if TYPE_CHECKING:
     from jurors.lab.census.experiment import Experiment, experiment_acs
     from jurors.lab.disjoint import DisjointJury
+
+
+# Two real juries that come with the package, as counts by decision tuple and true label.
+
+
+#: What each example is, by name.
+EXAMPLES = {
+    "census": "three neural networks on 20,000 census records: is the person employed? (Table 1 of the paper)",
+    "llm_graders": "three LLMs grading 281 chains of thought of PaLM 2 on arithmetic: is it wrong? (BIG-Bench-Mistake)",
+}
+
+
+def load_example(name: str) -> tuple[Votes, Key]:
+    """The votes (as counts) and the answer key of an example.
+
+    Examples
+    --------
+    >>> votes, key = load_example("llm_graders")
+    >>> votes.total, votes.jurors
+    (281, ('Gemini Pro', 'Mistral', 'GPT-4-Turbo'))
+    """
+    choice(name, tuple(EXAMPLES), "example")
+    with as_file(files("jurors") / "data" / f"{name}.csv") as path:
+        return read_votes_with_key(path, "truth")
+
 
 __all__ = [
     "EXAMPLES",

@@ -16,15 +16,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError
 from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.partition import majority_partition
 from jurors.jury import grade, label
-from jurors.jury.labelling import Labelling, label_rows
-from jurors.numbers.arrays import Floats, Integers
+from jurors.jury.label import Labelling, label_rows
 from jurors.sketch import count_votes
 from jurors.votes import Votes
-from jurors.votes.files.faults import INTERRUPTED_FIT, is_interrupt
+from jurors.votes.io.local_files import INTERRUPTED_FIT, is_interrupt
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, clone

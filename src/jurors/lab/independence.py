@@ -19,14 +19,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jurors._numeric import Integers
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score_labels
 from jurors.lab.disjoint import DisjointJury
-from jurors.numbers.arrays import Integers
-from jurors.tables import Block, Columns, Result, Table, row_documents
+from jurors.results import Block, Columns, Result, Table, row_documents
+from jurors.votes.codes import is_missing
 from jurors.votes.frame import eager, is_frame
-from jurors.votes.label_codes import is_missing
 
 Partition: TypeAlias = tuple[tuple[int, ...], ...]
 Progress: TypeAlias = Callable[[float], None]

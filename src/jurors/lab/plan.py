@@ -1,4 +1,4 @@
-"""`plan`: how many items until the grades are known well enough, and how much correlation they would stand."""
+"""How much one item tells about a jury: the Fisher information of the independent model, in closed form."""
 
 from __future__ import annotations
 
@@ -10,19 +10,239 @@ from typing import Any
 
 import numpy as np
 
-from jurors.doubt.intervals.trio_intervals import interval_around, trio_interval_ends
+from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate.trio.trios import evaluate_trios
-from jurors.lab.gold_needed import DRAWN, gold_table, gold_to_halve
-from jurors.lab.information import ItemErrors, item_errors
-from jurors.lab.jury_model import JuryModel, jury_model
-from jurors.lab.jury_numbers import share
-from jurors.lab.simulate import simulate
-from jurors.lab.tolerated import LEAST_CORRELATION, MOST_JURORS, tolerated_correlations
-from jurors.numbers.arrays import Floats
+from jurors.evaluate import Named, Solution, encode
+from jurors.evaluate.trio import evaluate_trios
+from jurors.jury.grade import grade
+from jurors.lab.simulate import JuryModel, jury_model, share, simulate
 from jurors.options import Target
-from jurors.tables import Columns, Notes, Result, Table
-from jurors.votes import Label
+from jurors.results import Columns, Notes, Result, Table
+from jurors.sketch import Sketch
+from jurors.uncertainty.bounds_robust import robust_bounds
+from jurors.uncertainty.intervals_trio import interval_around, trio_interval_ends
+from jurors.votes import Label, Votes
+
+# How much one item tells about a jury: the Fisher information of the independent model, in closed form.
+#
+# A decision tuple t has the chance f_t = Σ_l P_l Π_i P_i(t_i | l). With s_t the derivatives of log f_t by the free
+# prevalences and confusions, one item brings the information I = Σ_t f_t s_t s_tᵀ, and no estimate from Q items can
+# have a smaller variance than I⁻¹/Q. Three jurors and two labels have as many equations as unknowns: there the exact
+# theorem reaches it. A missing vote is one more thing that a juror may say, whatever the truth. The sum runs over all
+# tuples where there are few, over drawn ones elsewhere.
+
+
+_MOST_TUPLES = 1 << 15
+_DRAWN = 40_000
+_MOST_UNKNOWNS = 2_000  # more would need more tuples than are drawn
+_EACH = 10  # drawn tuples with three votes, which alone tell jurors from the truth, for each unknown
+
+
+@dataclass(frozen=True)
+class ItemErrors:
+    """Standard deviations times √Q: divide by √Q for a test of Q items. Infinite where nothing can be learnt."""
+
+    prevalence: Floats  #: (R,)
+    accuracy: Floats  #: (N, R)
+
+
+def item_errors(prevalence: Floats, confusion: Floats, *, missing: float = 0.0, seed: int = 0) -> ItemErrors:
+    """The least standard errors that any estimate of this jury can have, for one item.
+
+    Examples
+    --------
+    >>> table = np.array([[0.8, 0.2], [0.2, 0.8]])
+    >>> (item_errors(np.array([0.5, 0.5]), np.array([table] * 3)).accuracy[0] / np.sqrt(10_000)).round(4)
+    array([0.0093, 0.0093])
+    """
+    jurors, labels = confusion.shape[:2]
+    unknowns = labels - 1 + jurors * labels * (labels - 1)
+    if unknowns > _MOST_UNKNOWNS:
+        raise SketchError(
+            f"{jurors} jurors with {labels} labels have {unknowns:,} unknown rates, too many to plan for (at most "
+            f"{_MOST_UNKNOWNS:,}); plan fewer jurors or labels"
+        )
+    codes, weights = _tuples(prevalence, confusion, missing, seed)
+    if missing and not _are_few(confusion, missing) and ((codes >= 0).sum(axis=1) > 2).sum() < _EACH * unknowns:
+        raise SketchError(f"too few votes per item to plan for {jurors} jurors where {missing:.4g} of them are missing")
+    joint = np.tile(prevalence, (len(codes), 1))
+    for i in range(jurors):
+        joint *= _said(confusion[i], codes[:, i])
+    posterior = joint / joint.sum(axis=1, keepdims=True)
+    scores, places = _scores(prevalence, confusion, codes, posterior)
+    information = scores.T @ (scores * weights[:, None])
+    covariance = _inverse(information)
+    if covariance is None:
+        return ItemErrors(np.full(labels, np.inf), np.full((jurors, labels), np.inf))
+    accuracy = np.array([[_spread(covariance, places[i, a]) for a in range(labels)] for i in range(jurors)])
+    first = list(range(labels - 1))
+    shares = [_spread(covariance, [k]) for k in first]
+    return ItemErrors(np.array([*shares, _spread(covariance, first)]), accuracy)
+
+
+def _tuples(prevalence: Floats, confusion: Floats, missing: float, seed: int) -> tuple[Integers, Floats]:
+    """Decision tuples and their chances: all of them, or as many as are drawn."""
+    jurors, labels = confusion.shape[:2]
+    if _are_few(confusion, missing):
+        states = (labels + bool(missing),) * jurors
+        codes = np.stack(np.unravel_index(np.arange(np.prod(states)), states), axis=1)
+        codes[codes == labels] = -1
+        chance = np.tile(prevalence, (len(codes), 1))
+        for i in range(jurors):
+            chance *= _said(confusion[i], codes[:, i])
+        weights = chance.sum(axis=1) * np.where(codes < 0, missing, 1 - missing).prod(axis=1)
+        return codes[weights > 0], weights[weights > 0]
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(labels, size=_DRAWN, p=prevalence)
+    ends = np.cumsum(confusion, axis=2)[:, truth, :-1]
+    codes = np.asarray((rng.random((jurors, _DRAWN, 1)) >= ends).sum(axis=2)).T
+    codes[rng.random(codes.shape) < missing] = -1
+    return codes, np.full(_DRAWN, 1 / _DRAWN)
+
+
+def _are_few(confusion: Floats, missing: float) -> bool:
+    """Whether all decision tuples can be listed."""
+    jurors, labels = confusion.shape[:2]
+    return bool((labels + bool(missing)) ** jurors <= _MOST_TUPLES)
+
+
+def _inverse(information: Floats) -> Floats | None:
+    """The covariance; None where some rates cannot be told. Rare labels must not pass for that: scaled first."""
+    scale = np.sqrt(np.diag(information))
+    if not (scale > 0).all():
+        return None
+    scaled = information / np.outer(scale, scale)
+    if np.linalg.matrix_rank(scaled, hermitian=True) < len(scaled):
+        return None
+    return np.asarray(np.linalg.inv(scaled) / np.outer(scale, scale), dtype=np.float64)
+
+
+def _said(table: Floats, said: Integers) -> Floats:
+    """(T, R): how likely each true label makes what a juror said; 1 where it said nothing."""
+    return np.where((said >= 0)[:, None], table[:, said].T, 1.0)
+
+
+def _scores(
+    prevalence: Floats, confusion: Floats, codes: Integers, posterior: Floats
+) -> tuple[Floats, dict[tuple[int, int], list[int]]]:
+    """Derivatives of log f_t, one column per free parameter; and which of them are a juror's errors on a label."""
+    labels = len(prevalence)
+    ratio = posterior / prevalence
+    columns = [ratio[:, a] - ratio[:, -1] for a in range(labels - 1)]
+    places: dict[tuple[int, int], list[int]] = {}
+    for i, table in enumerate(confusion):
+        for a in range(labels):
+            places[i, a] = []
+            for r in range(labels):
+                if r == a or not table[a, r]:  # an error that never happens is not estimated
+                    continue
+                right = (codes[:, i] == a) / table[a, a] if table[a, a] else 0.0
+                places[i, a].append(len(columns))
+                columns.append(posterior[:, a] * ((codes[:, i] == r) / table[a, r] - right))
+    return np.stack(columns, axis=1), places
+
+
+def _spread(covariance: Floats, which: list[int]) -> float:
+    """The standard deviation of a sum of parameters."""
+    return float(np.sqrt(covariance[np.ix_(which, which)].sum())) if which else 0.0
+
+
+# How far a planned jury's scores would be known as real juries go, and how many gold items would halve that.
+#
+# More items do not help against errors that jurors share; more gold items do. The jury is drawn, graded, and the widths
+# that gold would leave are foretold as they are for a real one (`Calibrated.with_gold`, off by 1 to 5 points).
+
+
+_TRIED = (5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500)
+DRAWN = 1_000  #: items that are drawn: more change little
+
+
+def gold_to_halve(votes: Votes, level: float) -> tuple[float | None, int | None]:
+    """The typical ± of a score without gold, and the fewest gold items of those tried that halve it; None: not known.
+
+    Examples
+    --------
+    >>> from jurors.lab.simulate import simulate
+    >>> width, gold = gold_to_halve(simulate(400, jurors=5, seed=1).votes, 0.95)
+    >>> 0.1 < width < 0.3, gold is not None
+    (True, True)
+    """
+    try:
+        real = grade(votes, level=level).calibrated
+    except SketchError:  # as drawn, these votes cannot be graded
+        real = None
+    if real is None:
+        return None, None
+    now = float(np.median([(high - low) / 2 for low, high in real.interval["score"].values()]))
+    for items in _TRIED:
+        if items * 2 <= votes.total and _typical(real.with_gold(items)) <= now / 2:
+            return now, items
+    return now, None
+
+
+def gold_table(rows: Sequence[tuple[int, float | None, int | None]], level: float) -> Table:
+    """What `gold_to_halve` says of juries of several sizes, to read."""
+    cells = tuple(
+        (jurors, "–" if width is None else f"± {width:.2f}", "–" if gold is None else f"about {gold}")
+        for jurors, width, gold in rows
+    )
+    columns = ("jurors", "a score is known to", "gold items to halve that")
+    title = f"as real juries go, {level * 100:.10g}% intervals, however many items"
+    return Table(columns, cells, title=title, right=(0, 1, 2))
+
+
+def _typical(widths: Named | None) -> float:
+    return float("inf") if widths is None else float(np.nanmedian(list(widths.values())))
+
+
+# How much error correlation a planned jury would stand, from the guaranteed bounds on the counts to be expected.
+
+
+_EXPECTED = 10**12  # items of the expected sketch from which bounds are read: rounding to whole items must not matter
+MOST_JURORS = 10  # bounds of larger panels take long and are not narrower
+LEAST_CORRELATION = 1e-6
+
+
+def tolerated_correlations(model: JuryModel, width: float) -> tuple[float | None, float | None]:
+    """Up to which error correlation the bounds are as narrow as asked, and from which they say nothing."""
+    if len(model.labels) != 2 or len(model.jurors) > MOST_JURORS:
+        return None, None
+    solution = Solution(model.jurors, model.labels, model.prevalence, model.confusion)
+    sketch = encode(Solution.from_dict(_in_floats(solution)), items=_EXPECTED)
+    truth = {j: {a: float(x) for a, x in row.items()} for j, row in solution.accuracy.items()}
+    safe = _largest(lambda e: _farthest(sketch, e, truth) <= width)
+    return safe, _largest(lambda e: _farthest(sketch, e, truth) < math.inf)
+
+
+def _in_floats(solution: Solution) -> dict[str, Any]:
+    return {
+        "prevalence": {a: float(p) for a, p in solution.prevalence.items()},
+        "accuracy": {j: {a: float(x) for a, x in row.items()} for j, row in solution.accuracy.items()},
+    }
+
+
+def _farthest(sketch: Sketch, correlation: float, accuracy: dict[str, dict[Label, float]]) -> float:
+    """How far the truth may be from the accuracy that is read off; infinite where somebody is not bounded at all."""
+    bounds = robust_bounds(sketch, correlation)
+    if bounds.alarms or bounds.accuracy is None:  # all alarms of bounds say that nothing, or not everybody, is bounded
+        return math.inf
+    ends = [(accuracy[j][a], end) for j, row in bounds.accuracy.items() for a in row for end in row[a]]
+    return max(abs(float(end) - x) for x, end in ends)
+
+
+def _largest(holds: Callable[[float], bool]) -> float:
+    """The largest correlation for which this holds (it does for all smaller ones); 0 where hardly for any."""
+    if not holds(LEAST_CORRELATION):
+        return 0.0
+    low, high = LEAST_CORRELATION, 0.25
+    while high / low > 1.01:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+# `plan`: how many items until the grades are known well enough, and how much correlation they would stand.
+
 
 _MOST_ITEMS = 10**12
 FEWEST_ITEMS = 200  # smaller tests were not checked by simulation (benchmarks/plan_widths.py), so none is promised

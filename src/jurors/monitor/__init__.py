@@ -1,7 +1,6 @@
 """Votes as they come in: counts by stretch of the stream, windows, alarms one may watch all the time."""
 
 from jurors.monitor.monitor import Monitor
-from jurors.monitor.panes import Pane, Panes
-from jurors.monitor.window import Window
+from jurors.monitor.windows import Pane, Panes, Window
 
 __all__ = ["Monitor", "Pane", "Panes", "Window"]

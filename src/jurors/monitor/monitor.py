@@ -1,30 +1,270 @@
-"""`Monitor`: grade jurors as the votes come in."""
+"""Monitor, history, snapshot."""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import json
 import os
+import zlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from jurors.errors import SketchError
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.jury import Verdict, check, grade
-from jurors.jury.accept import as_sketch
-from jurors.monitor.counting import KEEP, MOST_TUPLES, REMEMBER, Counting
-from jurors.monitor.history import History, WindowGrades, graded_window
-from jurors.monitor.panes import Panes
-from jurors.monitor.spans import Span
-from jurors.monitor.window import Window
+from jurors.jury.inputs import as_sketch
+from jurors.monitor.ledger import UNTIMED, Batch, Ledger, as_batch, seconds
+from jurors.monitor.windows import Panes, Span, Window, spans
 from jurors.options import GradingOptions, LimitOptions
+from jurors.results import Block, Columns, Result, Table, columns_of
 from jurors.sketch import Sketch
+from jurors.versions import SNAPSHOT
 from jurors.votes import Label
 
 if TYPE_CHECKING:
-    from jurors.monitor.drift import Drift, StreamAlarm
+    from jurors.monitor.drift.detector import Drift, StreamAlarm
+
+
+# Votes in, sketches out: what a monitor keeps of a stream.
+
+
+REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
+KEEP = 400  #: panes that are kept apart
+MOST_TUPLES = 100_000  #: distinct tuples of what is older
+_WAITING = 4096  #: votes that came one by one and are counted together
+
+
+class Counting:
+    """A stream of votes as counts by window; `Monitor` grades them."""
+
+    def __init__(self, window: int | str | Window, labels: Sequence[Label] | None, remember: int, keep: int) -> None:
+        self.window = Window.of(window)
+        for name, value, least in (("remember", remember, 1), ("keep", keep, self._fewest())):
+            if value < least:
+                message = f"{name} must be at least {least}, got {value!r}"
+                raise OptionError(message, code="out_of_range", name=name, value=value)
+        self.keep = keep
+        self._ledger = Ledger(Panes(labels=labels or (), told=labels is not None), self.window, remember)
+        self._waiting: list[tuple[Any, Any, Any, float]] = []
+
+    def _fewest(self) -> int:
+        """Panes that must be kept, so that the last two windows are whole."""
+        return 2 * len(self.window.panes(0))
+
+    # -- in -------------------------------------------------------------------------------------------------------
+
+    def learn_one(self, item: Any, juror: Any, label: Any, time: Any = None) -> None:
+        """One vote. The same again changes nothing; another label corrects, if its own time is no earlier."""
+        stamp = seconds(time)
+        if not self._is_plain(item, juror, label) or (self.window.by_time and stamp == UNTIMED):
+            self._check(as_batch([(item, juror, label)]), timed=stamp > UNTIMED)
+        self._waiting.append((item, juror, label, stamp))
+        if len(self._waiting) >= _WAITING:
+            self._flush()
+
+    def learn_many(
+        self,
+        votes: Any,
+        *,
+        item: str | None = None,
+        juror: str | None = None,
+        label: str | None = None,
+        time: str | None = None,
+    ) -> None:
+        """Many votes: a dataframe with one vote per row, `Votes`, or rows (item, juror, label[, time]) or mappings.
+
+        The options name a frame's columns where their names do not say it. All are counted, or none.
+        """
+        batch = as_batch(votes, item=item, juror=juror, label=label, time=time)
+        self._flush()
+        self._learn(batch)
+
+    def _is_plain(self, item: Any, juror: Any, label: Any) -> bool:
+        """Whether nothing can be wrong with a vote, which nearly always is so."""
+        named = (type(name) is int or (type(name) is str and not name.isspace() and name) for name in (item, juror))
+        return type(label) is str and self._ledger.panes.knows(label) and all(named)
+
+    def _flush(self) -> None:
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self._learn(as_batch([(*vote, None if time == UNTIMED else time) for *vote, time in waiting]))
+
+    def _learn(self, batch: Batch) -> None:
+        self._check(batch, timed=batch.time is not None and bool((batch.time > UNTIMED).all()))
+        self._ledger.learn(batch)
+        self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
+
+    def _check(self, batch: Batch, *, timed: bool) -> None:
+        self._ledger.panes.check_labels([one for one in batch.labels if one is not None])
+        if self.window.by_time and not timed and len(batch):
+            raise VotesError(
+                f"a window by time ({self.window}) needs the time of every vote; give time=, or a window of items"
+            )
+
+    # -- what is there --------------------------------------------------------------------------------------------
+
+    @property
+    def panes(self) -> Panes:
+        """The counts."""
+        self._flush()
+        return self._ledger.panes
+
+    @property
+    def jurors(self) -> tuple[str, ...]:
+        """Who voted, in the order in which they came."""
+        return tuple(self.panes.jurors)
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """What was said (or may be said, where labels were told), in the order in which it came."""
+        return tuple(self.panes.labels)
+
+    @property
+    def items(self) -> int:
+        """How many items are counted."""
+        return sum(pane.items for pane in self.panes.panes.values())
+
+    @property
+    def votes(self) -> int:
+        """How many votes are counted."""
+        return sum(pane.votes for pane in self.panes.panes.values())
+
+    @property
+    def late(self) -> int:
+        """How many votes came for items that were closed, and are counted nowhere."""
+        self._flush()
+        return self._ledger.late
+
+    @property
+    def forgotten(self) -> int:
+        """How many items were so long ago, and their tuples so many, that their counts are given up."""
+        return self.panes.forgotten
+
+    def windows(self) -> list[Span]:
+        """The windows there are, the oldest first; the last may still be filling."""
+        panes = self.panes
+        now = self._ledger.begun - 1 if not self.window.by_time else self._ledger.latest
+        return spans(panes, self.window, now)
+
+    def sketch(self, window: int | str | None = None) -> Sketch:
+        """The counts of a window: None for everything, "last" (whole), "now" (still filling), or a window's number."""
+        if window is None:
+            return self.panes.to_sketch()
+        span = self._span(window)
+        weights = self.window.weights(span.number, self.panes.panes)
+        return self.panes.to_sketch(self.window.panes(span.number), weights)
+
+    def _span(self, window: int | str) -> Span:
+        every = self.windows()
+        if not every:
+            raise SketchError("there is no item to grade", code="no_items")
+        if window == "now":
+            return every[-1]
+        if window == "last":
+            return next((span for span in reversed(every) if span.complete), every[-1])
+        for span in every:
+            if span.number == window:
+                return span
+        known = f"'last', 'now', or a number from {every[0].number} to {every[-1].number}"
+        raise OptionError(f"there is no window {window!r}; there are {known}", code="unknown_name", name=window)
+
+
+# `History`: the grades of window after window.
+
+
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class WindowGrades:
+    """What the votes of one window say; empty, with the reason, where nobody can be graded by them."""
+
+    span: Span
+    prevalence: Mapping[Label, float] = field(default_factory=dict)
+    score: Mapping[str, float] = field(default_factory=dict)
+    interval: Mapping[str, Mapping[Any, Interval]] = field(
+        default_factory=dict
+    )  #: "prevalence", "score" -> … -> (low, high)
+    alarms: tuple[str, ...] = ()  #: kinds of the window's own alarms and warnings
+    refused: str | None = None  #: why there are no grades
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of one window."""
+        span = self.span
+        place = {name: getattr(span, name) for name in ("number", "start", "end", "items", "votes", "complete")}
+        grades = {name: getattr(self, name) for name in ("prevalence", "score", "interval", "alarms", "refused")}
+        return {**place, **grades}
+
+
+@dataclass(frozen=True)
+class History(Result):
+    """The windows of a stream, the oldest first: items, votes, prevalence and every juror's score with its interval."""
+
+    window: str
+    by_time: bool
+    windows: Sequence[WindowGrades]
+
+    def _document(self) -> dict[str, Any]:
+        return {"window": self.window, "by_time": self.by_time, "windows": [one.to_dict() for one in self.windows]}
+
+    def _columns(self) -> Columns:
+        """A row per window and juror; a window without grades has one row."""
+        rows = []
+        for one in self.windows:
+            place = (one.span.number, one.span.start, one.span.end, one.span.items, one.span.votes)
+            for juror, score in one.score.items() or [(None, None)]:
+                low, high = (one.interval.get("score", {}).get(juror) or (None, None)) if juror else (None, None)
+                rows.append((*place, juror, score, low, high, one.refused))
+        names = ("window", "start", "end", "items", "votes", "juror", "score", "low", "high", "refused")
+        return columns_of(names, rows)
+
+    def _blocks(self) -> list[Block]:
+        jurors = list(dict.fromkeys(juror for one in self.windows for juror in one.score))
+        rows = [self._row(one, jurors) for one in self.windows]
+        return [Table(("until", "items", *jurors, ""), tuple(rows), f"{self.window}, window by window", right=(1,))]
+
+    def _row(self, one: WindowGrades, jurors: Sequence[str]) -> tuple[Any, ...]:
+        end = f"{datetime.fromtimestamp(one.span.end, UTC):%Y-%m-%d %H:%M}" if self.by_time else f"{one.span.end:,.0f}"
+        scores = [_share(one.score.get(juror), one.interval.get("score", {}).get(juror)) for juror in jurors]
+        return (end, f"{one.span.items:,}", *scores, one.refused or ", ".join(one.alarms))
+
+
+def _share(score: float | None, interval: Interval) -> str | None:
+    if score is None:
+        return None
+    return f"{score:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
+
+
+def graded_window(span: Span, sketch: Sketch, grading: Any) -> WindowGrades:
+    """The grades of a window, as real juries go where that is known."""
+    try:
+        result = grade(sketch, **grading)
+        alarms = tuple(dict.fromkeys(alarm.kind for alarm in result.alarms if alarm.level != "note"))
+        return WindowGrades(span, dict(result.leading.prevalence), _scores(result), _intervals(result), alarms)
+    except JurorsError as error:
+        return WindowGrades(span, refused=" ".join(str(error).split()))
+
+
+def _scores(result: Evaluation) -> dict[str, float]:
+    return {juror: float(score) for juror, score in result.leading.score.items() if score is not None}
+
+
+def _intervals(result: Evaluation) -> dict[str, Mapping[Any, Interval]]:
+    given: Any = result.leading.interval or {}
+    return {name: {key: _ends(ends) for key, ends in given.get(name, {}).items()} for name in ("prevalence", "score")}
+
+
+def _ends(ends: Any) -> Interval:
+    return None if ends is None or None in ends else (float(ends[0]), float(ends[1]))
+
+
+# `Monitor`: grade jurors as the votes come in.
 
 
 class Monitor(Counting):
@@ -116,7 +356,7 @@ class Monitor(Counting):
         return list(self._drift.alarms)
 
     def _new_drift(self) -> Drift:
-        from jurors.monitor.drift import Drift
+        from jurors.monitor.drift.detector import Drift
 
         if self.reference is None:
             return Drift(self.alpha)
@@ -181,16 +421,13 @@ class Monitor(Counting):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, whole or not at all; gzipped where its name ends in .gz."""
-        from jurors.monitor.snapshot import text_of
-        from jurors.whole import write_whole
+        from jurors._files import write_whole
 
         write_whole(Path(path), text_of(self.to_dict()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Monitor:
         """The inverse of `save`; a damaged file is refused."""
-        from jurors.monitor.snapshot import read_snapshot
-
         return read_snapshot(Path(path), cls.from_dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -211,7 +448,7 @@ class Monitor(Counting):
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> Monitor:
         """The inverse of `to_dict`."""
-        from jurors.monitor.drift import Drift
+        from jurors.monitor.drift.detector import Drift
 
         reference = None if document["reference"] is None else Sketch.from_dict(document["reference"])
         options = {name: document[name] for name in ("window", "remember", "keep", "alpha", "settle")}
@@ -223,3 +460,63 @@ class Monitor(Counting):
 
     def __repr__(self) -> str:
         return f"Monitor({self.items:,} items, {self.votes:,} votes, {len(self.jurors)} jurors, window {self.window})"
+
+
+# Snapshot files: a monitor as one JSON document, versioned and with a checksum.
+#
+# {"format": "jurors monitor", "version": 1, "checksum": "sha256:…", "monitor": {…}}
+
+
+FORMAT = "jurors monitor"
+_AGAIN = "take an earlier snapshot, or count the votes again"
+T = TypeVar("T")
+
+
+def text_of(state: dict[str, Any]) -> str:
+    """The text of a snapshot."""
+    body = _compact(state)
+    head = json.dumps({"format": FORMAT, "version": SNAPSHOT, "checksum": _checksum(body)})
+    return f'{head[:-1]},\n"monitor": {body}}}\n'
+
+
+def read_snapshot(path: Path, restore: Callable[[dict[str, Any]], T]) -> T:
+    """What a snapshot holds; VotesError says in a line what is wrong with it."""
+    try:
+        return restore(_state(_content(path)))
+    except JurorsError as error:
+        raise error.in_file(str(path)) from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, zlib.error):
+        raise VotesError(f"this snapshot does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except FileNotFoundError:
+        raise VotesError("there is no such file", code="no_file") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise VotesError(f"cannot be read ({error}); {_AGAIN}", code="damaged") from None
+
+
+def _state(raw: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(raw)
+    except ValueError:
+        raise VotesError(f"the JSON is broken or cut short; {_AGAIN}", code="damaged") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise VotesError('this is no snapshot of a monitor (there is no "format": "jurors monitor")')
+    if type(version := document.get("version")) is not int or version > SNAPSHOT:
+        raise VotesError(f"written by a newer jurors (version {version!r:.20}); update jurors (pip install -U jurors)")
+    state = document.get("monitor")
+    if not isinstance(state, dict) or _checksum(_compact(state)) != document.get("checksum"):
+        raise VotesError(f"the checksum does not match: the file was changed or damaged; {_AGAIN}", code="damaged")
+    return state
+
+
+def _compact(state: dict[str, Any]) -> str:
+    return json.dumps(state, separators=(",", ":"), allow_nan=False)
+
+
+def _checksum(body: str) -> str:
+    return f"sha256:{hashlib.sha256(body.encode()).hexdigest()}"

@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from jurors.doubt.key_check import intervals_held
 from jurors.errors import SketchError
 from jurors.evaluate import dependence_with_key
 from jurors.evaluate.card import percent, percent_range
 from jurors.report import charts
 from jurors.report.charts.partition import is_joined
-from jurors.report.findings import Findings
-from jurors.report.ranking import ranking
-from jurors.report.wording import of_which
+from jurors.report.content import ranking
+from jurors.report.tables import Findings, of_which
+from jurors.uncertainty.key_check import intervals_held
 
 
 @dataclass(frozen=True)

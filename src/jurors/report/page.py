@@ -1,44 +1,140 @@
-"""The page: one self-contained HTML file. The verdict first, then evidence, the numbers, and where they come from.
-
-Nothing in it can ask the network for anything: its policy forbids all requests and all scripts but the two it carries,
-named by their hashes. Names and labels are text everywhere; templates escape, scripts use text nodes only.
-"""
+"""The page, provenance, Vega runtime."""
 
 from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import os
+import platform
 import shlex
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Protocol
 
-from jurors.errors import VotesError
+from jurors._files import check_writable, whole_file, write_whole
+from jurors.errors import JurorsError, VotesError
 from jurors.options import Grading, GradingOptions, names_of
-from jurors.pages import compact_json, digest, inert, policy
-from jurors.quoting import without_secrets
-from jurors.report.kinds.shell import bar, check_drawable, resource, style, template
-from jurors.votes.files.inside import is_there
-from jurors.whole import check_writable, write_whole
+from jurors.results import COLOURS, compact_json, digest, inert, policy, visible, without_secrets
+from jurors.versions import VERSION
+from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from markupsafe import Markup
 
     from jurors.evaluate import Alarm, Evaluation
-    from jurors.pairs import Preferences
+    from jurors.pairwise import Preferences
+    from jurors.report.content import Ranked, Rung
     from jurors.report.evidence import Exhibit, Tab
-    from jurors.report.findings import Findings
-    from jurors.report.provenance import Checksums, Provenance
-    from jurors.report.ranking import Ranked
-    from jurors.report.summary import Rung
-    from jurors.report.vega import RuntimeMaker
+    from jurors.report.tables import Findings
     from jurors.sketch import Sketch
     from jurors.votes import Key, Votes
     from jurors.votes.item_texts import ItemTexts
 
-__all__ = ["report_html", "write_report"]
+
+# What the pages of all kinds of answers share: templates, style, bars of intervals.
+
+
+# Templates by name: compiling one takes longer than filling it. Filters are looked up by name when it is filled.
+_COMPILED: dict[str, CodeType] = {}
+
+
+class Barred(Protocol):
+    """A value on its interval, what stands beside it, and the true one."""
+
+    @property
+    def score(self) -> float | None:
+        """The value."""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Its interval."""
+
+    @property
+    def beside(self) -> float | None:
+        """What stands beside it."""
+
+    @property
+    def beside_ends(self) -> tuple[float, float]:
+        """And the interval of that."""
+
+    @property
+    def actual(self) -> float | None:
+        """The true value, where it is known."""
+
+
+def check_drawable() -> None:
+    """One clear line where the libraries that make the page are missing."""
+    missing = [package for package in ("altair", "jinja2", "vl_convert") if find_spec(package) is None]
+    if missing:
+        raise JurorsError(f"a report needs {', '.join(missing)}: pip install 'jurors[plot]'")
+
+
+def template(name: str, filters: Mapping[str, Any]) -> Template:
+    """A page's template, with the parts that all have."""
+    from jinja2 import Environment, Template
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=seen)
+    environment.filters.update(filters)
+    if name not in _COMPILED:
+        _COMPILED[name] = environment.compile(resource("parts.html.jinja") + resource(name))
+    return Template.from_code(environment, _COMPILED[name], environment.make_globals(None))
+
+
+def resource(name: str) -> str:
+    """A file of the templates."""
+    return (files("jurors.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The page's style. Charts come in one ink for white and black pages alike; here it takes the page's own colour."""
+    from jurors.report.charts.base import ORANGE, config
+
+    inks = {config("both")["text"]["color"]: "ink", ORANGE: "warm"}
+    rules = [f'.chart svg text[fill="{colour}"] {{ fill: var(--{name}); }}\n' for colour, name in inks.items()]
+    return COLOURS + resource("report.css") + "".join(rules)
+
+
+def seen(value: Any) -> Any:
+    """What the template prints: text can be seen, and never turns the direction of what stands beside it."""
+    return visible(value) if type(value) is str else value
+
+
+def bar(row: Barred, low: float, high: float) -> Markup:
+    """A score on its interval: a picture of the numbers beside it, hidden from screen readers."""
+    from markupsafe import Markup
+
+    def at(x: float) -> str:
+        return f"{2 + 96 * (x - low) / (high - low):.1f}"
+
+    parts = [Markup('<line class="track" x1="2" x2="98" y1="7" y2="7"/>')]
+    if row.ends[0] == row.ends[0]:
+        parts.append(Markup('<line class="range" x1="{}" x2="{}" y1="7" y2="7"/>').format(*map(at, row.ends)))
+    if row.score is not None:
+        parts.append(Markup('<rect class="dot" x="{}" y="2" width="2" height="10"/>').format(at(row.score)))
+    if row.beside is not None and row.beside_ends[0] == row.beside_ends[0]:
+        thin = Markup('<line class="beside" x1="{}" x2="{}" y1="7" y2="7"/>')
+        parts.append(thin.format(*map(at, row.beside_ends)))
+    if row.actual is not None and row.actual == row.actual:
+        parts.append(Markup('<line class="true" x1="{0}" x2="{0}" y1="0" y2="14"/>').format(at(row.actual)))
+    svg = Markup('<svg viewBox="0 0 100 14" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
+    return svg.format(Markup("").join(parts))
+
+
+# The page: one self-contained HTML file. The verdict first, then evidence, the numbers, and where they come from.
+#
+# Nothing in it can ask the network for anything: its policy forbids all requests and all scripts but the two it
+# carries, named by their hashes. Names and labels are text everywhere; templates escape, scripts use text nodes only.
+
 
 _MOST_RANKED = 12  # above, the first screen shows the first and the last
 _ENDS = 6
@@ -97,8 +193,8 @@ def report_html(
     >>> page.startswith("<!doctype html>"), len(page) < 1_500_000
     (True, True)
     """
-    from jurors.pairs import Preferences
-    from jurors.report import findings
+    from jurors.pairwise import Preferences
+    from jurors.report import tables as findings
 
     grading = {name: options.pop(name) for name in names_of(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
@@ -127,8 +223,8 @@ def _pairs_page(
     options: Mapping[str, Any],
 ) -> Page:
     """The page of preferences; whatever is not about them is refused by its name."""
-    from jurors.pairs import read_pairs
-    from jurors.report.kinds.kind_page import only_level
+    from jurors.pairwise import read_pairs
+    from jurors.report.other_kinds import only_level
 
     reading = {name: value for name, value in options.items() if name != "scale"}
     level = only_level("pairs", grading, inputs)
@@ -173,10 +269,8 @@ def make_page(
         What shows the items that a person should look at, and the sheets of an audit.
     """
     check_drawable()
-    from jurors.report.findings import find
-    from jurors.report.kinds.kind_page import only_level
-    from jurors.report.provenance import Checksums, provenance
-    from jurors.report.vega import RuntimeMaker
+    from jurors.report.other_kinds import only_level
+    from jurors.report.tables import find
     from jurors.sketch import Sketch
 
     maker = RuntimeMaker()
@@ -208,9 +302,7 @@ def make_pairs_page(
 ) -> Page:
     """The page of preferences: who compared how, and which object is better."""
     check_drawable()
-    from jurors.report.kinds.kind_page import render_kind
-    from jurors.report.kinds.shown_pairs import pairs_shown
-    from jurors.report.provenance import Checksums, provenance
+    from jurors.report.other_kinds import pairs_shown, render_kind
 
     checksums = Checksums(inputs)
     shown = pairs_shown(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
@@ -227,9 +319,7 @@ def _numbers_page(
     asked: Mapping[str, Any],
 ) -> Page:
     """The page of votes that are numbers."""
-    from jurors.report.kinds.kind_page import render_kind
-    from jurors.report.kinds.shown_numbers import numbers_shown
-    from jurors.report.provenance import provenance
+    from jurors.report.other_kinds import numbers_shown, render_kind
 
     inputs = checksums.result()
     shown = numbers_shown(votes, level, shlex.quote(inputs[0].name if inputs else "FILE"))
@@ -242,13 +332,9 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     from markupsafe import Markup
 
     from jurors.evaluate.card import footnotes, heading
-    from jurors.report.advice import actions
-    from jurors.report.beside_truth import audit_lines, audit_tables
+    from jurors.report.content import actions, people, ranking, shown_alarms, verdict
     from jurors.report.evidence import tabs
-    from jurors.report.method import method_sentence, number_tables
-    from jurors.report.ranking import people, ranking
-    from jurors.report.summary import shown_alarms, verdict
-    from jurors.report.wording import sentences
+    from jurors.report.tables import audit_lines, audit_tables, method_sentence, number_tables, sentences
 
     e, keyed, audit = findings.evaluation, findings.keyed, findings.audit
     rows = ranking(e, keyed)
@@ -345,7 +431,7 @@ def _zipped(text: str) -> str:
 
 def _filters(rows: list[Ranked]) -> dict[str, Any]:
     from jurors.evaluate.card import percent, percent_range
-    from jurors.report.wording import name
+    from jurors.report.tables import name
 
     low, high = _domain(rows)
     return {
@@ -366,3 +452,228 @@ def _domain(rows: list[Ranked]) -> tuple[float, float]:
 def _axis(rows: list[Ranked]) -> str:
     low, high = _domain(rows)
     return f"{low * 100:.0f} – {high * 100:.0f}%"
+
+
+# Where a page comes from: which files (with checksums), which version, which options, when.
+
+
+VOTES = "votes"
+_MOST_FILES = 200  # of a folder or pattern; the others are counted
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that was read."""
+
+    role: str  #: "votes", "answer key", "gold items"
+    name: str
+    size: int | None = None
+    sha256: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"role": self.role, "name": self.name, "size": self.size, "sha256": self.sha256}
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Everything needed to make the page again."""
+
+    inputs: tuple[Input, ...]
+    options: dict[str, str]
+    command: str | None
+    time: str
+    version: str
+    python: str
+    platform: str
+
+
+class Checksums:
+    """Reads the inputs' checksums in a thread of its own while the votes are graded."""
+
+    def __init__(self, inputs: Sequence[tuple[str, Any]]) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._found: list[Future[list[Input]]] = [self._pool.submit(_inputs, role, what) for role, what in inputs]
+        self._pool.shutdown(wait=False)
+
+    def result(self) -> tuple[Input, ...]:
+        """The inputs, each with its size and checksum where it is a file."""
+        return tuple(checked for future in self._found for checked in future.result())
+
+
+def _inputs(role: str, source: Any) -> list[Input]:
+    if source is None:
+        return []
+    if role == VOTES and are_files(source):
+        return [read for one in source for read in _inputs(role, one)]
+    if isinstance(source, str) and source == "-":
+        return [Input(role, "standard input")]
+    if not isinstance(source, (str, Path)):
+        return [Input(role, f"{type(source).__name__} in memory")]
+    files = _files(source)
+    inputs = [_checked(role, path) for path in files[:_MOST_FILES]]
+    if len(files) > _MOST_FILES:
+        inputs.append(Input(role, f"… and {len(files) - _MOST_FILES:,} more files"))
+    return inputs or [Input(role, _short(str(source)))]
+
+
+def _files(source: str | Path) -> list[Path]:
+    """The files that a path, a folder or a pattern names."""
+    if is_served(source):
+        return []
+    path = Path(split_inside(str(source))[0])
+    try:
+        if path.is_dir():
+            return sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
+        if path.exists():
+            return [path] if path.is_file() else []
+    except OSError:  # a name too long to be one
+        return []
+    import glob
+
+    return sorted(Path(one) for one in glob.glob(str(path), recursive=True) if Path(one).is_file())
+
+
+def _checked(role: str, path: Path) -> Input:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            size = file.tell()
+    except OSError as error:
+        raise VotesError(f"cannot read {path}: {error.strerror or error}") from None
+    return Input(role, path.name, size, digest)
+
+
+def _short(text: str) -> str:
+    """A path without the name of whose home it lies in; an address without a password."""
+    home = os.path.expanduser("~")
+    text = without_secrets(text)
+    return text.replace(home + os.sep, f"~{os.sep}") if len(home) > 1 else text
+
+
+def provenance(inputs: tuple[Input, ...], options: Mapping[str, Any], command: str | None) -> Provenance:
+    """The provenance of a page made now; $SOURCE_DATE_EPOCH, where it is set, is "now"."""
+    given = {name: value for name, value in options.items() if _is_given(value)}
+    return Provenance(
+        inputs=inputs,
+        options={name: _option(value) for name, value in given.items()},
+        command=None if command is None else _short(command),
+        time=time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(_now())),
+        version=VERSION,
+        python=platform.python_version(),
+        platform=f"{platform.system()} {platform.machine()}",
+    )
+
+
+def _is_given(value: Any) -> bool:
+    return not (value is None or value is False or (isinstance(value, (tuple, list)) and not value))
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, (str, int, float, bool)):
+        return _short(str(value))
+    if isinstance(value, (list, tuple)) and len(value) <= 50:
+        return ", ".join(without_secrets(str(one)) for one in value)
+    return type(value).__name__
+
+
+def _now() -> float:
+    text = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return float(text) if text.isdigit() else time.time()
+
+
+# The Vega runtime that draws the charts: made by vl-convert once, kept in the user's cache, carried by every page.
+#
+# The page carries it compressed (300 KB instead of 900) and its browser unpacks it; the page's policy allows exactly
+# this script, by its hash.
+
+
+_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+_MAKE = f"import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle({_SNIPPET!r}).encode())"
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The script as the page carries it."""
+
+    packed: str  #: gzip, then base64
+    hash: str  #: as a content security policy writes it
+
+
+class RuntimeMaker:
+    """Starts making the script at once, beside whatever else is to be done; `result` waits for it.
+
+    In a process of its own, because vl-convert keeps Python's lock for the second or two that it takes.
+    """
+
+    def __init__(self) -> None:
+        self._cache = _cache_file()
+        self._found = _read(self._cache)
+        self._process: subprocess.Popen[bytes] | None = None
+        if self._found is None and sys.executable:
+            command = [sys.executable, "-c", _MAKE]
+            try:
+                self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
+            except OSError:  # no second process to be had: `result` makes it here
+                self._process = None
+
+    def result(self) -> Runtime:
+        """The script, from the cache, the other process, or made here."""
+        if self._found is None:
+            script = b""
+            if self._process is not None:
+                script, _ = self._process.communicate()
+                script = script if self._process.returncode == 0 else b""
+            script = script or _make()
+            self._found = gzip.compress(script, 9, mtime=0), script
+            _keep(self._cache, self._found[0])
+        packed, script = self._found
+        digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
+        return Runtime(base64.b64encode(packed).decode(), f"sha256-{digest}")
+
+    def close(self) -> None:
+        """End the other process, if nobody waited for it."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
+def _make() -> bytes:
+    import vl_convert
+
+    script: str = vl_convert.javascript_bundle(_SNIPPET)
+    return script.encode()
+
+
+def _cache_file() -> Path | None:
+    """Where this version's script is kept: None without a home."""
+    from importlib.metadata import version
+
+    folder = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        root = Path(folder) if os.path.isabs(folder) else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "jurors" / f"vega-{version('vl-convert-python')}.js.gz"
+
+
+def _read(path: Path | None) -> tuple[bytes, bytes] | None:
+    """The packed and the plain script; None where there is none, or a broken one (gzip checks itself)."""
+    try:
+        packed = path.read_bytes() if path else b""
+        script = gzip.decompress(packed)
+    except (OSError, EOFError, ValueError):
+        return None
+    return (packed, script) if b"vegaEmbed" in script else None
+
+
+def _keep(path: Path | None, packed: bytes) -> None:
+    """Keep it for the next report; a page does not need it to succeed."""
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with whole_file(path) as draft:
+            draft.write_bytes(packed)
+    except (OSError, VotesError):
+        return

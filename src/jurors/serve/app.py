@@ -1,32 +1,129 @@
-"""The application: routes on a store, with its journal and upkeep while it runs."""
+"""App, run, settings, background thread."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from inspect import signature
+from threading import Event, Thread
+from typing import Any
 
+import click
+import uvicorn
 from anyio import to_thread
 from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
-from jurors.serve.answering.error_answers import answer_errors
-from jurors.serve.grading.alarm_watch import AlarmWatch
-from jurors.serve.grading.grades import Grades
-from jurors.serve.grading.over_time import OverTime
-from jurors.serve.guard.hosts import is_loopback
-from jurors.serve.guard.quotas import Limits
-from jurors.serve.guard.shield import Shield
-from jurors.serve.journal import Journal
-from jurors.serve.kept.counted_votes import Reading
-from jurors.serve.kept.kept_keys import KeptKeys
-from jurors.serve.log_lines import RequestLog, use_log_lines
-from jurors.serve.measures import Measures, Metered
+from jurors.errors import JurorsError, OptionError
+from jurors.serve.auth import Limits
+from jurors.serve.grading import AlarmWatch, Grades, OverTime, Reading
+from jurors.serve.logs import RequestLog, note, use_log_lines
+from jurors.serve.metrics import Measures, Metered
+from jurors.serve.responses import answer_errors
 from jurors.serve.routes import ROUTERS
-from jurors.serve.routes.admission import Admission
-from jurors.serve.settings import Settings
-from jurors.serve.stores import open_store
-from jurors.serve.upkeep import Upkeep
+from jurors.serve.security import Shield, TimelyHeads, check_reach, is_loopback
+from jurors.serve.store import KeptKeys, SqlStore, open_store, shown_store
+from jurors.serve.votes import Admission, Journal
 from jurors.versions import VERSION
+
+# What `jurors serve` was told.
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a server runs; workers get it as JSON."""
+
+    store: str = "votes.db"
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    keep: float | None = None  #: seconds that votes are kept; None: always
+
+    def to_json(self) -> str:
+        """For another process."""
+        return json.dumps(asdict(self))
+
+
+def duration(text: str) -> float:
+    """Seconds: a number and its unit, s, m, h, d or w.
+
+    >>> duration("90d"), duration("12h")
+    (7776000.0, 43200.0)
+    """
+    told = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
+    if told is None or not float(told[1]):
+        raise OptionError(f"{text!r} is no length of time; write 90d, 12h, 30m", code="out_of_range", value=text)
+    return float(told[1]) * _UNITS[told[2]]
+
+
+# What a server does by itself: count votes and look for alarms, each second; drop votes past their time, each hour.
+
+
+_HOURLY = 3_600.0
+
+
+class Upkeep:
+    """A thread beside the requests; several workers and hosts may each have one on the same store."""
+
+    def __init__(
+        self, store: SqlStore, keep: float | None = None, watch: AlarmWatch | None = None, every: float = 1.0
+    ) -> None:
+        self._store, self._keep, self._watch, self._every = store, keep, watch, every
+        self._ended, self._swept = Event(), -_HOURLY
+        self._thread = Thread(target=self._run, name="upkeep", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End after what is being done now."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        is_down = False
+        while not self._ended.wait(self._every):
+            try:
+                self._step()
+            except Exception as error:  # told once, and tried again: a thread that died would count no more votes
+                if not is_down:
+                    kind = "store" if isinstance(error, JurorsError) else "upkeep"
+                    note(kind, "error", message=f"{type(error).__name__}: {error}")
+                is_down = True
+            else:
+                if is_down:
+                    note("store", "info", message="upkeep goes on")
+                is_down = False
+
+    def _step(self) -> None:
+        for project in self._store.waiting():
+            while not self._ended.is_set() and self._store.fold(project):
+                pass
+        if self._watch is not None:
+            self._watch.look_at_all(self._ended.is_set)
+        if self._keep is not None and time.monotonic() - self._swept > _HOURLY:
+            gone = sum(self._forget(one.id, time.time() - self._keep) for one in self._store.projects())
+            self._swept = time.monotonic()
+            if gone:
+                note("retention", "info", items=gone)
+
+    def _forget(self, project: int, before: float) -> int:
+        """In steps, so that nobody waits long."""
+        gone = 0
+        while not self._ended.is_set() and (some := self._store.forget(project, before)):
+            gone += some
+        return gone
+
+
+# The application: routes on a store, with its journal and upkeep while it runs.
+
 
 SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
 
@@ -71,3 +168,62 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     finally:
         for part in (journal, upkeep, store):
             await to_thread.run_sync(part.close)
+
+
+# Run the server: one process or several workers on one socket, until a signal asks it to end.
+
+
+_GRACE = 10  #: seconds for requests to end
+
+
+def run(settings: Settings) -> None:
+    """Serve until SIGINT or SIGTERM; requests that are being answered are answered."""
+    _check(settings)
+    listener = _listener(settings)
+    host, port = listener.getsockname()[:2]
+    os.environ[SETTINGS] = settings.to_json()
+    use_log_lines()
+    config = uvicorn.Config(
+        "jurors.serve.app:from_environment", factory=True, host=host, port=port, workers=settings.workers,
+        log_config=None, access_log=False, server_header=False, date_header=True, timeout_graceful_shutdown=_GRACE,
+        http=TimelyHeads, ws="none", proxy_headers=False,  # who calls is who is connected: a header can say anything
+    )  # fmt: skip
+    click.echo(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    note("start", store=shown_store(settings.store), host=host, port=port, workers=settings.workers)
+    server = uvicorn.Server(config)
+    try:
+        if settings.workers > 1:
+            asked = signature(Multiprocess).parameters
+            target: dict[str, Any] = {"target": server.run} if "target" in asked else {}  # of older versions
+            Multiprocess(config, sockets=[listener], **target).run()
+        else:
+            server.run(sockets=[listener])
+    except KeyboardInterrupt:  # the signal that ended it, again, after everything has ended well
+        pass
+    note("end")
+
+
+def _check(settings: Settings) -> None:
+    """What is wrong with the store, or with letting others in, is told before anybody connects."""
+    store = open_store(settings.store)
+    try:
+        check_reach(settings.host, sum(key.revoked is None for key in KeptKeys(store).all_keys()))
+    finally:
+        store.close()
+
+
+def _listener(settings: Settings) -> socket.socket:
+    """A socket that takes connections at once: whoever reads the address may connect."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    # Named as TCP, so that asyncio turns Nagle's delay off: else every answer waits 40 ms for an acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or error
+        raise OptionError(f"cannot listen on {settings.host}:{settings.port}: {reason}", name="port") from None
+    listener.listen(2_048)
+    listener.set_inheritable(True)
+    return listener

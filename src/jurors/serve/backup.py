@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.serve.refused import NoProject, Refused
-from jurors.serve.stores import Store
-from jurors.serve.stores.migrations import MIGRATIONS
-from jurors.serve.stores.session import Session
+from jurors.serve.database import MIGRATIONS, Session
+from jurors.serve.errors import NoProject, Refused
+from jurors.serve.store import SqlStore
 
 _FORMAT = "jurors backup"
 _ROWS = 500  #: in a line
@@ -47,7 +46,7 @@ def _tables() -> list[_Table]:
     ]
 
 
-def export_lines(store: Store, project: str | None = None) -> Iterator[str]:
+def export_lines(store: SqlStore, project: str | None = None) -> Iterator[str]:
     """The backup of a store, or of one project, at one moment; what was acknowledged before is in it."""
     with store.reading() as session:
         rows = session.rows("SELECT id, name FROM projects ORDER BY id")
@@ -98,7 +97,7 @@ def _sealed(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
 # -- restoring --------------------------------------------------------------------------------------------------------
 
 
-def import_backup(store: Store, path: Path, project: str | None = None) -> list[str]:
+def import_backup(store: SqlStore, path: Path, project: str | None = None) -> list[str]:
     """Restore all projects of a backup, or one, or nothing where something is wrong; their names."""
     try:
         for _ in _opened(path):  # to its end, before anything is written
@@ -112,7 +111,7 @@ def import_backup(store: Store, path: Path, project: str | None = None) -> list[
         raise VotesError(f"this backup does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
 
 
-def _restored(store: Store, lines: Iterator[dict[str, Any]], project: str | None) -> list[str]:
+def _restored(store: SqlStore, lines: Iterator[dict[str, Any]], project: str | None) -> list[str]:
     names: list[str] = _head(next(lines, {}))["projects"]
     chosen = names if project is None else [name for name in names if name == project]
     if project is not None and not chosen:

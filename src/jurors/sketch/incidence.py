@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from jurors.numbers.arrays import Floats
+    from jurors._numeric import Floats
 
 
 _DENSE_CELLS = 4_000_000  # above this many cells of X, compressed sparse rows are smaller and faster ...

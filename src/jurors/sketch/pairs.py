@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jurors.numbers.orders import order_of_small
-from jurors.sketch import Sketch
+from jurors._numeric import order_of_small
 from jurors.sketch.incidence import Incidence, is_best_dense
+from jurors.sketch.sketch import Sketch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from jurors.numbers.arrays import Floats, Integers
+    from jurors._numeric import Floats, Integers
 
 
 _BLOCK_CELLS = 1 << 22  # cells of a dense block of tuples

@@ -1,7 +1,7 @@
 """Who said what: files, frames and arrays come in, a `Votes` table goes out."""
 
 from jurors.options import Label
-from jurors.tables import data_frame
+from jurors.results import data_frame
 from jurors.votes.frame import votes_from_frame
 from jurors.votes.key import Key, as_key, read_key, read_votes_with_key
 from jurors.votes.read import read_votes

@@ -1,7 +1,8 @@
-"""Votes from any dataframe narwhals knows (pandas, polars, DuckDB, Dask, Spark …), and results back into one."""
+"""Any dataframe (narwhals)."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -9,22 +10,179 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from jurors.errors import VotesError
+from jurors._files import temporary_folder
+from jurors.errors import VotesError, nearest
 from jurors.options import Reading, TableOptions, item_name, texts
-from jurors.votes.cells import Column, long_votes, whole_counts, wide_votes
-from jurors.votes.chosen import chosen_columns
-from jurors.votes.columns.by_evidence import find_layout
-from jurors.votes.columns.facts import Facts, facts_of_columns, head_rows
-from jurors.votes.columns.field_names import item_parts
-from jurors.votes.columns.hints import Hints
-from jurors.votes.columns.turned import find_turned
-from jurors.votes.findings.while_reading import table_findings, with_findings
-from jurors.votes.frames.engine_ways import decoded, narrower, numbered, opened_stream, own_names, put, stored
-from jurors.votes.frames.frame_fields import joined_cells, joined_columns, struct_field
-from jurors.votes.label_codes import factorize, is_missing
-from jurors.votes.layout import Layout, find_column
-from jurors.votes.repeated.one_voice import heard_once
+from jurors.votes.codes import factorize, is_missing
+from jurors.votes.detect import find_layout, find_turned
+from jurors.votes.findings import table_findings, with_findings
+from jurors.votes.layout import (
+    JOINT,
+    Facts,
+    Hints,
+    Layout,
+    escaped,
+    facts_of_columns,
+    find_column,
+    head_rows,
+    home_of,
+    item_parts,
+)
+from jurors.votes.read import Column, long_votes, tidy, whole_counts, wide_votes
+from jurors.votes.repeats import heard_once
+from jurors.votes.scale import chosen_columns
 from jurors.votes.table import Votes
+
+# Engines' own ways: how each numbers columns, keeps dictionaries and streams, and what Python has no number for.
+
+
+def own_names(table: Any) -> list[Any]:
+    """The columns' names as the frame has them, which pandas may hold as numbers."""
+    return list(table.collect_schema())
+
+
+def put(table: Any, name: str, cells: Any) -> Any:
+    """The table with one more column, of an expression or a series."""
+    return table.with_columns(cells.alias(name))
+
+
+def numbered(table: Any, columns: Sequence[int]) -> Any:
+    """These columns of a lazy frame, column k called "ck"."""
+    import narwhals as nw
+
+    names = list(table.collect_schema())
+    if table.implementation.is_spark_like():  # Spark takes a dot in a name for a field
+        numbered = nw.from_native(table.to_native().toDF(*(f"c{k}" for k in range(len(names)))))
+        return numbered.select(*(f"c{k}" for k in columns))
+    return table.select(*(nw.col(names[k]).alias(f"c{k}") for k in columns))
+
+
+def decoded(series: Any) -> Any:
+    """A series of plain values where Arrow kept a dictionary: its kernels do not group those."""
+    native = series.to_native()
+    kind = getattr(getattr(native, "type", None), "value_type", None)
+    if not series.implementation.is_pyarrow() or not str(native.type).startswith("dictionary"):
+        return series
+    import narwhals as nw
+
+    return nw.from_native(native.cast(kind), series_only=True)
+
+
+def narrower(kind: Any) -> Any:
+    """The type in which labels and names of a type that Python has no number for are compared; None for the others."""
+    import narwhals as nw
+
+    if kind in (nw.Int128, nw.UInt128):
+        return nw.Int64
+    return nw.Float64 if kind == nw.Decimal else None
+
+
+def opened_stream(source: Any) -> tuple[Any, Any, Any]:
+    """A DuckDB relation over an Arrow stream, its connection, and the first rows: no more is read yet."""
+    import os
+
+    import duckdb
+
+    try:
+        import pyarrow
+    except ImportError:
+        raise TypeError("an Arrow stream needs pyarrow; pip install pyarrow") from None
+    try:
+        stream = pyarrow.RecordBatchReader.from_stream(source)  # asks for the stream once; DuckDB would ask again
+        reader, head = _peeked(stream)
+    except pyarrow.ArrowException as error:
+        raise TypeError(str(error)) from None
+    spill = str(temporary_folder() / f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
+    connection = duckdb.connect(config={"temp_directory": spill})
+    return connection.from_arrow(reader), connection, head
+
+
+def _peeked(stream: Any) -> tuple[Any, Any]:
+    """A stream of the same batches, and its first rows."""
+    import narwhals as nw
+    import pyarrow
+
+    batches, rows = [], 0
+    for batch in stream:
+        batches.append(batch)
+        rows += len(batch)
+        if rows > head_rows(len(stream.schema)):
+            break
+    head = pyarrow.Table.from_batches(batches, stream.schema)
+    again = pyarrow.RecordBatchReader.from_batches(stream.schema, itertools.chain(batches, stream))
+    return again, nw.from_native(head)
+
+
+def stored(table: Any, connection: Any) -> Any:
+    """A lazy DuckDB table's rows, stored where DuckDB may spill them, to be asked more than once."""
+    import narwhals as nw
+
+    table.to_native().create("kept")
+    return nw.from_native(connection.table("kept"))
+
+
+# Columns that a dataframe has not, but its cells make: fields of structs (`sample.id`), several as one item.
+
+
+_WHOLE = 1e15  # floats below have a digit after the point to lose
+
+
+def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple[int, list[str], Any]:
+    """Where a dotted path begins, its steps inside, and the type of what it ends at; VotesError if it leads nowhere."""
+    home = home_of(names, path)
+    if home is None:
+        nearest(path, names, "column")
+        raise VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
+    place, steps = home
+    kind, at = kinds[place], names[place]
+    for step in steps:
+        known = {one.name: one.dtype for one in getattr(kind, "fields", ())}
+        if step not in known:
+            nearest(path, [f"{at}.{name}" for name in known] or list(names), "column")
+        kind, at = known[step], f"{at}.{step}"
+    return place, steps, kind
+
+
+def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[str | None]:
+    r"""Several columns of cells as one of items' names; None where a part is empty.
+
+    >>> joined_cells([[1.0, 2.0, None], ["gpt ", "a|b", "x"]], ["question", "model"])
+    ['1|gpt', '2|a\\|b', None]
+    """
+    parts = [tidy(column, column=name) for column, name in zip(columns, names, strict=True)]
+    return [None if None in row else JOINT.join(map(_shown, row)) for row in zip(*parts, strict=True)]
+
+
+def _shown(part: Any) -> str:
+    """A part as files have it: a whole number without a point, also beside others that have one."""
+    is_whole = isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE
+    return escaped(int(part) if is_whole else part)
+
+
+def joined_columns(names: Sequence[str], kinds: Sequence[Any]) -> Any:
+    """The same as an expression, for the engine that holds the rows."""
+    import narwhals as nw
+
+    return nw.concat_str([_part(nw.col(name), kind) for name, kind in zip(names, kinds, strict=True)], separator=JOINT)
+
+
+def _part(column: Any, kind: Any) -> Any:
+    import narwhals as nw
+
+    text = column.cast(nw.String)
+    if kind.is_float():  # not all have a whole number beside them: a gap may be NaN, and some are too large
+        small = nw.when(column.abs() < _WHOLE).then(column)
+        whole = small.cast(nw.Int64)
+        text = nw.when(whole == column).then(whole.cast(nw.String)).otherwise(text)
+        text = nw.when(~column.is_nan()).then(text)
+    if kind == nw.Boolean:  # as Python writes it, and files
+        text = nw.when(column).then(nw.lit("True")).otherwise(nw.when(~column).then(nw.lit("False")))
+    bare = text.str.strip_chars()
+    return bare.str.replace_all("\\", "\\\\", literal=True).str.replace_all(JOINT, f"\\{JOINT}", literal=True)
+
+
+# Votes from any dataframe narwhals knows (pandas, polars, DuckDB, Dask, Spark …), and results back into one.
+
 
 _IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")
 

@@ -7,18 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from jurors.errors import VotesError
-from jurors.names import nearest
+from jurors.errors import VotesError, nearest
 from jurors.options import Reading, ReadingOptions, item_name, texts
-from jurors.quoting import with_formula
-from jurors.votes.cells import tidy
-from jurors.votes.files.locate import Source, shown_source
-from jurors.votes.files.parts import text_cell
-from jurors.votes.files.source import Log, Table, open_source
+from jurors.results import with_formula
+from jurors.votes.io.duckdb_table import Log, Table, open_source, text_cell
+from jurors.votes.io.sources import Source, shown_source
 from jurors.votes.layout import ITEM_WORDS, find_column, guess_column, shown
-from jurors.votes.read import laid_out, votes_of, votes_of_log
+from jurors.votes.read import laid_out, tidy, votes_of, votes_of_log
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_texts import as_text
+from jurors.votes.readers.base import as_text
 from jurors.votes.table import Votes
 
 _MOST_SAID = 40  # characters of a text in a message

@@ -10,22 +10,18 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import VotesError
-from jurors.names import nearest, some
+from jurors.errors import VotesError, nearest, some
 from jurors.options import Format, Label, Reading, ReadingOptions
-from jurors.tables import Table
-from jurors.votes.cells import item_array, spelled_labels, tidy
-from jurors.votes.columns.other_tables import refuse_pairs
-from jurors.votes.files.locate import Source
-from jurors.votes.files.source import Log, open_source, open_table
-from jurors.votes.findings.spelling import may_be_none
-from jurors.votes.label_codes import NO_VOTE, recode
+from jurors.results import Table
+from jurors.votes.codes import NO_VOTE, may_be_none, recode
+from jurors.votes.detect import refuse_pairs
+from jurors.votes.io.duckdb_table import Log, open_source, open_table
+from jurors.votes.io.sources import Source
 from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, shown
-from jurors.votes.read import cells, laid_out, votes_of, votes_of_log
-from jurors.votes.scales.numerals import numerals
-from jurors.votes.scales.obey import grown
-from jurors.votes.scales.relabelled import relabelled
-from jurors.votes.table import Votes
+from jurors.votes.read import cells, item_array, laid_out, spelled_labels, tidy, votes_of, votes_of_log
+from jurors.votes.recode import numerals
+from jurors.votes.scale import grown
+from jurors.votes.table import Votes, relabelled
 
 _FEWEST_TRUTHS = 10  # from which on levels that nobody votes are told from a scale that nobody uses
 

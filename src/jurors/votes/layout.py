@@ -1,18 +1,27 @@
-"""Which column is what: long, wide or counts, told by the caller or, where cells prove nothing, by the names.
-
-Where there are cells to look at, `columns/by_evidence.py` decides, for files and dataframes alike.
-"""
+"""Layout, column profile, column-name words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+import shlex
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal, NoReturn, TypeAlias
 
-from jurors.errors import VotesError
-from jurors.names import nearest, some
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError, nearest, some
 from jurors.options import Reading, item_name, texts
+from jurors.votes.codes import is_missing
+from jurors.votes.recode import numerals
+
+# Which column is what: long, wide or counts, told by the caller or, where cells prove nothing, by the names.
+#
+# Where there are cells to look at, `columns/by_evidence.py` decides, for files and dataframes alike.
+
 
 # The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
 ITEM_WORDS = ("item", "task", "question", "sample", "example", "record", "document", "instance", "id")
@@ -252,3 +261,327 @@ def bare_word(name: str) -> str:
 def shown(names: Sequence[str]) -> str:
     """The first dozen names, for a message."""
     return some(map(repr, names), 12)
+
+
+# What people call their columns, beside our own words: hints, which the cells may overrule.
+
+
+MORE_ITEM_WORDS = (
+    *("image", "img", "tweet", "doc", "hit", "query", "case", "row", "text", "sentence", "prompt", "url", "imageurl"),
+    *("filename", "file", "unit", "pmid", "uuid", "uid", "picture", "photo", "video", "post", "comment", "message"),
+    *("passage", "paragraph", "snippet", "review", "title", "key", "path", "index", "problem", "conversation", "hits"),
+)
+MORE_JUROR_WORDS = ("coder", "evaluator", "reviewer", "assessor", "turker", "participant", "expert", "system")
+MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
+PERSON_WORDS = (
+    *JUROR_WORDS,
+    *MORE_JUROR_WORDS,
+    "name",
+    "respondent",
+    "email",
+    "emailaddress",
+    "student",
+    "person",
+    "response",
+)
+KEY_WORDS = (
+    *("truth", "gold", "groundtruth", "truelabel", "goldlabel", "gt", "goldstandard", "answerkey", "true", "target"),
+    *("ytrue", "correct", "correctanswer", "correctlabel", "expected", "expectedlabel", "expectedanswer", "reference"),
+    *("label", "answer", "human", "humanlabel", "final", "finallabel", "actual", "goldanswer", "adjudicated"),
+)
+MADE_WORDS = ("consensus", "majority", "majorityvote", "mode", "aggregate", "aggregated", "ensemble")
+OTHER_WORDS = (  # columns that are about the item or the vote, and no juror
+    *("timestamp", "time", "date", "datetime", "createdat", "updatedat", "created", "updated", "duration", "seconds"),
+    *("elapsed", "latency", "confidence", "confidencescore", "certainty", "comment", "comments", "notes", "note"),
+    *("reason", "rationale", "explanation", "batch", "split", "fold", "lang", "language", "source", "difficulty"),
+    *("agreement", "total", "sum", "mean", "average", "avg", "std", "kappa", "votes", "nvotes", "age", "gender"),
+    *("dataset", "subset", "domain", "topic", "category", "country", "version", "length", "tokens", "cost"),
+)
+TOTAL_WORDS = (  # an item that is none: the last line of a sheet
+    *("total", "totals", "grand total", "sum", "average", "avg", "mean", "median", "count", "overall", "agreement"),
+    *("gesamt", "summe", "mittelwert", "durchschnitt", "somme", "moyenne", "suma", "promedio", "media", "totale"),
+)
+REMARKS = (  # the last word of a column beside a juror's own: "ann comment"
+    *("comment", "comments", "note", "notes", "remark", "remarks", "reason", "reasoning", "rationale", "explanation"),
+    *("justification", "feedback", "confidence", "certainty"),
+)
+CLOCK = frozenset(("time", "timestamp", "date", "secs", "seconds", "minutes", "duration", "ms"))  #: first or last word
+SET_WORDS = ("dataset", "subset", "domain", "project", "topic", "benchmark", "corpus", "collection", "task", "subject")
+STRONG_LABELS = ("label", "vote", "verdict", "decision", "judgment", "judgement", "annotation")
+
+
+# What the first rows of a table show of its columns: the same facts for files and dataframes.
+
+
+_HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
+_NO_WORDS = frozenset(
+    {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", "nil", "-", "--", "?", ".", "skip", "abstain"}
+)
+_WHOLE = re.compile(r"[-+]?\d+\.0*")
+Kind: TypeAlias = Literal["text", "number", "nested"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What the first rows show of one column."""
+
+    name: str
+    values: tuple[str, ...]  #: distinct cells as text: trimmed, NFC, whole numbers without a point
+    codes: NDArray[np.int32]  #: of each row, a position in `values`; -1: empty
+    kind: Kind = "text"
+    everywhere: int | None = None  #: distinct values in all rows, where they were counted
+
+    @cached_property
+    def word(self) -> str:
+        """The name as a bare word: "Answer.category" is "category", "ASSIGNMENT:worker_id" is "worker"."""
+        name = re.sub(r"^answer\..+(?=\.label$)", "", self.name, flags=re.IGNORECASE)  # of a form of MTurk
+        return bare_word(re.sub(r"^(answer|input|output|assignment)[.:]", "", name, flags=re.IGNORECASE))
+
+    @cached_property
+    def is_aside(self) -> bool:
+        """Whether its name says that it is about the item or the vote: "ann comment", "Time Spent (Secs)"."""
+        tokens = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name).lower())
+        ends = {tokens[0], tokens[-1]} if tokens else set()
+        return self.word in OTHER_WORDS or (tokens[-1:] != [] and (tokens[-1] in REMARKS or bool(ends & CLOCK)))
+
+    @cached_property
+    def filled(self) -> int:
+        """How many rows hold something."""
+        return int((self.codes >= 0).sum())
+
+    @property
+    def distinct(self) -> int:
+        """How many values there are."""
+        return len(self.values)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The values as words, without those for no answer."""
+        return frozenset(value.casefold() for value in self.values) - _NO_WORDS
+
+    @property
+    def repeats(self) -> bool:
+        """Whether values come again often enough to be labels or jurors."""
+        return 0 < self.distinct <= max(2, self.filled // 3) and self.kind != "nested"
+
+    def covered_by(self, other: Column) -> float:
+        """The share of cells that are words of the other column."""
+        known = np.array([value.casefold() in other.vocabulary for value in self.values] + [False])
+        spoken = np.array([value.casefold() in self.vocabulary for value in self.values] + [False])[self.codes].sum()
+        return float(known[self.codes].sum() / max(spoken, 1))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the first rows of a table show."""
+
+    columns: tuple[Column, ...]
+    rows: int
+    total: int | None = None  #: rows of the whole table; None: there are more, nobody knows how many
+
+    def is_unique(self, k: int) -> bool:
+        """Whether column k has another value in every row, as far as is known."""
+        column = self.columns[k]
+        if column.filled < self.rows or column.distinct < self.rows:
+            return False
+        return self.total in (None, self.rows) or column.everywhere is None or column.everywhere >= 0.95 * self.total
+
+    def identify(self, *columns: int) -> float:
+        """The share of rows that these columns tell apart."""
+        return self._together(*columns) / max(self.rows, 1)
+
+    def _together(self, *columns: int) -> int:
+        """How many different cells these columns have side by side."""
+        key = np.zeros(self.rows, dtype=np.int64)
+        for k in columns:
+            key = np.unique(key, return_inverse=True)[1] * (self.columns[k].distinct + 1) + self.columns[k].codes + 1
+        return len(np.unique(key))
+
+    def follows(self, k: int, item: int) -> bool:
+        """Whether column k says the same wherever the item is the same, for items that come again."""
+        return self._together(item, k) <= 1.02 * self.columns[item].distinct
+
+    def is_number(self, k: int) -> bool:
+        """Whether column k holds numbers."""
+        return self.columns[k].kind == "number"
+
+    def is_grouped(self, k: int) -> bool:
+        """Whether equal values of column k stand together, as jurors do where one comes after the other."""
+        codes = self.columns[k].codes
+        changes = int((codes[1:] != codes[:-1]).sum())
+        return self.columns[k].filled == self.rows and changes < self.columns[k].distinct < self.rows
+
+    def counted(self, total: int, distinct: Mapping[int, int]) -> Facts:
+        """With the number of rows in all, and of distinct values of some columns in all of them."""
+        columns = [replace(c, everywhere=distinct.get(k)) for k, c in enumerate(self.columns)]
+        return Facts(tuple(columns), self.rows, total)
+
+    def has_number(self, k: int) -> bool:
+        """Whether column k holds a number anywhere."""
+        return any(text is not None for text in numerals(self.columns[k].values).texts)
+
+
+def head_rows(columns: int) -> int:
+    """How many rows are looked at: enough to tell, and no more cells than are read at once."""
+    return max(100, min(_HEAD_ROWS, _HEAD_CELLS // max(columns, 1)))
+
+
+def facts_of_columns(names: Sequence[str], columns: Sequence[Iterable[Any]], total: int | None = None) -> Facts:
+    """Facts from the first cells of each column: text, numbers or None.
+
+    >>> facts = facts_of_columns(["id", "ann"], [[1, 2, 3], ["yes ", "no", None]])
+    >>> facts.columns[1].values, facts.is_unique(0), facts.is_number(0)
+    (('yes', 'no'), True, True)
+    """
+    seen = [_column(name, list(cells)) for name, cells in zip(names, columns, strict=True)]
+    return Facts(tuple(seen), len(seen[0].codes) if seen else 0, total)
+
+
+def _column(name: str, cells: list[Any]) -> Column:
+    kinds = set(map(type, cells))
+    if not kinds <= {str, int, type(None)}:
+        cells = list(map(_hashable, cells))
+    raw = list(dict.fromkeys(cells))
+    place: dict[str, int] = {}
+    if kinds == {str} and _are_tidy(raw):
+        place = code = dict(zip(raw, range(len(raw)), strict=True))
+    else:
+        code = {v: -1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw}
+    codes = np.fromiter(map(code.__getitem__, cells), dtype=np.int32, count=len(cells))
+    return Column(name, tuple(place), codes, "nested" if kinds & {list, dict, tuple, np.ndarray} else _kind(place))
+
+
+def _kind(values: Iterable[str]) -> Kind:
+    some = list(values)
+    some = some[:: max(1, len(some) // 500)]
+    numbers = sum(text is not None for text in numerals(some).texts)
+    return "number" if some and numbers >= 0.9 * len(some) else "text"
+
+
+def _are_tidy(texts: list[str]) -> bool:
+    """Whether `_text` would leave every one as it is: told of all at once, as thousands of items' names want it."""
+    together = "|".join(texts)
+    return all(texts) and together.isascii() and "." not in together and together.split() == [together]
+
+
+def _hashable(cell: Any) -> Any:
+    return str(cell) if isinstance(cell, (list, dict, tuple, np.ndarray, bool)) else cell
+
+
+def _text(cell: Any) -> str | None:
+    """A cell as `tidy` would have it."""
+    if is_missing(cell):
+        return None
+    text = str(cell).strip()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    if text[-1:] in ("0", ".") and _WHOLE.fullmatch(text):
+        text = text.split(".")[0]
+    return text or None
+
+
+# What the first rows show, beside what the names hint at: the ground on which layouts are told apart.
+
+
+class Hints:
+    """Facts and what the names hint at."""
+
+    def __init__(self, facts: Facts, options: Reading) -> None:
+        self.facts, self.options = facts, options
+        self.names = [column.name for column in facts.columns]
+        self.words = [column.word for column in facts.columns]
+        self.ignored = {find_column(self.names, name) for name in texts(options.ignore)}
+        self.free = [k for k in range(len(self.names)) if k not in self.ignored]
+        item = item_name(options.item)
+        self.item = None if item is None else find_column(self.names, item)
+
+    def named(self, words: Sequence[str], taken: Iterable[int] = (), *, repeats: bool = False) -> int | None:
+        """The first column called by one of the words, the earliest word first."""
+        columns = self.facts.columns
+        able = {k for k in self.free if k not in set(taken) and (not repeats or columns[k].repeats)}
+        return guess_column([self.words[k] if k in able else f"\0{k}" for k in range(len(self.names))], words)
+
+    @cached_property
+    def ballots(self) -> tuple[int, ...]:
+        """The largest group of columns that share one small vocabulary."""
+        able = [k for k in self.free if k != self.item and self.may_vote(k)]
+        groups: list[list[int]] = []
+        for k in able:
+            home = next((g for g in groups if any(self._alike(k, other) for other in g[:4])), None)
+            if home is None:
+                groups.append([k])
+            else:
+                home.append(k)
+        varied = [group for group in groups if any(self.facts.columns[k].distinct > 1 for k in group)]
+        largest = max(varied, key=len, default=list[int]())
+        return tuple(largest) if len(largest) > 1 else ()
+
+    def may_vote(self, k: int) -> bool:
+        """Whether the values of a column come again, as labels do."""
+        column = self.facts.columns[k]
+        return column.repeats and bool(column.vocabulary)
+
+    def _alike(self, a: int, b: int) -> bool:
+        one, two = self.facts.columns[a], self.facts.columns[b]
+        shares = sorted((one.covered_by(two), two.covered_by(one)))
+        return shares[0] >= 0.25 and shares[1] >= 0.75
+
+
+def refuse_two(what: str, one: str, two: str) -> NoReturn:
+    """VotesError with the two commands that choose between two plausible readings."""
+    raise VotesError(f"{what}: say either {one} or {two}", code="two_readings")
+
+
+def quoted(name: str) -> str:
+    """A name as the shell takes it."""
+    return shlex.quote(name)
+
+
+def both_items(one: str, two: str) -> str:
+    """How to say that two columns name the item together.
+
+    >>> both_items("question_id", "model")
+    '--item question_id,model'
+    """
+    return f"--item {quoted(f'{one},{two}')}"
+
+
+# What the caller may call a column that is none yet: a field inside another (`sample.id`), or several joined.
+
+
+JOINT = "|"  #: between the parts of an item's name: few names have one, and those that do are escaped
+
+
+def item_parts(names: Sequence[str], item: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The columns that name an item together: those of a list, or of a text with commas that is no column's name.
+
+    >>> item_parts(["question_id", "model"], "question_id,model"), item_parts(["a,b", "c"], "a,b")
+    (('question_id', 'model'), ('a,b',))
+    """
+    if item is None:
+        return ()
+    if isinstance(item, str):
+        return (item,) if item in names or "," not in item else tuple(part.strip() for part in item.split(","))
+    return tuple(map(str, item))
+
+
+def escaped(part: Any) -> str:
+    r"""A part of an item's name as it stands among others, so that no two items get one name.
+
+    >>> "|".join(map(escaped, ["a|b", "c"])), "|".join(map(escaped, ["a", "b|c"])), escaped(7)
+    ('a\\|b|c', 'a|b\\|c', '7')
+    """
+    return str(part).replace("\\", "\\\\").replace(JOINT, f"\\{JOINT}")
+
+
+def home_of(names: Sequence[str], path: str) -> tuple[int, list[str]] | None:
+    """The column that a dotted path begins with, and the steps inside it; None where it begins with none.
+
+    >>> home_of(["id", "sample", "sample.meta"], "sample.meta.kind"), home_of(["id"], "sample.id")
+    ((2, ['kind']), None)
+    """
+    steps = path.split(".")
+    for many in range(len(steps) - 1, 0, -1):
+        if (name := ".".join(steps[:many])) in names:
+            return list(names).index(name), steps[many:]
+    return None

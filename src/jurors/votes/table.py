@@ -1,27 +1,23 @@
-"""`Votes`: who said what. Items by jurors, dense or sparse, with missing votes and (optionally) counts.
-
-Dense votes are one small integer per cell (-1: no vote); sparse ones are (item, juror, label) triples, so that a
-panel where most jurors never saw most items costs memory by its votes, not by items x jurors.
-"""
+"""Votes, abstentions, repeats, recode, label counts."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Unpack, cast
+from typing import Any, Literal, TypeAlias, Unpack, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jurors.errors import VotesError
-from jurors.names import positions, some
-from jurors.numbers.arrays import Codes
+from jurors._numeric import Codes
+from jurors.errors import VotesError, positions, some
 from jurors.options import Duplicates, KnownScale, Label, TableOptions
-from jurors.tables import Table, data_frame
-from jurors.votes.findings.finding import Finding
-from jurors.votes.label_codes import (
+from jurors.results import Table, data_frame
+from jurors.votes.codes import (
     NO_VOTE,
+    Finding,
     as_cells,
     checked_counts,
     checked_items,
@@ -37,9 +33,232 @@ from jurors.votes.label_codes import (
     refuse_past_counting,
     sorted_votes,
 )
-from jurors.votes.repeated.own_answers import Repeats, gathered
-from jurors.votes.repeated.second_votes import without_duplicates
-from jurors.votes.scales.rewriting import Rewriting
+from jurors.votes.recode import Rewriting
+
+# What jurors who were asked several times about an item said each time, and the one vote that it comes to.
+#
+# The vote is the label that the juror gave most often; of ordered levels, the middle one. Where two are equally good
+# (two labels given equally often, two levels in the middle) the juror contradicts itself, and has no vote there: any
+# rule that broke the tie would favour a label, or the order in which somebody wrote the answers down.
+
+
+_LARGEST_KEY = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Of every item that a juror was asked about twice or more: each answer, in no order.
+
+    An answer is the position of a label; abstaining is the one past the last. Cases of one row, one juror and the same
+    answers may be one, which stands for several items.
+    """
+
+    row: NDArray[np.int64]  #: of the votes
+    juror: NDArray[np.int32]
+    said: Codes  #: cases x times: the answers, sorted; -1 (in front) where the juror was asked less often
+    items: NDArray[np.int64]  #: how many items each case stands for
+
+    def one_vote(self, levels: int | None = None) -> Codes:
+        """The answer of each case: the commonest, or the middle one of so many ordered levels; -1 where there are two.
+
+        >>> said = np.array([[0, 0, 1], [-1, 0, 1], [0, 1, 3]], dtype=np.int8)
+        >>> own = Repeats(np.arange(3), np.zeros(3, dtype=np.int32), said, np.ones(3, dtype=np.int64))
+        >>> own.one_vote().tolist(), own.one_vote(levels=4).tolist()
+        ([0, -1, -1], [0, -1, 1])
+        """
+        return _commonest(self.said) if levels is None else _middle(self.said, levels)
+
+    def times(self) -> NDArray[np.int64]:
+        """How often the juror answered, case by case."""
+        return np.asarray((self.said >= 0).sum(axis=1))
+
+    def of_jurors(self, place: NDArray[np.int64]) -> Repeats | None:
+        """Of the jurors who have a place (not -1), by their places."""
+        return self._kept(place[self.juror] >= 0, juror=place[self.juror].astype(np.int32))
+
+    def of_rows(self, place: NDArray[np.int64]) -> Repeats | None:
+        """Of the rows that have a place, by their places."""
+        return self._kept(place[self.row] >= 0, row=place[self.row])
+
+    def counted(self, tuple_of_row: NDArray[np.int64]) -> Repeats:
+        """By the tuples that the rows became; cases that are alike then are one."""
+        keys = np.column_stack([tuple_of_row[self.row], self.juror, self.said])
+        distinct, items = added_up(keys, self.items)
+        said = distinct[:, 2:].astype(self.said.dtype)
+        return Repeats(distinct[:, 0], distinct[:, 1].astype(np.int32), said, items)
+
+    def recoded(self, place: NDArray[Any]) -> Repeats | None:
+        """With other codes: `place` has one for every label, then that of abstaining; -1 is no vote any more."""
+        said = np.sort(np.append(place, -1)[self.said], axis=1)  # code -1 is the last
+        return replace(self, said=said)._kept((said >= 0).sum(axis=1) > 1)
+
+    def _kept(self, kept: NDArray[np.bool_], **changed: Any) -> Repeats | None:
+        if not kept.any():
+            return None
+        changed = {"row": self.row, "juror": self.juror, **changed}
+        parts = {name: part[kept] for name, part in changed.items()}
+        return Repeats(**parts, said=self.said[kept], items=self.items[kept])
+
+
+def added_up(rows: NDArray[Any], items: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct rows, sorted, and how many items each stands for.
+
+    >>> rows, items = added_up(np.array([[1, 0], [0, 2], [1, 0]]), np.array([3, 4, 5]))
+    >>> rows.tolist(), items.tolist()
+    ([[0, 2], [1, 0]], [4, 8])
+    """
+    low = rows.min(axis=0)
+    spans = (rows.max(axis=0) - low + 1).tolist()
+    if math.prod(spans) >= _LARGEST_KEY:
+        distinct, inverse = np.unique(rows, axis=0, return_inverse=True)
+    else:  # each row as one number, which sorts far faster
+        keys = np.zeros(len(rows), dtype=np.int64)
+        for column, span, least in zip(rows.T, spans, low.tolist(), strict=True):
+            keys = keys * span + (column - least)
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        distinct = rows[first]
+    total = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(total, inverse.ravel(), items)
+    return distinct, total
+
+
+def put_together(parts: Sequence[tuple[int, Repeats | None]]) -> Repeats | None:
+    """The repeats of several tables as those of one, in which the rows of each begin so far down."""
+    own = [replace(repeats, row=repeats.row + start) for start, repeats in parts if repeats is not None]
+    if not own:
+        return None
+    width = max(repeats.said.shape[1] for repeats in own)
+    said = [np.pad(repeats.said, ((0, 0), (width - repeats.said.shape[1], 0)), constant_values=-1) for repeats in own]
+    row, juror, items = (np.concatenate([getattr(one, name) for one in own]) for name in ("row", "juror", "items"))
+    return Repeats(row, juror, np.concatenate(said), items)
+
+
+def gathered(
+    row: NDArray[Any],
+    juror: NDArray[Any],
+    code: Codes,
+    width: int,
+    counts: NDArray[np.int64] | None = None,
+    levels: int | None = None,
+) -> tuple[tuple[NDArray[Any], NDArray[Any], Codes], Repeats | None]:
+    """Votes of which some are a juror's second on an item: one vote each (a tie is none), and what was said.
+
+    >>> votes, own = gathered(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), np.array([1, 0, 1, 1]), 2)
+    >>> [part.tolist() for part in votes], own.said.tolist()
+    ([[0, 0, 1], [0, 1, 0], [1, 1, 0]], [[1, 1]])
+    """
+    key = row.astype(np.int64) * max(width, 1) + juror
+    order = np.lexsort((code, key))
+    ranked = key[order]
+    first = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=np.int64)
+    times = np.diff(np.append(first, len(ranked)))
+    at = order[first]
+    row, juror, vote = row[at], juror[at], code[at]
+    again = np.flatnonzero(times > 1)
+    if not len(again):
+        return (row, juror, vote), None
+    said = np.full((len(again), int(times.max())), -1, dtype=code.dtype)
+    for back in range(said.shape[1]):  # the last answers stand last
+        has = times[again] > back
+        said[has, -1 - back] = code[order[first[again[has]] + times[again[has]] - 1 - back]]
+    items = np.ones(len(again), dtype=np.int64) if counts is None else counts[row[again]]
+    own = Repeats(row[again].astype(np.int64), juror[again].astype(np.int32), said, items)
+    vote[again] = own.one_vote(levels)
+    spoken = vote >= 0
+    return (row[spoken], juror[spoken], vote[spoken]), own
+
+
+def _commonest(said: Codes) -> Codes:
+    """Of sorted rows the value of the longest run; -1 where two runs are the longest."""
+    best, tied = said[:, -1].copy(), np.zeros(len(said), dtype=bool)
+    run, longest = np.zeros(len(said), dtype=np.int64), np.zeros(len(said), dtype=np.int64)
+    for k in range(said.shape[1]):
+        here = said[:, k]
+        same = (said[:, k - 1] == here) if k else np.zeros(len(said), dtype=bool)
+        run = np.where(here >= 0, np.where(same, run + 1, 1), 0)
+        longer = run > longest
+        tied = np.where(longer, False, tied | ((run == longest) & (run > 0)))
+        best, longest = np.where(longer, here, best), np.maximum(run, longest)
+    return np.where(tied, -1, best).astype(said.dtype)
+
+
+def _middle(said: Codes, levels: int) -> Codes:
+    """Of sorted rows the level in the middle, or abstaining where that is most of it; -1 where there are two."""
+    away = (said >= levels).sum(axis=1)
+    spoken = np.sort(np.where(said >= levels, -1, said), axis=1)
+    width, cases = said.shape[1], np.arange(len(said))
+    times = (spoken >= 0).sum(axis=1)
+    low, high = (
+        spoken[cases, np.minimum(width - times + place, width - 1)] for place in ((times - 1) // 2, times // 2)
+    )
+    middle = np.where((low == high) & (away != times), low, -1)
+    return np.where(away > times, levels, middle).astype(said.dtype)
+
+
+# A juror's second vote on an item: refused, or dropped by the rule that the caller chose.
+
+
+def without_duplicates(
+    row: NDArray[Any],
+    col: NDArray[Any],
+    repetition: NDArray[Any] | None,
+    *,
+    items: Sequence[Any] | NDArray[Any],
+    jurors: tuple[str, ...],
+    rule: Duplicates,
+) -> NDArray[np.bool_] | slice:
+    """Which votes are kept: one for each juror and item (and repetition); two are an error unless a rule chooses."""
+    key = row.astype(np.int64) * max(len(jurors), 1) + col
+    cells = len(items) * len(jurors)
+    if repetition is not None:
+        times = int(repetition.max(initial=0)) + 1
+        key, cells = key * times + repetition, cells * times
+    if fits_dense(cells, len(key)):
+        seen = np.zeros(cells, dtype=bool)
+        seen[key] = True
+        if np.count_nonzero(seen) == len(key):  # the common case, without sorting
+            return slice(None)
+    order = np.argsort(key, kind="stable")
+    ranked = key[order]
+    again = np.flatnonzero(ranked[1:] == ranked[:-1]) + 1
+    if not len(again):
+        return slice(None)
+    if rule == "error":
+        at = order[again[np.argmin(order[again])]]
+        raise votes_twice(
+            jurors[int(col[at])], str(items[int(row[at])]), len(again), in_one_repetition=repetition is not None
+        )
+    kept = np.ones(len(row), dtype=bool)
+    kept[order[again] if rule == "first" else order[again - 1]] = False
+    return kept
+
+
+def votes_twice(
+    juror: str, item: str, repeated: int, *, in_one_repetition: bool = False, ordered: bool = True
+) -> VotesError:
+    """What to say of a juror with two votes on an item, and what to do; where rows have no `order`, none is first."""
+    where = " in one repetition" if in_one_repetition else ""
+    many = f"{repeated:,} repeated {'vote' if repeated == 1 else 'votes'} in all"
+    ways = [
+        *([] if in_one_repetition else ["name the column that numbers its repetitions (--repeat COLUMN)"]),
+        "name the item by two columns where one does not tell it apart (--item ONE,TWO)",
+        "join its votes to one (--duplicates join)",
+        *(["keep the first or the last (--duplicates first)"] if ordered else []),
+    ]
+    return VotesError(
+        f"juror {juror!r} votes more than once on item {item!r}{where} ({many}); {', or '.join(ways)}",
+        code="repeated_votes",
+        jurors=(juror,),
+        item=item,
+        repeated=repeated,
+    )
+
+
+# `Votes`: who said what. Items by jurors, dense or sparse, with missing votes and (optionally) counts.
+#
+# Dense votes are one small integer per cell (-1: no vote); sparse ones are (item, juror, label) triples, so that a
+# panel where most jurors never saw most items costs memory by its votes, not by items x jurors.
+
 
 _MOST_KEPT = 1 << 20  # cells of a matrix whose votes, once listed, are kept: they take twelve times its room
 
@@ -275,8 +494,6 @@ class Votes:
     def to_frame(self) -> Any:
         """A pandas frame: one vote per row (item, juror, label), or in the counts layout where rows stand for items."""
         if self.abstained is not None:
-            from jurors.votes.abstentions import in_words
-
             return in_words(self).to_frame()
         if self.counts is not None:
             if "count" in self.jurors:
@@ -328,7 +545,7 @@ class Votes:
         if scale is None:
             return self
         if scale == "auto":
-            from jurors.votes.scales.recognition import recognised
+            from jurors.votes.scale import recognised
 
             return replace(recognised(replace(self, labels_told=ordered)), labels_told=self.labels_told)
         return replace(self, scale=scale, scale_why=f"as you say (scale {scale})", scale_told=True)
@@ -354,3 +571,185 @@ def _of_jurors(
     row, col = abstained[0][kept], place[abstained[1][kept]].astype(np.int32)
     order = np.lexsort((col, row))
     return row[order], col[order]
+
+
+# Abstentions: answers that are no labels. Votes keep them apart; who counts or fits answers has them beside labels.
+#
+# "Unsure" says something about the item and about the juror, but it is never the truth about an item. So no label is
+# called so, no prevalence counts it, and whoever ignores it sees a missing vote.
+
+
+ABSTAINED = "\0abstained"  #: the label that abstaining is among answers, which nobody can type
+
+
+def as_answers(votes: Votes) -> Votes:
+    """The same votes with abstaining as one more label, the last; the very same where nobody abstained.
+
+    Examples
+    --------
+    >>> votes = set_apart(Votes.from_matrix([["a", "b", ABSTAINED]], labels=("a", "b", ABSTAINED)))
+    >>> votes.labels, votes.codes.tolist(), as_answers(votes).codes.tolist()
+    (('a', 'b'), [[0, 1, -1]], [[0, 1, 2]])
+    """
+    if votes.abstained is None:
+        return votes
+    row, col = votes.abstained
+    size = len(votes.labels)
+    kind = code_type(size + 1)
+    bare = replace(votes, labels=(*votes.labels, ABSTAINED), abstained=None)
+    if votes.is_dense:
+        codes = votes.codes.astype(kind)
+        codes[row, col] = size
+        return replace(bare, _dense=codes)
+    rows, cols, said = votes.triples()
+    place = np.searchsorted(_flat(rows, cols, votes), _flat(row, col, votes))
+    triples = (np.insert(rows, place, row), np.insert(cols, place, col), np.insert(said.astype(kind), place, size))
+    return replace(bare, _sparse=triples)
+
+
+def in_words(votes: Votes) -> Votes:
+    """The same votes with abstaining as a word among the labels, which reads back as abstaining."""
+    return votes if votes.abstained is None else replace(as_answers(votes), labels=(*votes.labels, "abstained"))
+
+
+def set_apart(answers: Votes) -> Votes:
+    """The same votes with those of the last label as abstentions, where it stands for abstaining."""
+    if not answers.labels or answers.labels[-1] != ABSTAINED:
+        return answers
+    labels = answers.labels[:-1]
+    kind: type[np.signedinteger] = code_type(len(labels))
+    row, col, code = answers.triples()
+    away = code == len(labels)
+    bare = replace(answers, labels=labels, abstained=(row[away], col[away]) if away.any() else None)
+    if answers.is_dense:
+        codes = answers.codes
+        return replace(bare, _dense=np.where(codes == len(labels), -1, codes).astype(kind))
+    spoke = ~away
+    return replace(bare, _sparse=(row[spoke], col[spoke], code[spoke].astype(kind)))
+
+
+def with_abstentions(votes: Votes, *labels: Label) -> Votes:
+    """The same votes, where these labels mean that a juror abstained.
+
+    Examples
+    --------
+    >>> votes = Votes.from_matrix([["yes", "unsure", "no"]], jurors=("ann", "bob", "cy"))
+    >>> with_abstentions(votes, "unsure")
+    Votes(1 items, 3 jurors, 2 votes, 1 abstentions, labels no, yes)
+    """
+    for label in labels:
+        if label not in votes.labels:
+            shown = ", ".join(map(str, votes.labels))
+            raise VotesError(f"nobody says {label!r}, so nobody abstains by it; the labels are {shown}")
+    answers = as_answers(votes)
+    kept = tuple(label for label in votes.labels if label not in labels)
+    place = np.array([kept.index(a) if a in kept else len(kept) for a in answers.labels] + [-1])
+    kind = code_type(len(kept) + 1)
+    again = np.append(place[: len(votes.labels)], len(kept))
+    own = None if votes.repeats is None else votes.repeats.recoded(again)
+    bare = replace(answers, labels=(*kept, ABSTAINED), repeats=own)
+    if answers.is_dense:
+        return set_apart(replace(bare, _dense=place[answers.codes].astype(kind)))
+    row, col, code = answers.triples()
+    return set_apart(replace(bare, _sparse=(row, col, place[code].astype(kind))))
+
+
+def chosen_rows(votes: Votes, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
+    """The abstentions of these rows alone, which come once each, numbered by their places in `which`."""
+    if votes.abstained is None:
+        return None
+    row, col = votes.abstained
+    place = _places(votes.rows, which)
+    kept = place[row] >= 0
+    at, who = place[row[kept]], col[kept]
+    order = np.lexsort((who, at))
+    return (at[order], who[order]) if len(order) else None
+
+
+def chosen_repeats(votes: Votes, which: NDArray[np.int64]) -> Repeats | None:
+    """The repeats of these rows alone, numbered likewise."""
+    return None if votes.repeats is None else votes.repeats.of_rows(_places(votes.rows, which))
+
+
+def _places(rows: int, which: NDArray[np.int64]) -> NDArray[np.int64]:
+    place = np.full(rows, -1, dtype=np.int64)
+    place[which] = np.arange(len(which))
+    return place
+
+
+def _flat(row: NDArray[np.int64], col: NDArray[np.int32], votes: Votes) -> NDArray[np.int64]:
+    return row.astype(np.int64) * len(votes.jurors) + col
+
+
+# Votes whose labels stand in another order, or have become others.
+
+
+def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label | None] | None = None) -> Votes:
+    """The same votes with their codes as positions in `labels`, which has every label (or value of it) of theirs."""
+    place = recode([*(votes.labels if values is None else values), None], labels)  # code -1 is the last
+    own = None if votes.repeats is None else votes.repeats.recoded(np.r_[place[:-1], len(labels)])
+    if votes.is_dense:
+        return replace(votes, labels=labels, repeats=own, _dense=place[votes.codes])
+    row, col, code = votes.triples()
+    kept = (codes := place[code]) >= 0
+    return replace(votes, labels=labels, repeats=own, _sparse=(row[kept], col[kept], codes[kept]))
+
+
+# How often who says what, and which tuples come how often: what findings are made from.
+
+
+Said: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each says which
+_MOST_ROWS = 50_000
+_PART = 1 << 21  # votes counted at a time: memory stays flat
+_FEW_COLUMNS = 64  # of many jurors most say nothing of an item
+
+
+def counts_said(votes: Votes) -> Said:
+    """How often each juror says each label."""
+    width, depth = len(votes.jurors), len(votes.labels)
+    weights = votes.counts
+    if votes.total > 1 << 53:  # bincount would round
+        row, col, code = votes.triples()
+        said = np.zeros((width, depth), dtype=np.int64)
+        np.add.at(said, (col, code), votes.weights[row])
+        return said
+    if votes.is_dense and width <= _FEW_COLUMNS:
+        rows = [np.bincount(column.astype(np.int64) + 1, weights, depth + 1)[1:] for column in votes.codes.T]
+        return np.array(rows).reshape(width, depth).round().astype(np.int64)
+    row, col, code = votes.triples()
+    flat = np.zeros(width * depth)
+    for start in range(0, len(row), _PART):
+        part = slice(start, start + _PART)
+        cell = col[part].astype(np.int64) * depth + code[part]
+        flat += np.bincount(cell, None if weights is None else weights[row[part]], width * depth)
+    return flat.reshape(width, depth).round().astype(np.int64)
+
+
+def sampled(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """At most so many rows of codes, evenly spread, and how many items each is."""
+    rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
+    return votes.codes[rows], votes.weights[rows]
+
+
+def tuple_counts(votes: Votes) -> NDArray[np.int64]:
+    """How many items each distinct tuple has."""
+    mix = np.random.default_rng(0).integers(1, 1 << 62, len(votes.jurors), dtype=np.int64) | 1
+    with np.errstate(over="ignore"):
+        keys = votes.codes.astype(np.int64) @ mix
+    if votes.counts is None:
+        return np.unique(keys, return_counts=True)[1]
+    distinct, place = np.unique(keys, return_inverse=True)
+    return np.bincount(place, votes.counts, len(distinct)).round().astype(np.int64)
+
+
+def components(near: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """The connected groups of a symmetric relation."""
+    left, groups = np.ones(len(near), dtype=bool), []
+    while left.any():
+        reached = np.zeros(len(near), dtype=bool)
+        reached[np.argmax(left)] = True
+        while (grown := near[reached].any(axis=0) | reached).sum() > reached.sum():
+            reached = grown
+        groups.append(np.flatnonzero(reached))
+        left &= ~reached
+    return groups

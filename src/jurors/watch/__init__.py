@@ -1,1 +1,1 @@
-"""`jurors watch`: votes from a growing file, a folder of logs or standard input, graded while they arrive."""
+"""`jurors watch`: follow a growing file, a folder of logs or standard input, and send alarms."""

@@ -1,7 +1,11 @@
-"""Where votes come from: a growing file, a folder in which files grow and appear, standard input."""
+"""Tail, folders, stdin."""
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
+import json
 import os
 import queue
 import sys
@@ -9,16 +13,370 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from jurors.errors import OptionError, VotesError
+from jurors.monitor.ledger import TIME_WORDS
 from jurors.options import Reading, texts
-from jurors.votes.files.formats import named_format
-from jurors.votes.files.inside import is_served, split_inside
+from jurors.votes.io.sources import is_served, named_format, split_inside
+from jurors.votes.layout import Layout, bare_word, find_column, layout_by_words, shown
 from jurors.votes.readers import Records, find_reader, openinference, read_records
-from jurors.votes.readers.log_files import Files
-from jurors.watch.rows import Rows, Vote, heard, votes_of
-from jurors.watch.tail import Position, Tail
+from jurors.votes.readers.base import Files, Node, parsed
+from jurors.votes.recode import Rewriting
+from jurors.votes.table import Votes
+
+# A file that grows: its whole lines, once each, whatever happens to the file.
+#
+# A position is how many bytes were taken, and a fingerprint of the first of them. It says after a restart whether the
+# file is still the same: what was cut short begins again, and of what was moved away (`votes.jsonl.1`) the rest is read
+# first.
+# A line that is not ended yet is left until it is, unless it is a whole JSON record; in a file that was moved away,
+# where nobody writes any more, it is taken as it is.
+
+
+_HEAD = 4096  # bytes that tell one file from another
+_AT_ONCE = 1 << 24  # read in one go
+_LONGEST = 1 << 26  # bytes of a line
+_PATIENCE = 2  # looks at a file that was moved away, in which its writer may still write
+
+
+@dataclass
+class Position:
+    """How far a file was read, and how to know it again."""
+
+    offset: int = 0
+    head: str = ""  #: of the first bytes that were taken, at most 4096
+
+    def holds_for(self, file: BinaryIO) -> bool:
+        """Whether this is the file, or a copy of it, that was read so far."""
+        size = os.fstat(file.fileno()).st_size
+        return size >= self.offset and _head(file, self.offset) == self.head
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types."""
+        return {"offset": self.offset, "head": self.head}
+
+
+def _head(file: BinaryIO, taken: int) -> str:
+    return hashlib.sha256(os.pread(file.fileno(), min(taken, _HEAD), 0)).hexdigest() if taken else ""
+
+
+@dataclass
+class Tail:
+    r"""The lines of a growing file; `position` is what a snapshot keeps.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "votes.jsonl"
+    >>> _ = path.write_bytes(b"one\ntwo\nthr")
+    >>> tail = Tail(path)
+    >>> list(tail.lines()), list(tail.lines())
+    ([(True, b'one\n'), (False, b'two\n')], [])
+    >>> with path.open("ab") as file:
+    ...     _ = file.write(b"ee\n")
+    >>> list(tail.lines()), tail.position.offset
+    ([(False, b'three\n')], 14)
+    >>> tail.close()
+    """
+
+    path: Path
+    position: Position = field(default_factory=Position)
+    news: list[str] = field(default_factory=list)  #: what happened to the file, for people
+    has_rest: bool = False  #: the last line was not ended when it was last looked at
+    _file: BinaryIO | None = field(default=None, repr=False)
+    _quiet: int = 0  # looks at a file that was moved away without a new line
+
+    def lines(self) -> Iterator[tuple[bool, bytes]]:
+        """The lines that are whole and new, up to the end of one file, and whether each is its file's first."""
+        self.has_rest = False
+        if self._file is not None and not self.position.holds_for(self._file):  # cut short: a copy may have the rest
+            self.close()
+        file = self._file or self._open()
+        if file is None:
+            return
+        moved = self._is_moved(file)
+        wrote = False
+        for start, line in self._whole_lines(file, ended=moved and self._quiet >= _PATIENCE):
+            wrote = True
+            yield start == 0, line
+        self._quiet = 0 if wrote or not moved else self._quiet + 1
+        if moved and not wrote and self._quiet > _PATIENCE:
+            self._next_file(file)
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _whole_lines(self, file: BinaryIO, *, ended: bool) -> Iterator[tuple[int, bytes]]:
+        """Each line, and where it begins."""
+        file.seek(self.position.offset)
+        left = _AT_ONCE
+        while left > 0 and (line := file.readline(_LONGEST)):
+            if not line.endswith(b"\n"):
+                if len(line) >= _LONGEST:
+                    raise VotesError(f"{self.path}: a line is longer than {_LONGEST:,} bytes; is this a file of votes?")
+                if not ended and not _is_record(line):
+                    self.has_rest = True
+                    return
+            left -= len(line)
+            start = self.position.offset
+            self._take(file, len(line))
+            yield start, line
+
+    def _take(self, file: BinaryIO, size: int) -> None:
+        before = self.position.offset
+        self.position.offset += size
+        if before < _HEAD:
+            self.position.head = _head(file, self.position.offset)
+
+    # -- which file it is -----------------------------------------------------------------------------------------
+
+    def _open(self) -> BinaryIO | None:
+        """The file that the position is about: this one, or one that was moved away; None where none is there."""
+        for path in (self.path, *self._siblings()) if self.position.offset else (self.path,):
+            try:
+                file = path.open("rb")
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise VotesError(f"{self.path}: cannot be read: {error.strerror or error}", code="no_file") from None
+            if self.position.holds_for(file):
+                self._file = file
+                return file
+            file.close()
+        if not self.path.is_file():
+            return None
+        self.news.append(f"{self.path}: what was read so far is not there any more; it is read from its beginning")
+        return self._begin(self.path.open("rb"))
+
+    def _begin(self, file: BinaryIO) -> BinaryIO:
+        self._file, self._quiet = file, 0
+        self.position.offset, self.position.head = 0, ""
+        return file
+
+    def _is_moved(self, file: BinaryIO) -> bool:
+        """Whether the name leads to another file by now (or to none)."""
+        try:
+            return not os.path.samestat(os.fstat(file.fileno()), self.path.stat())
+        except FileNotFoundError:
+            return True
+
+    def _next_file(self, file: BinaryIO) -> None:
+        """The file that followed the one that was moved away: the eldest of those written after it."""
+        done = os.fstat(file.fileno())
+        later = [path for path in (*reversed(self._siblings()), self.path) if path.exists()]
+        ours = [k for k, path in enumerate(later) if os.path.samestat(path.stat(), done)]
+        following = later[ours[0] + 1 :] if ours else later[-1:]
+        if following:
+            file.close()
+            self._begin(following[0].open("rb"))
+
+    def _siblings(self) -> list[Path]:
+        """What rotation made of earlier files, the newest first: `votes.jsonl.1`, `votes.jsonl-20260101`."""
+        names = self.path.parent.glob(f"{_plain(self.path.name)}[.-]*")
+        kept = [path for path in names if path.is_file() and path.suffix not in (".gz", ".xz", ".zst", ".bz2")]
+        return sorted(kept, key=lambda path: (-path.stat().st_mtime_ns, path.name))
+
+
+def _is_record(line: bytes) -> bool:
+    """Whether a line without an end is all there is to it: a record of JSON closes its own bracket."""
+    try:
+        return line[:1] == b"{" and isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):  # nested too deeply to be a vote
+        return False
+
+
+def _plain(name: str) -> str:
+    """A name in which no mark means a pattern."""
+    return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in name)
+
+
+# Lines as votes: records of JSON lines, rows of a table, spans of OpenInference, one by one as they come.
+#
+# What a column is, its name says (or the options), never the cells: it must not change from line to line. A row is one
+# vote (item, juror, label) or one item (a juror per column); a time is taken along where a column has one.
+
+
+Vote: TypeAlias = dict[str, Any]
+
+_SEPARATORS = ",\t;|"
+_ROWS_LONGEST = 1 << 20  # characters of a row whose cells have line ends in them
+_SPANS = (("resourceSpans",), ("resourceLogs",), ("annotator_kind", "result"), ("context", "attributes"))
+
+
+@dataclass
+class Rows:
+    r"""What the lines of one file say; `to_dict` is what a snapshot keeps of it.
+
+    Examples
+    --------
+    >>> rows = Rows(Reading())
+    >>> rows.votes(b"item,ann,bob\n", is_first=True), rows.votes(b"q1,yes,no\n")
+    ([], [{'item': 'q1', 'juror': 'ann', 'label': 'yes'}, {'item': 'q1', 'juror': 'bob', 'label': 'no'}])
+    >>> Rows(Reading()).votes(b'{"task": "q1", "worker": "ann", "label": "yes", "time": 7}', is_first=True)
+    [{'item': 'q1', 'juror': 'ann', 'label': 'yes', 'time': 7}]
+    """
+
+    options: Reading
+    time: str | None = None  #: the column of times, where the user names it
+    header: list[str] | None = None  #: of a table; None for JSON lines
+    separator: str = ","
+    pending: str = ""  #: the beginning of a row whose cells have line ends in them
+    _layouts: dict[tuple[str, ...], tuple[Layout, int | None]] = field(default_factory=dict, repr=False)
+
+    def votes(self, line: bytes, *, is_first: bool = False) -> list[Vote]:
+        """The votes of one more line; VotesError where it holds something else."""
+        line = line.removeprefix(b"\xef\xbb\xbf") if is_first else line
+        if not line.strip():
+            return []
+        if is_first:
+            self.pending, self.header = "", None
+        is_json = line.lstrip()[:1] in (b"{", b"[") and (self.header is None or is_first)
+        return heard(self._json(line) if is_json else self._row(_text(line), is_first=is_first), self.options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types."""
+        return {"header": self.header, "separator": self.separator, "pending": self.pending}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """The inverse of `to_dict`."""
+        self.header, self.separator, self.pending = state["header"], state["separator"], state["pending"]
+
+    # -- JSON lines -----------------------------------------------------------------------------------------------
+
+    def _json(self, line: bytes) -> list[Vote]:
+        record = Node(parsed(line))
+        if not record.is_record:
+            raise record.wrong("a JSON record")
+        if any(all(key in record for key in keys) for keys in _SPANS):
+            _, _, question = (self.options.tool or "").partition(":")
+            return votes_of(openinference.records_from([record], question or None))
+        names = [name for name, _ in record.entries()]
+        return self._laid_out(names, [record[name].single() for name in self._used(names)])
+
+    # -- tables ---------------------------------------------------------------------------------------------------
+
+    def _row(self, text: str, *, is_first: bool) -> list[Vote]:
+        text = self.pending + text
+        self.pending = ""
+        if text.count('"') % 2:
+            if len(text) > _ROWS_LONGEST:
+                raise VotesError(f"a quotation mark is never closed: {text[:40]!r} …; write the row again")
+            self.pending = text
+            return []
+        if is_first or self.header is None:
+            self.separator = max(_SEPARATORS, key=text.count)
+            self.header = [name.strip() for name in self._cells(text)]
+            self._layout(self.header)
+            return []
+        cells = self._cells(text)
+        if len(cells) != len(self.header):
+            raise VotesError(f"{len(cells)} cells where the first line has {len(self.header)}: {text.strip()[:60]!r}")
+        return self._laid_out(self.header, [cells[k] for k in self._places(self.header)])
+
+    def _cells(self, text: str) -> list[str]:
+        try:
+            return next(csv.reader(io.StringIO(text), delimiter=self.separator, strict=True))
+        except csv.Error as error:
+            raise VotesError(f"no row of a table ({error}): {text.strip()[:60]!r}") from None
+
+    # -- what is what ---------------------------------------------------------------------------------------------
+
+    def _layout(self, names: Sequence[str]) -> tuple[Layout, int | None]:
+        key = tuple(names)
+        if key not in self._layouts:
+            if len(self._layouts) > 1000:  # records that are never alike
+                self._layouts.clear()
+            self._layouts[key] = _layout(names, self.options, self.time)
+        return self._layouts[key]
+
+    def _places(self, names: Sequence[str]) -> list[int]:
+        layout, time = self._layout(names)
+        return [*layout.used, *(() if time is None else (time,))]
+
+    def _used(self, names: Sequence[str]) -> list[str]:
+        return [names[k] for k in self._places(names)]
+
+    def _laid_out(self, names: Sequence[str], cells: Sequence[Any]) -> list[Vote]:
+        layout, time = self._layout(names)
+        at = dict(zip(self._places(names), cells, strict=True))
+        when = {} if time is None else {"time": at[time]}
+        item = at[layout.item] if layout.item is not None else None
+        if layout.kind == "long":
+            return [{"item": item, "juror": at[layout.juror], "label": self._label(at[layout.label]), **when}]  # type: ignore[index]
+        said = [(names[k], self._label(at[k])) for k in layout.votes]
+        return [{"item": item, "juror": juror, "label": label, **when} for juror, label in said if label is not None]
+
+    def _label(self, value: Any) -> Any:
+        """A cell that means no vote, by the options, is none; empty ones the monitor knows."""
+        absent = (*texts(self.options.missing), *texts(self.options.abstain))
+        return None if value is None or value == "" or str(value).strip() in absent else value
+
+
+def _layout(names: Sequence[str], options: Reading, time: str | None) -> tuple[Layout, int | None]:
+    place = None if time is None else find_column(names, time)
+    if place is None:
+        place = next((k for k, name in enumerate(names) if bare_word(name) in TIME_WORDS), None)
+    at = options if place is None else options.without(names[place])
+    layout = layout_by_words(names, at, lambda _: True)
+    if layout.kind == "counts":
+        raise VotesError("counts have no items; a stream needs one vote or one item per line, with the item's name")
+    if layout.item is None:
+        raise VotesError(
+            f"none of {shown(names)} names the item; a stream needs it, so that a vote that comes again is known: name "
+            "it with --item COLUMN"
+        )
+    return layout, place
+
+
+def votes_of(records: Records, prefix: str = "") -> list[Vote]:
+    """What a reader found, one vote each; items of a log that stands alone get its name in front."""
+    if len(records.repetition):
+        records = _once(records)
+    times = records.time or [None] * len(records.item)
+    return [
+        {"item": f"{prefix}{item}" if prefix else item, "juror": juror, "label": label, "time": time}
+        for item, juror, label, time in zip(records.item, records.juror, records.label, times, strict=True)
+        if label is not None
+    ]
+
+
+def _once(records: Records) -> Records:
+    """The records with one vote of a juror on an item, where the log has it several times."""
+    votes = Votes.from_columns(records.item, records.juror, records.label, duplicates="join")
+    row, juror, code = votes.triples()
+    names, labels = votes.item_names(), votes.labels
+    said = [(names[i], votes.jurors[j], labels[k]) for i, j, k in zip(row, juror, code, strict=True)]
+    item, who, label = zip(*said, strict=True) if said else ((), (), ())
+    return Records(item, who, label)
+
+
+def heard(votes: Sequence[Vote], options: Reading) -> list[Vote]:
+    """The votes of the chosen jurors, with labels as the caller would have them.
+
+    In a stream nobody knows yet who will come and what they will say, so that no name is unknown.
+
+    >>> heard([{"juror": "ann", "label": 0.7}, {"juror": "bob", "label": 0.2}], Reading(drop=["bob"], threshold=0.5))
+    [{'juror': 'ann', 'label': 'pass'}]
+    """
+    only, drop = texts(options.only), texts(options.drop)
+    kept = [vote for vote in votes if (not only or str(vote["juror"]) in only) and str(vote["juror"]) not in drop]
+    rewriting = Rewriting.of(options)
+    return [{**vote, "label": rewriting.one(vote["label"])} for vote in kept] if rewriting else kept
+
+
+def _text(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        raise VotesError(f"not valid UTF-8: {line[:40]!r}; save the file as UTF-8") from None
+
+
+# Where votes come from: a growing file, a folder in which files grow and appear, standard input.
+
 
 _LINES = (".jsonl", ".ndjson", ".csv", ".tsv")
 _LOGS = (".json", ".eval")

@@ -16,8 +16,8 @@ from scipy import stats
 
 import jurors
 from jurors.errors import SketchError
-from jurors.evaluate.accord.agreement_statistics import AgreementStatistics, agreement_statistics
-from jurors.evaluate.accord.coefficient import Coefficient
+from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
+from jurors.evaluate.agreement_coefficients import Coefficient
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 

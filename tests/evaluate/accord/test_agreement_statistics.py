@@ -13,7 +13,7 @@ from simulated_juries import as_sparse, simulate, two_label_tables
 from strategies import examples, sketches
 
 from jurors.errors import SketchError
-from jurors.evaluate.accord.agreement_statistics import AgreementStatistics, agreement_statistics
+from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
 from jurors.sketch import Sketch
 from jurors.votes import Votes
 
@@ -176,7 +176,7 @@ def test_what_is_left_out_of_very_many_votes_is_told(
     votes = Sketch.from_votes(Votes.from_matrix([[1, 2, 1], [2, 2, 3], [3, 1, 3], [1, 1, 2]], scale=scale))
     whole = agreement_statistics(votes)
     assert (whole.left_out, whole.to_dict()["left_out"]) == ((), [])
-    monkeypatch.setattr("jurors.evaluate.accord.agreement_statistics._MOST_VOTES", 11)
+    monkeypatch.setattr("jurors.evaluate.agreement._MOST_VOTES", 11)
     most = agreement_statistics(votes)
     gone = {one.name for one in whole.coefficients} - {one.name for one in most.coefficients}
     columns = set(whole.to_frame().columns) - set(most.to_frame().columns)

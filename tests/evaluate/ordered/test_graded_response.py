@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from ordered_panels import LEVELS
 from strategies import examples
 
-from jurors.evaluate.ordered.bands import level_bands
-from jurors.evaluate.ordered.graded_response import Responses, _height, climb_responses
+from jurors.evaluate.ordinal import Responses, _height, climb_responses, level_bands
 
 PLACES = np.linspace(-3, 3, 21)
 

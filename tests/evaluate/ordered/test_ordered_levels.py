@@ -12,15 +12,14 @@ from ordered_panels import LEVELS, as_votes, ordered_panel
 from strategies import examples
 
 import jurors
-from jurors.doubt.shared.reference import ON_A_LINE, shipped_juries
-from jurors.evaluate.ordered.item_levels import item_levels
-from jurors.evaluate.ordered.juror_levels import ORDERED, juror_levels
-from jurors.evaluate.ordered.trait import ease, fit_trait
-from jurors.evaluate.panel.panel import evaluate_panel
+from jurors._numeric import Floats, Integers
+from jurors.evaluate.consistency import ORDERED, item_levels, juror_levels
+from jurors.evaluate.latent.panel import evaluate_panel
+from jurors.evaluate.ordinal import ease, fit_trait
 from jurors.evaluate.partition import Partition
-from jurors.numbers.arrays import Floats, Integers
 from jurors.sketch import Sketch
 from jurors.sketch.incidence import Incidence
+from jurors.uncertainty.reference import ON_A_LINE, shipped_juries
 
 SLOPES, SHIFTS = (3.0, 3.0, 2.0, 2.0, 4.0, 1.0), (0.4, -0.4, 0.3, -0.3, 0.0, 0.0)
 

@@ -8,7 +8,7 @@ from panels import simulate
 
 import jurors
 from jurors import Sketch, SketchError
-from jurors.evaluate.together.dependence import dependence_of, dependence_with_key, effective_number
+from jurors.evaluate.dependence import dependence_of, dependence_with_key, effective_number
 
 
 def with_groups(seed: int, *sizes: int) -> tuple[np.ndarray, np.ndarray]:

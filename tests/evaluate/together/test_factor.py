@@ -10,10 +10,10 @@ from panels import simulate
 from strategies import examples
 
 from jurors import Sketch, Votes
-from jurors.evaluate.together.factor import _descend, _leading, fit_factor, residual_errors
-from jurors.numbers.arrays import Floats
+from jurors._numeric import Floats
+from jurors.evaluate.dependence import _descend, _leading, fit_factor, residual_errors
+from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs
-from jurors.sketch.panel_moments import pair_moments
 
 ITEMS = 10**9
 

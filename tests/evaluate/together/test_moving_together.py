@@ -13,24 +13,29 @@ from scipy.stats import chi2
 
 import jurors
 from jurors import Sketch, Votes
-from jurors.evaluate.accord.agreement_statistics import agreement_statistics
-from jurors.evaluate.fit import float_solution
-from jurors.evaluate.panel.latent import classes_of, fit_latent
-from jurors.evaluate.together import residual
-from jurors.evaluate.together.agreement_residual import AgreementTest, agreement_test
-from jurors.evaluate.together.dependence import (
+from jurors._numeric import Floats
+from jurors.evaluate import dependence as residual
+from jurors.evaluate.agreement import agreement_statistics
+from jurors.evaluate.dependence import (
+    AgreementTest,
     Dependence,
+    FactorFit,
+    ResidualTest,
+    _descend,
+    _elementary,
+    agreement_test,
     dependence_of,
+    grouping_bar,
     linked_jurors,
     mean_correlation,
+    naming_bar,
     residual_correlations,
+    residual_test,
 )
-from jurors.evaluate.together.factor import FactorFit, _descend, _elementary
-from jurors.evaluate.together.residual import ResidualTest, residual_test
-from jurors.evaluate.together.thresholds import grouping_bar, naming_bar
-from jurors.numbers.arrays import Floats
+from jurors.evaluate.latent.models import classes_of, fit_latent
+from jurors.evaluate.solution import float_solution
+from jurors.sketch.moments import PairMoments, pair_moments
 from jurors.sketch.pairs import Pairs, incidence_of
-from jurors.sketch.panel_moments import PairMoments, pair_moments
 
 NAN = float("nan")
 OFF = ~np.eye(3, dtype=bool)

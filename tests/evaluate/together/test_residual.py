@@ -8,8 +8,8 @@ from panels import simulate
 from strategies import examples
 
 from jurors import Sketch, Votes
-from jurors.evaluate.together.residual import can_explain, explaining_groups, residual_test
-from jurors.numbers.arrays import Integers
+from jurors._numeric import Integers
+from jurors.evaluate.dependence import can_explain, explaining_groups, residual_test
 from jurors.sketch.pairs import Pairs
 
 

@@ -5,9 +5,8 @@ import pytest
 from panels import simulate
 
 from jurors import Sketch, SketchError, Votes
-from jurors.evaluate.trio.all_trios import evaluate_all_trios
-from jurors.sketch.moments import table_moments
-from jurors.sketch.panel_moments import trio_moments
+from jurors.evaluate.trio import evaluate_all_trios
+from jurors.sketch.moments import table_moments, trio_moments
 
 
 @pytest.mark.parametrize(

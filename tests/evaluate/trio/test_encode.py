@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import examples, juries
 
 from jurors import Sketch, SketchError, Solution, encode, evaluate_trio, grade
-from jurors.evaluate.trio.encode import tuple_shares
+from jurors.evaluate.trio import tuple_shares
 
 
 @given(juries(jurors=4))

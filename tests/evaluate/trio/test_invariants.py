@@ -5,7 +5,7 @@ from hypothesis import given
 from strategies import examples, juries
 
 from jurors import Sketch, SketchError, Solution, encode
-from jurors.evaluate.trio.invariants import independence_invariants
+from jurors.evaluate.trio import independence_invariants
 
 
 @given(juries(jurors=4))

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from strategies import examples, juries, sketches
 
 from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
-from jurors.evaluate.choose import Choice
-from jurors.evaluate.trio.multilabel import MultilabelDecode, decode_floats, evaluate_trio_labels
-from jurors.evaluate.trio.slicing import Algebra, decompose
-from jurors.numbers import Algebraic, Surd, exact_sum
-from jurors.numbers.roots import root_set
+from jurors.evaluate.partition import Choice
+from jurors.evaluate.trio import decode_floats
+from jurors.evaluate.trio_decomposition import Algebra, decompose
+from jurors.evaluate.trio_multiclass import MultilabelDecode, evaluate_trio_labels
+from jurors.exact.algebraic import Algebraic, exact_sum, root_set
+from jurors.exact.surd import Surd
 
 JURORS = ("ann", "bob", "cy")
 Rows = tuple[tuple[Fraction, ...], ...]

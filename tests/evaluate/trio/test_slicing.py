@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from jurors.evaluate.trio.slicing import Algebra, _separating_mix
+from jurors.evaluate.trio_decomposition import Algebra, _separating_mix
 
 TURN = fmpq_mat(4, 4, [1, 2, 0, 1, 0, 1, 1, 0, 3, 0, 1, 1, 0, 1, 0, 1])
 ROWS = ((1, 2, 1), (1, 2, 1), (2, 1, 1), (3, 0, 1))  # what the slicer says on each label, in quarters: two are alike

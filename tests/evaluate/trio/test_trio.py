@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from strategies import juries, sketches
 
 from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio, evaluate_trios
-from jurors.evaluate.trio.trio import trio_invariants
+from jurors.evaluate.trio import trio_invariants
 
 HALF = Fraction(1, 2)
 JURORS = ("juror 0", "juror 1", "juror 2")

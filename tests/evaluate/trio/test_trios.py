@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jurors.evaluate.trio.trios import decode_trios
+from jurors.evaluate.trio import decode_trios
 from jurors.sketch.moments import TrioMoments
 
 

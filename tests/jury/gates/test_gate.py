@@ -10,8 +10,7 @@ import pytest
 
 import jurors
 from jurors.errors import OptionError
-from jurors.jury.gates.gate import judged_gates
-from jurors.jury.gates.outcome import Gate
+from jurors.jury.gates import Gate, judged_gates
 from jurors.options import Limits
 
 NAMES = ("ann", "bob", "gpt:4", "gpt:4:pass")

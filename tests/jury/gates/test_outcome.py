@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jurors.jury.gates.outcome import Ends, Gate, judge
+from jurors.jury.gates import Ends, Gate, judge
 
 shares = st.floats(0, 1, allow_nan=False)
 intervals = st.tuples(shares, shares).map(lambda pair: (min(pair), max(pair)))

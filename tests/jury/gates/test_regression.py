@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 
 import jurors
 from jurors.errors import OptionError
-from jurors.jury.gates.gate import judged_gates
-from jurors.jury.gates.outcome import Gate
-from jurors.jury.gates.regression import difference
+from jurors.jury.gates import Gate, difference, judged_gates
 from jurors.options import Limits
 
 NAMES = ("ann", "bob", "cy", "di", "ed")

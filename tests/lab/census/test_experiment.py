@@ -116,10 +116,10 @@ def test_tests_that_are_done_are_not_repeated(
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("done already")
 
-    monkeypatch.setattr("jurors.lab.census.experiment.train_jury", fail)
+    monkeypatch.setattr("jurors.lab.census.acs_jury.train_jury", fail)
     more = experiment_acs(census, folder=folder, **SMALL | {"tests": 130})
     assert (more.results[0].sketches[:30] == kept[1].results[0].sketches).all()
-    monkeypatch.setattr("jurors.lab.census.experiment.draw_tests", fail)
+    monkeypatch.setattr("jurors.lab.census.draws.draw_tests", fail)
     assert _same(experiment_acs(census, folder=folder, **SMALL), kept[1])
     fewer = experiment_acs(census, folder=folder, **SMALL | {"tests": 12})
     assert (fewer.results[1].sketches == kept[1].results[1].sketches[:12]).all()

@@ -7,13 +7,12 @@ import json
 import numpy as np
 import pytest
 
+from jurors._numeric import Integers
 from jurors.errors import OptionError
-from jurors.monitor.drift import Drift, StreamAlarm
-from jurors.monitor.drift.budget import SUBJECTS, log_border_shares, shares
-from jurors.monitor.drift.stretches import keys_from
-from jurors.monitor.drift.watched import Watched
-from jurors.monitor.panes import Panes
-from jurors.numbers.arrays import Integers
+from jurors.monitor.drift.detector import Drift, StreamAlarm
+from jurors.monitor.drift.evidence import SUBJECTS, log_border_shares, shares
+from jurors.monitor.drift.series import Watched, keys_from
+from jurors.monitor.windows import Panes
 
 NAMES, LABELS = ["ann", "bob", "cy", "dee", "eve"], ["yes", "no"]
 BEFORE = 1000
@@ -218,7 +217,7 @@ def test_tuples_that_are_too_many_to_keep_leave_their_counts(monkeypatch: pytest
     codes, truth = _stream(1500)
     _worse(codes, truth, 2, 0.5)
     whole = _drift(codes)
-    monkeypatch.setattr("jurors.monitor.drift.stretches.MOST_TUPLES", 40)
+    monkeypatch.setattr("jurors.monitor.drift.series.MOST_TUPLES", 40)
     forgetful = Drift.from_dict(json.loads(json.dumps(_drift(codes[:900]).to_dict())))
     forgetful.follow(codes[900:])
     assert any(stretch.counted for stretch in forgetful._stretches.closed)

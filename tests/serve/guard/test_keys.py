@@ -7,8 +7,8 @@ import time
 import pytest
 from served import KeysInMemory
 
-from jurors.serve.guard.api_keys import check_key, make_key
-from jurors.serve.refused import Refused
+from jurors.serve.auth import check_key, make_key
+from jurors.serve.errors import Refused
 
 
 @pytest.fixture

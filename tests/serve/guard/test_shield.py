@@ -11,9 +11,8 @@ import httpx
 import pytest
 from served import KeysInMemory
 
-from jurors.serve.guard.api_keys import make_key
-from jurors.serve.guard.quotas import Limits
-from jurors.serve.guard.shield import HEADERS, Message, Receive, Send, Shield
+from jurors.serve.auth import Limits, make_key
+from jurors.serve.security import HEADERS, Message, Receive, Send, Shield
 
 ADDRESS = "http://127.0.0.1:8000"
 JSON = {"Content-Type": "application/json"}

@@ -11,9 +11,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jurors.serve.batch import batch_of
-from jurors.serve.stores import open_store
-from jurors.serve.stores.counts import Counts
+from jurors.serve.grading import Counts
+from jurors.serve.store import batch_of, open_store
 
 ITEMS, JURORS, LABELS = ("q1", "q2", "q3", "q4"), ("ann", "bob", "cy"), ("yes", "no", 1)
 VOTES = st.fixed_dictionaries(

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from jurors.errors import OptionError
-from jurors.serve.batch import batch_of
-from jurors.serve.refused import NoProject, Refused
-from jurors.serve.stores import Store, open_store, shown_store
-from jurors.serve.stores.migrations import MIGRATIONS
+from jurors.serve.database import MIGRATIONS
+from jurors.serve.errors import NoProject, Refused
+from jurors.serve.store import SqlStore, batch_of, open_store, shown_store
 
 
 def votes(*said: str, **more: Any) -> Any:
@@ -25,13 +24,13 @@ def votes(*said: str, **more: Any) -> Any:
 
 
 @pytest.fixture
-def store(place: str) -> Iterator[Store]:
+def store(place: str) -> Iterator[SqlStore]:
     opened = open_store(place)
     yield opened
     opened.close()
 
 
-def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: Store) -> None:
+def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: SqlStore) -> None:
     project, _ = store.put_project("p", {})
     for batch in (votes("q1 ann yes", "q1 bob no"), votes("q1 ann yes"), votes("q1 bob yes", "q2 ann no")):
         store.append([(project.id, batch)])
@@ -42,7 +41,7 @@ def test_a_repeat_changes_nothing_and_a_changed_label_corrects(store: Store) -> 
     assert [(one.item, one.counted) for one in store.items(project.id)] == [("q1", b"\1\1"), ("q2", b"\2")]
 
 
-def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: Store) -> None:
+def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: SqlStore) -> None:
     project, _ = store.put_project("p", {"window": "10s"})
     store.append([(project.id, votes("q1 ann yes", time=25)), (project.id, votes("q1 ann no", time=12))])
     store.fold_all(project.id)
@@ -50,7 +49,7 @@ def test_the_later_own_time_stands_and_the_earliest_places_the_item(store: Store
     assert (item.pane, item.counted, item.first_time) == (1, b"\1", 12)
 
 
-def test_a_project_is_made_once_told_more_and_forgotten(store: Store) -> None:
+def test_a_project_is_made_once_told_more_and_forgotten(store: SqlStore) -> None:
     _, first = store.put_project("p", {"labels": ["yes", "no"]})
     again, second = store.put_project("p", {"labels": ["yes", "no", "maybe"]})
     assert (first, second, again.labels) == (True, False, ("yes", "no", "maybe"))
@@ -66,7 +65,7 @@ def test_a_project_is_made_once_told_more_and_forgotten(store: Store) -> None:
     assert store.projects() == []
 
 
-def test_what_is_past_its_time_goes_and_the_counts_stay(store: Store) -> None:
+def test_what_is_past_its_time_goes_and_the_counts_stay(store: SqlStore) -> None:
     project, _ = store.put_project("p", {})
     store.append([(project.id, votes("q1 ann yes"))])
     store.fold_all(project.id)
@@ -75,7 +74,7 @@ def test_what_is_past_its_time_goes_and_the_counts_stay(store: Store) -> None:
     assert (store.items(project.id), store.counts(project.id)) == ([], {b"\1": 1})
 
 
-def test_many_fold_at_once_and_each_vote_is_counted_once(store: Store) -> None:
+def test_many_fold_at_once_and_each_vote_is_counted_once(store: SqlStore) -> None:
     project, _ = store.put_project("p", {})
 
     def work(number: int) -> None:
@@ -118,13 +117,13 @@ def test_servers_that_start_at_once_on_a_new_file_all_open_it(tmp_path: Path) ->
         assert all(servers.map(opened, range(160)))
 
 
-def test_of_many_who_make_a_project_at_once_one_makes_it(store: Store) -> None:
+def test_of_many_who_make_a_project_at_once_one_makes_it(store: SqlStore) -> None:
     with ThreadPoolExecutor(4) as servers:
         made = list(servers.map(lambda number: store.put_project(f"p{number // 4}", {}), range(80)))
     assert sum(is_new for _, is_new in made) == len({project.id for project, _ in made}) == 20
 
 
-def test_hostile_names_are_only_names(store: Store) -> None:
+def test_hostile_names_are_only_names(store: SqlStore) -> None:
     name = "x'); DROP TABLE items; --"
     project, _ = store.put_project(name, {})
     store.append([(project.id, batch_of([{"item": name, "juror": '"%s?', "label": "{blob}"}]))])

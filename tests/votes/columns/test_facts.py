@@ -7,7 +7,7 @@ import io
 import pytest
 
 import jurors
-from jurors.votes.columns.facts import facts_of_columns
+from jurors.votes.layout import facts_of_columns
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from votes.exported.survey_exports import survey_exports
 
 import jurors
 from jurors.cli import main
-from jurors.values import read_numbers
+from jurors.numeric import read_numbers
 
 for make in (crowd_exports, survey_exports, sheet_exports, model_exports, program_exports):
     make()

@@ -16,8 +16,7 @@ from click.testing import CliRunner
 import jurors
 from jurors import Sketch, Votes, VotesError, read_sketch, read_votes
 from jurors.cli import main
-from jurors.votes.findings.find import find_all
-from jurors.votes.findings.side_by_side import _follow_most
+from jurors.votes.findings import _follow_most, find_all
 
 ROWS = [
     ["yes", "yes", "no"], ["no", "N/A", "no"], ["yes", "pass", "pass"], ["no", "no", "-"], ["yes", "no", "yes"],

@@ -20,7 +20,7 @@ from votes.misread.making import Case
 
 from jurors import JurorsError, Votes, read_key, read_sketch, read_votes, score_labels
 from jurors.cli import main
-from jurors.jury.accept import check_gradable, vote_alarms, without_silent
+from jurors.jury.inputs import check_gradable, vote_alarms, without_silent
 
 GOOD = ("right", "refused", "alarm")
 

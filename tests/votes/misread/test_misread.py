@@ -13,8 +13,8 @@ from votes.misread.outcome import GOOD, commanded, decided, is_accepted
 
 from jurors import VotesError
 from jurors.options import Reading
-from jurors.votes.files.source import open_table
 from jurors.votes.frame import open_frame
+from jurors.votes.io.duckdb_table import open_table
 from jurors.votes.layout import Layout
 
 SAMPLE = list(CASES)[::12]  #: through the command line too

@@ -10,7 +10,7 @@ import pytest
 
 from jurors import Votes, VotesError
 from jurors.votes.readers import Records, devai, find_reader, read_records
-from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.base import Files
 
 SAMPLE = Path(__file__).parent / "samples" / "devai" / "judgment"
 

@@ -16,7 +16,8 @@ from mutated_logs import SMALL
 from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
 from jurors import VotesError, read_votes
-from jurors.votes.readers import by_true_label, load_reader, log_files
+from jurors.votes.readers import base as log_files
+from jurors.votes.readers import by_true_label, load_reader
 
 
 def score(name: str, value: Any, kind: str = "BOOLEAN", **more: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 from jurors import VotesError, grade, label, read_votes
 from jurors.votes.item_texts import read_item_texts
 from jurors.votes.readers import inspect_ai
-from jurors.votes.readers.archive import Archive
+from jurors.votes.readers.base import Archive
 
 pytestmark = [
     pytest.mark.slow,  # the tool itself writes the logs
@@ -281,7 +281,7 @@ def test_the_report_lies_beside_the_log_where_it_was_asked_for(logs: Path) -> No
 
 def test_inspect_ai_finds_the_plug_in() -> None:
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
-    assert project["entry-points"]["inspect_ai"] == {"jurors": "jurors.hosts.inspect_jury"}
+    assert project["entry-points"]["inspect_ai"] == {"jurors": "jurors.integrations.inspect_ai"}
 
 
 @pytest.mark.parametrize("format", ["eval", "json"])

@@ -11,7 +11,7 @@ import pytest
 from jurors import Votes, VotesError
 from jurors.errors import OptionError
 from jurors.votes.readers import Records, find_reader, label_studio, read_records
-from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.base import Files
 
 SAMPLES = Path(__file__).parent / "samples" / "label_studio"
 ANN, BOB = "annotator 1", "annotator 2"

@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 
 from jurors import Sketch, Votes, VotesError
 from jurors.votes.readers import find_reader, matrix
-from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.base import Files
 
 SAMPLES = Path(__file__).parent / "samples" / "matrix"
 

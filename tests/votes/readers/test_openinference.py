@@ -12,7 +12,7 @@ from other_tools import SAMPLES, files_of, one_line, recognised_as, said, table
 from jurors import VotesError, read_votes
 from jurors.votes.item_texts import read_votes_with_texts
 from jurors.votes.readers import openinference
-from jurors.votes.readers.node import Node
+from jurors.votes.readers.base import Node
 
 REAL = SAMPLES / "openinference"
 SPANS = [f"0000000000a0000{k}" for k in range(1, 5)]

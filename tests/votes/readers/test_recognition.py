@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jurors.votes.readers import READERS, find_reader
-from jurors.votes.readers.log_files import Files
+from jurors.votes.readers.base import Files
 
 SAMPLES = Path(__file__).parent / "samples"
 FILES = sorted(

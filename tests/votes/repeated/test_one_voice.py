@@ -18,12 +18,11 @@ from strategies import examples
 import jurors
 from jurors import Sketch, Votes, read_sketch, read_votes
 from jurors.errors import VotesError
-from jurors.jury.accept import accept, as_sketch
-from jurors.jury.groups.by_group_votes import split_votes
+from jurors.jury.groups import split_votes
+from jurors.jury.inputs import accept, as_sketch
+from jurors.numeric.data import read_numbers
 from jurors.options import Reading
-from jurors.values.read_numbers import read_numbers
-from jurors.votes.repeated.numbered_names import families
-from jurors.votes.repeated.one_voice import join_named
+from jurors.votes.repeats import families, join_named
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from(["no", "perhaps", "yes"])), min_size=1, max_size=30

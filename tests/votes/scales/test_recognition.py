@@ -18,10 +18,8 @@ import jurors
 from jurors import Monitor, Sketch, Votes, read_votes
 from jurors.errors import SketchError, VotesError
 from jurors.sketch import read_sketch
-from jurors.votes.findings.find import find_all
-from jurors.votes.scales.closeness import closeness
-from jurors.votes.scales.recognition import recognised
-from jurors.votes.scales.word_scales import word_order
+from jurors.votes.findings import find_all
+from jurors.votes.scale import closeness, recognised, word_order
 
 
 def ratings(items: int = 120, jurors_: int = 4, seed: int = 0) -> np.ndarray[Any, Any]:

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 import jurors
 from jurors import Sketch, Votes, read_votes
 from jurors.errors import OptionError, VotesError
-from jurors.jury.accept import as_sketch, as_votes
+from jurors.jury.inputs import as_sketch, as_votes
 from jurors.options import Reading
 from jurors.sketch import read_sketch
-from jurors.votes.scales.numerals import numerals
-from jurors.votes.scales.rewriting import Rewriting, bin_order
+from jurors.votes.recode import Rewriting, bin_order, numerals
 
 WORDS = [["Yes", "yes", "Y"], ["no", "NO", "no"], ["YES", "no", "yes"], ["no", "yes", None]]
 SCORES = [[0.5, 0.49, 1], [0.1, 0.9, 0.5], [0, None, 0.3]]

@@ -11,7 +11,7 @@ import pytest
 import jurors
 from jurors import Sketch, Votes, read_votes
 from jurors.errors import OptionError, SketchError, VotesError
-from jurors.evaluate.ordered.item_levels import level_values
+from jurors.evaluate.consistency import level_values
 from jurors.sketch import read_sketch
 
 TABLE = "item,ann,bob,cy\n1,3,2,3\n2,1,1,2\n3,10,3,\n"

@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._numeric import Flags
 from jurors.errors import VotesError
-from jurors.numbers.arrays import Flags
-from jurors.votes.files.faults import first_line, is_interrupt
+from jurors.votes.io.local_files import first_line, is_interrupt
 
 Codes: TypeAlias = NDArray[np.int16]
 

@@ -17,11 +17,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from jurors._numeric import Flags, Integers, one_thread
 from jurors.errors import VotesError
 from jurors.lab.census.acs import Census
 from jurors.lab.census.draws import count_by_true_label
-from jurors.numbers.arrays import Flags, Integers
-from jurors.numbers.threads import one_thread
 
 Progress: TypeAlias = Callable[[str], None]
 

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from jurors._numeric import Flags, Integers
 from jurors.errors import SketchError
-from jurors.numbers.arrays import Flags, Integers
 
 Draw: TypeAlias = Literal["shared", "separate"]
 DRAWS: tuple[Draw, ...] = ("shared", "separate")

@@ -17,14 +17,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.lab.census.acs import Census, load_census
 from jurors.lab.census.acs_jury import CensusJury, jury_fingerprint, train_jury, training_records
 from jurors.lab.census.draws import DRAWS, Draw, draw_tests
 from jurors.lab.census.experiment_store import Store
 from jurors.lab.census.trial import Trio, TrioTests, all_trios, evaluate_tests, trio_counts
-from jurors.numbers.arrays import Integers
-from jurors.tables import Block, Columns, Result, columns_of
+from jurors.results import Block, Columns, Result, columns_of
 
 Progress: TypeAlias = Callable[[str, float], None]  # what is done now, and the share of everything that is done
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from jurors._files import whole_file
 from jurors.errors import VotesError
-from jurors.whole import whole_file
 
 _COLOURS = {"AE": "#0072b2", "MV": "#d55e00", "best possible": "#009e73", "truth": "#666666"}
 _METHODS = {"algebraic": "AE", "majority": "MV"}

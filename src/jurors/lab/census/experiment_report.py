@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jurors.lab.census.experiment_verdict import verdict
-from jurors.tables import Block, Prose, Table
+from jurors.results import Block, Prose, Table
 
 _WIDTH = 118
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from jurors._files import write_whole
+from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.lab.census.acs import LABEL_MEANING, LABELS
 from jurors.lab.census.acs_jury import CensusJury
-from jurors.numbers.arrays import Integers
-from jurors.whole import write_whole
 
 
 class Store:

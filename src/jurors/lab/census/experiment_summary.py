@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from jurors._numeric import Floats
 from jurors.lab.census.acs import HELD_OUT, LABEL_MEANING, LABELS, MEANING
 from jurors.lab.census.acs_groups import evaluate_groups
 from jurors.lab.census.experiment import Experiment, PrevalenceTests, shown
 from jurors.lab.census.trial import Trio, TrioTests, all_trios, estimated_partition, evaluate_tests
-from jurors.numbers.arrays import Floats
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _OTHERS = ((1, 2), (0, 2), (0, 1))

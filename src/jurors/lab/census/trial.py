@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from jurors.doubt.bounds.robust import robust_bounds
-from jurors.doubt.bounds.severity import smallest_correlation
-from jurors.doubt.trio_alarms import WEAK_PAIR
-from jurors.evaluate.trio.trios import OUTCOMES, DecodedTrios, evaluate_trios
-from jurors.numbers.arrays import Flags, Floats, Integers
+from jurors._numeric import Flags, Floats, Integers
+from jurors.evaluate.trio import OUTCOMES, DecodedTrios, evaluate_trios
 from jurors.sketch import Sketch
 from jurors.sketch.moments import TUPLE_VALUES, product_of_others, table_moments
+from jurors.uncertainty.bounds_robust import robust_bounds
+from jurors.uncertainty.bounds_trio import smallest_correlation
+from jurors.uncertainty.trio_alarms import WEAK_PAIR
 
 Trio: TypeAlias = tuple[int, int, int]
 

@@ -1,27 +1,355 @@
-"""`Drift`: alarms that may be watched all the time, with a stated total rate of false ones."""
+"""Detector, alarms."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Any
+from math import log
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.special import gammaln
 
+from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError
-from jurors.evaluate.alarm import Alarm
-from jurors.monitor.drift.budget import SUBJECTS
-from jurors.monitor.drift.intake import Intake, News
-from jurors.monitor.drift.looking import Looking, Ring
-from jurors.monitor.drift.stream_alarm import StreamAlarm, WayBack
-from jurors.monitor.drift.stretches import Stretches, keys_from
-from jurors.monitor.drift.telling import Change, culprit, new_juror, new_label, tell
-from jurors.monitor.drift.watched import Watched
-from jurors.monitor.panes import Panes
-from jurors.numbers.arrays import Flags, Integers
+from jurors.evaluate.alarms import KINDS, Alarm, Level
+from jurors.monitor.drift.evidence import SUBJECTS, Looking, Ring, log_border_shares, log_ceiling
+from jurors.monitor.drift.series import Stretches, Watched, keys_from, share
+from jurors.monitor.windows import Pane, Panes
 from jurors.sketch import Sketch
 from jurors.votes import Label
+
+# What panes hold more than at the last look: items that are new, and items whose decision tuple changed.
+
+
+_CORRECTABLE = 16  # panes in which a change of the past is still taken up
+
+
+@dataclass(frozen=True)
+class News:
+    """What one pane holds more."""
+
+    pane: int
+    new: Counter[bytes]
+    changed: Counter[bytes]  #: tuples taken back (negative), and those in their place
+    is_newest: bool
+    time: float | None
+
+
+class Intake:
+    """The newest panes as they were seen last."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[int, Counter[bytes]]] = {}  # pane -> its revision and counts
+
+    def news(self, panes: Panes) -> Iterator[News]:
+        """Pane by pane, the oldest first; what was seen is seen from then on."""
+        for number in sorted(panes.panes):
+            pane = panes.panes[number]
+            revision, seen = self._seen.get(number, (-1, Counter()))
+            too_old = len(self._seen) >= _CORRECTABLE and number < min(self._seen)
+            joined = panes.since is not None and number <= panes.since and bool(self._seen)  # to older ones seen before
+            if too_old or joined or (pane.revision == revision and pane.items == seen.total()):
+                continue
+            yield self._news(pane, seen)
+        for old in sorted(self._seen)[:-_CORRECTABLE]:
+            del self._seen[old]
+
+    def _news(self, pane: Pane, seen: Counter[bytes]) -> News:
+        is_newest = pane.number >= max(self._seen, default=pane.number)
+        more = Counter(pane.tuples)
+        more.subtract(seen)
+        self._seen[pane.number] = pane.revision, Counter(pane.tuples)
+        return News(pane.number, *changed_apart(more), is_newest, pane.last_time)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types: pane -> key -> count."""
+        return {str(pane): {key.hex(): n for key, n in sorted(seen.items())} for pane, (_, seen) in self._seen.items()}
+
+    def restore(self, document: dict[str, Any]) -> None:
+        """Take the place of an intake written by `to_dict`."""
+        for pane, seen in document.items():
+            self._seen[int(pane)] = -1, Counter({bytes.fromhex(key): count for key, count in seen.items()})
+
+
+def changed_apart(more: Counter[bytes]) -> tuple[Counter[bytes], Counter[bytes]]:
+    r"""What came new, and what changed: for each tuple taken back, one that takes its place.
+
+    >>> changed_apart(Counter({b"\1": -1, b"\1\2": 2}))
+    (Counter({b'\x01\x02': 1}), Counter({b'\x01\x02': 1, b'\x01': -1}))
+    """
+    new, gone = +more, -more
+    changed = Counter[bytes]()
+    for key in gone.elements():
+        changed[key] -= 1
+        place = next((other for other in new if _goes_on(key, other)), next(iter(new), None))
+        if place is not None:
+            changed[place] += 1
+            new = new - Counter([place])
+    return new, changed
+
+
+def _goes_on(key: bytes, other: bytes) -> bool:
+    """Whether a tuple says all that another said, and more."""
+    return len(other) >= len(key) and all(said in (0, also) for said, also in zip(key, other, strict=False))
+
+
+# What a change is called: the alarm of a series that rang, in words and numbers.
+
+
+FEWEST = 20  #: votes of one label that make a juror constant
+Told: TypeAlias = tuple[Alarm, float, float]  # with the share it tells of, before and after
+
+
+@dataclass(frozen=True)
+class Change:
+    """Counts by cell before and after a border, and what is needed to tell of them."""
+
+    watched: Watched
+    names: Sequence[str]
+    labels: Sequence[Label]
+    before: Integers
+    after: Integers
+    said: Counter[bytes]  #: the decision tuples after the border
+    since: int
+    chance: float
+
+    def shares(self, part: str, series: int, category: int) -> tuple[float, float]:
+        """The share of a category before and after, strata added up."""
+        cells = self.watched.parts[part]
+        both = [cells.of(counts)[series].sum(axis=0) for counts in (self.before, self.after)]
+        return share(both[0], category), share(both[1], category)
+
+    def told(self, alarm: Alarm, shares: tuple[float, float]) -> Told:
+        """The alarm with its numbers."""
+        return alarm, shares[0], shares[1]
+
+
+def tell(change: Change, subject: str, series: int) -> Told:
+    """The alarm."""
+    return _BY_SUBJECT[subject](change, series)
+
+
+def culprit(change: Change, subject: str, series: int) -> int | None:
+    """The juror to leave out of majorities: of a pair, the one whose agreement with the others changed more."""
+    who = change.watched.who(subject, series)
+    agrees = change.watched.parts["agrees"]
+    moved = [log_ceiling(agrees.of(change.before)[each], agrees.of(change.after)[each])[0] for each in who]
+    return who[int(np.argmax(moved))] if who else None
+
+
+def _tell_prevalence(change: Change, series: int) -> Told:
+    shares = [change.shares("prevalence", 0, label) for label in range(change.watched.labels)]
+    moved = [abs(after - before) for before, after in shares]
+    most = int(np.argmax(moved))
+    label, both = change.labels[most], shares[most]
+    message = f"most jurors say {label} of {_both(change, both)}"
+    told = Alarm("prevalence_drift", "warning", message, both[1] - both[0], labels=(label,), chance=change.chance)
+    return change.told(told, both)
+
+
+def _tell_juror(change: Change, series: int) -> Told:
+    name, both = change.names[series], change.shares("agrees", series, 1)
+    moved = both[1] - both[0]
+    votes = Counter(key[series] for key in change.said.elements() if len(key) > series and key[series])
+    if len(votes) == 1 and votes.total() >= FEWEST:
+        label = change.labels[next(iter(votes)) - 1]
+        message = f"{name} has said nothing but {label} since item {change.since:,}: {votes.total():,} votes"
+        told = Alarm("juror_constant", "alarm", message, moved, (name,), (label,), chance=change.chance)
+        return change.told(told, both)
+    level: Level = "warning" if moved > 0 else "alarm"
+    message = f"{name} agrees with most of the others on {_both(change, both)}"
+    if abs(moved) < 0.02:
+        message += "; what it says of items on which they say one label or another has changed"
+    return change.told(Alarm("juror_drift", level, message, moved, (name,), chance=change.chance), both)
+
+
+def _tell_pair(change: Change, series: int) -> Told:
+    first, second = (change.names[juror] for juror in change.watched.pairs[series])
+    both = change.shares("together", series, 1)
+    message = (
+        f"{first} and {second} say the same where one of them differs from most of the others: {_both(change, both)}"
+    )
+    told = Alarm("pair_drift", "alarm", message, both[1] - both[0], (first, second), chance=change.chance)
+    return change.told(told, both)
+
+
+def _tell_silence(change: Change, series: int) -> Told:
+    name, both = change.names[series], change.shares("voted", series, 1)
+    moved = both[1] - both[0]
+    level: Level = "warning" if moved > 0 else "alarm"
+    told = Alarm("juror_silent", level, f"{name} votes on {_both(change, both)}", moved, (name,), chance=change.chance)
+    return change.told(told, both)
+
+
+def _tell_panel(change: Change, series: int) -> Told:
+    both = change.shares("apart", series, 0)
+    moved = both[1] - both[0]
+    level: Level = "warning" if moved > 0 else "alarm"
+    message = f"jurors agree with each other on {_both(change, both)}, and no single juror explains it"
+    return change.told(Alarm("score_drift", level, message, moved, chance=change.chance), both)
+
+
+def new_juror(name: str) -> Alarm:
+    """A note on a juror who was not there before."""
+    return Alarm("new_juror", "note", f"{name} votes for the first time", jurors=(name,))
+
+
+def new_label(label: Label) -> Alarm:
+    """A note on a label that was not said before."""
+    return Alarm("new_label", "warning", f"{label} is said for the first time", labels=(label,))
+
+
+def _both(change: Change, shares: tuple[float, float]) -> str:
+    before, after = (f"{each:.0%}" if abs(shares[1] - shares[0]) >= 0.02 else f"{each:.1%}" for each in shares)
+    return f"{after} of items since item {change.since:,}, {before} before"
+
+
+_BY_SUBJECT = {
+    "prevalence": _tell_prevalence,
+    "juror": _tell_juror,
+    "pair": _tell_pair,
+    "silence": _tell_silence,
+    "panel": _tell_panel,
+}
+
+
+# `StreamAlarm`: something changed on the stream; since when, how much, who, and what to do.
+
+
+_BETTER = 100
+
+
+@dataclass(frozen=True, slots=True)
+class WayBack:
+    """What must be seen before an alarm is cleared.
+
+    For a border since the alarm was raised, the items that came after it are foretold twice, by Pólya's urns filled
+    with what was counted before the change and with what was counted from the change to that border. The alarm is
+    cleared when the first foretells them a hundred times better, and more often the more borders there were to choose
+    from (border j as often as 1 over its share). It is a rule, not a promise.
+    """
+
+    part: str
+    series: int
+    since: int  #: number of the border at which the change began
+    raised: int  #: number of the border at which it was told
+    culprit: int | None  #: the juror who takes no part in majorities meanwhile
+    before: list[list[int]]  #: strata x categories, counted before the change
+    after: list[list[int]]  #: counted from the change until it was told
+
+    def is_back(self, stretches: Stretches, now: Integers) -> Flags:
+        """For each look (looks x cells: counts of the whole stream) whether the alarm is over."""
+        part = stretches.watched.parts[self.part]
+        upto = part.of(stretches.upto[np.searchsorted(stretches.numbers, self.raised) :])[:, self.series]
+        before, after = (_filled(each, upto.shape[1:]) for each in (self.before, self.after))
+        came = part.of(now)[:, None, self.series] - upto
+        better = _log_foretold(came, before) - _log_foretold(came, after + upto - upto[0])
+        needed = log(_BETTER) - log_border_shares(np.arange(1.0, len(upto) + 1))
+        back: Flags = (better.sum(axis=-1) >= needed).any(axis=1)
+        return back
+
+
+def _filled(counts: list[list[int]], shape: tuple[int, ...]) -> Integers:
+    """Counts of the labels that there were then, in the room of those that there are now."""
+    whole = np.zeros(shape, dtype=np.int64)
+    whole[: len(counts), : len(counts[0])] = counts
+    return whole
+
+
+def _log_foretold(came: Integers, urn: Integers) -> Floats:
+    """ln of the chance of what came, drawn from an urn with half an item more of each category."""
+    start, total = urn + 0.5, urn.sum(axis=-1) + urn.shape[-1] / 2
+    drawn = (gammaln(start + came) - gammaln(start)).sum(axis=-1)
+    chance: Floats = drawn + gammaln(total) - gammaln(total + came.sum(axis=-1))
+    return chance
+
+
+@dataclass(slots=True)
+class StreamAlarm:
+    """An alarm with its history: raised once, cleared when the stream is back.
+
+    `since` is the border at which the change most likely began, `raised` and `cleared` when it was told. Items are
+    numbered in the order in which they were counted; times are the votes' own, where they have some.
+    """
+
+    id: int
+    alarm: Alarm
+    series: str  #: what rang, as `juror:ann`
+    since: int
+    raised: int
+    before: float | None = None  #: the share that the message tells of, before `since`
+    after: float | None = None
+    since_time: float | None = None
+    raised_time: float | None = None
+    cleared: int | None = None
+    cleared_time: float | None = None
+    cleared_by: int | None = None  #: the alarm that took its place, where one did
+    back: WayBack | None = field(default=None, repr=False)  #: what tells that it is over; None: it tells of a moment
+
+    @property
+    def kind(self) -> str:
+        """Its kind in the catalogue."""
+        return self.alarm.kind
+
+    @property
+    def jurors(self) -> tuple[str, ...]:
+        """Whom it concerns."""
+        return self.alarm.jurors
+
+    @property
+    def active(self) -> bool:
+        """Whether it was raised and not cleared yet."""
+        return self.cleared is None
+
+    @property
+    def advice(self) -> str:
+        """What to do."""
+        return KINDS[self.kind].advice.format(who=" and ".join(self.jurors) or "the jurors")
+
+    def end(self, items: int, time: float | None, by: int | None = None) -> None:
+        """Clear it, after so many items; by another alarm, where one takes its place."""
+        self.cleared, self.cleared_time, self.cleared_by = items, time, by
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types: the alarm's fields, and its history."""
+        return {
+            "id": self.id,
+            **self.alarm.to_dict(),
+            "advice": self.advice,
+            "series": self.series,
+            "since": self.since,
+            "since_time": self.since_time,
+            "raised": self.raised,
+            "raised_time": self.raised_time,
+            "before": self.before,
+            "after": self.after,
+            "active": self.active,
+            "cleared": self.cleared,
+            "cleared_time": self.cleared_time,
+            "cleared_by": self.cleared_by,
+        }
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything, as JSON: what `from_snapshot` reads."""
+        return {**self.to_dict(), "back": self.back and asdict(self.back)}
+
+    @classmethod
+    def from_snapshot(cls, document: dict[str, Any]) -> StreamAlarm:
+        """The inverse of `snapshot`."""
+        who, labels = tuple(document["jurors"]), tuple(document["labels"])
+        told = document["level"], document["message"], document["value"]
+        alarm = Alarm(document["kind"], *told, who, labels, chance=document["chance"])
+        history = ("id", "series", "since", "raised", "before", "after", "since_time", "raised_time")
+        cleared = ("cleared", "cleared_time", "cleared_by")
+        back = WayBack(**document["back"]) if document["back"] else None
+        return cls(alarm=alarm, **{name: document[name] for name in (*history, *cleared)}, back=back)
+
+
+# `Drift`: alarms that may be watched all the time, with a stated total rate of false ones.
+
 
 _AT_ONCE = 4_000_000  # cells looked at in one go
 

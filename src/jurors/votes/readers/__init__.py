@@ -18,28 +18,25 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from jurors.errors import OptionError, VotesError
-from jurors.names import choice
-from jurors.votes.findings.finding import Finding
-from jurors.votes.readers.log_fields import Fields
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.node import Node
+from jurors.errors import OptionError, VotesError, choice
+from jurors.votes.codes import Finding
+from jurors.votes.readers.base import Fields, Files, Node
 from jurors.votes.table import Votes
 
-#: `--from NAME` -> the module (in this room, unless it says where), in the order in which they are asked.
+#: `--from NAME` -> the module (in this package, unless it is dotted) or `module:object`, in the order they are tried.
 READERS: dict[str, str] = {
-    "sketch": "jurors.sketch.sketch_file",
+    "sketch": "jurors.sketch.file",
     "inspect": "inspect_ai",
     "lm-eval": "lm_eval",
     "openai-evals": "openai_evals",
     "promptfoo": "promptfoo",
     "mlflow": "mlflow",
-    "langfuse": "langfuse",
-    "langsmith": "langsmith",
+    "langfuse": "feedback:LANGFUSE",
+    "langsmith": "feedback:LANGSMITH",
     "deepeval": "deepeval",
-    "opik": "opik",
-    "braintrust": "braintrust",
-    "weave": "weave",
+    "opik": "feedback:OPIK",
+    "braintrust": "feedback:BRAINTRUST",
+    "weave": "feedback:WEAVE",
     "openinference": "openinference",
     "label-studio": "label_studio",
     "argilla": "argilla",
@@ -151,6 +148,7 @@ def _asking(reader: Reader, question: str) -> Reader:
 
 
 def load_reader(name: str) -> Any:
-    """The module of a reader."""
-    home = READERS[name]
-    return import_module(home if "." in home else f"jurors.votes.readers.{home}")
+    """The reader's module, or the object in it that reads one of several tools."""
+    home, _, attribute = READERS[name].partition(":")
+    module = import_module(home if "." in home else f"jurors.votes.readers.{home}")
+    return getattr(module, attribute) if attribute else module

@@ -18,11 +18,8 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_fields import LogFields
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node
-from jurors.votes.readers.questions import chosen_question, joined_label
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node
+from jurors.votes.readers.feedback import chosen_question, joined_label
 
 TITLE = "Argilla export"
 ASKS = True

@@ -17,9 +17,8 @@ import numpy as np
 
 from jurors.errors import VotesError
 from jurors.options import Label
-from jurors.votes.label_codes import ordered_labels
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.node import Node, shown
+from jurors.votes.codes import ordered_labels
+from jurors.votes.readers.base import Files, Node, shown
 from jurors.votes.table import Votes
 
 TITLE = "file of decision counts (by true label, where it is known)"

@@ -11,11 +11,7 @@ from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_fields import LogFields
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node
-from jurors.votes.readers.short_names import told_apart
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, told_apart
 
 TITLE = "DeepEval test run"
 _CASES = ("testCases", "conversationalTestCases")

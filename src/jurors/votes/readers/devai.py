@@ -15,8 +15,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
+from jurors.votes.readers.base import Files, LogTexts
 
 TITLE = "DevAI judgment"
 _KIND = "_as_a_judge"

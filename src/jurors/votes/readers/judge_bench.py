@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.findings.finding import Finding
+from jurors.votes.codes import Finding
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.questions import chosen_question
+from jurors.votes.readers.base import Files, LogTexts
+from jurors.votes.readers.feedback import chosen_question
 
 TITLE = "JUDGE-BENCH data set"
 ASKS = True

@@ -14,14 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jurors.errors import VotesError
-from jurors.names import nearest
+from jurors.errors import VotesError, nearest
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_fields import LogFields
-from jurors.votes.readers.log_files import ASKED, Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node, shown
-from jurors.votes.readers.short_names import told_apart
+from jurors.votes.readers.base import ASKED, Files, LogFields, LogTexts, Node, shown, told_apart
 
 TITLE = "folder of lm-evaluation-harness samples"
 ASKS = True

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.votes.files.faults import first_line, matrix_holds
-from jurors.votes.files.sizes import PIECES
-from jurors.votes.readers.log_files import Files
+from jurors.votes.io.local_files import first_line, matrix_holds
+from jurors.votes.io.sources import PIECES
+from jurors.votes.readers.base import Files
 from jurors.votes.table import Votes
 
 TITLE = "numpy matrix"

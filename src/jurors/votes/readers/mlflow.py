@@ -17,11 +17,8 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_fields import LogFields
-from jurors.votes.readers.log_files import HEAD, Files, parsed
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node
-from jurors.votes.readers.voices import Asked, Feedback, Voice
+from jurors.votes.readers.base import HEAD, Files, LogFields, LogTexts, Node, parsed
+from jurors.votes.readers.feedback import Asked, Feedback, Voice
 
 TITLE = "table of MLflow traces"
 ASKS = True

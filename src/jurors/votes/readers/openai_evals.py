@@ -15,11 +15,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_fields import LogFields
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node
-from jurors.votes.readers.short_names import told_apart
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, told_apart
 
 TITLE = "OpenAI evals log"
 _METRICS = ("choice", "correct", "accuracy", "score")  # the first that an event has is the vote

@@ -16,10 +16,8 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node
-from jurors.votes.readers.voices import Asked, Feedback
+from jurors.votes.readers.base import Files, LogTexts, Node
+from jurors.votes.readers.feedback import Asked, Feedback
 
 TITLE = "file of OpenInference spans"
 ASKS = True

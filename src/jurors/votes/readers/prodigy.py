@@ -7,12 +7,8 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.feedback_files import records_of
-from jurors.votes.readers.log_fields import LogFields
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node
-from jurors.votes.readers.questions import joined_label
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node
+from jurors.votes.readers.feedback import joined_label, records_of
 
 TITLE = "Prodigy export"
 _MARKS = (b'"_input_hash"', b'"_task_hash"')

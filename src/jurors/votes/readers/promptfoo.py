@@ -16,10 +16,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_fields import LogFields
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.log_texts import LogTexts
-from jurors.votes.readers.node import Node, shown
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, shown
 
 TITLE = "promptfoo results file"
 _RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')

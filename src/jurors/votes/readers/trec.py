@@ -8,8 +8,7 @@ from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.log_files import Files
-from jurors.votes.readers.short_names import told_apart
+from jurors.votes.readers.base import Files, told_apart
 
 TITLE = "TREC qrels file"
 _LINE = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(-?\d{1,18})")

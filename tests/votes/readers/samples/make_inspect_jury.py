@@ -19,8 +19,8 @@ from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import SampleScore, Score, accuracy, model_graded_qa
 
 from jurors import JurorsError
-from jurors.hosts import inspect_jury
-from jurors.hosts.inspect_jury import jury_label, jury_metric, jury_reducer, panel_reducer
+from jurors.integrations import inspect_ai as inspect_jury
+from jurors.integrations.inspect_ai import jury_label, jury_metric, jury_reducer, panel_reducer
 
 ITEMS = 40
 GRADERS = {"sharp": 0.95, "fair": 0.85, "plain": 0.8, "poor": 0.6}  # how often each is right

@@ -1,0 +1,256 @@
+"""Serve keys export import watch mcp."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from jurors.cli.main import put, put_data, say
+from jurors.cli.options import Source, grading_options, limit_options, votes_options
+from jurors.cli.output import ALARM_STATUS, READS, STORE, WRITES, Output, Target, output_options, target_options
+from jurors.errors import JurorsError, OptionError
+
+if TYPE_CHECKING:
+    from jurors.serve.store import KeptKeys, SqlStore
+
+
+# What the commands about a server's store share.
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def store_option(command: Command) -> Command:
+    """`--store`."""
+    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=STORE,
+                        help="A file (SQLite), or postgresql://… when one machine is not enough.")(command)  # fmt: skip
+
+
+@contextmanager
+def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]:
+    """The store, open while the block runs."""
+    try:
+        from jurors.serve.store import check_there, open_store
+    except ModuleNotFoundError as error:
+        raise JurorsError(f"a store needs {error.name}: pip install 'jurors[serve]'") from None
+    if must_be_there:
+        check_there(place)
+    store = open_store(place)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+# `jurors serve`.
+
+
+@click.command()
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65_535),
+              help="0 picks one that is free; the address is printed.")  # fmt: skip
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes on this machine.")
+@click.option("--keep", metavar="90d", help="How long votes are kept; their counts stay. Without it, always.")
+def serve(store: str, host: str, port: int, workers: int, keep: str | None) -> None:
+    """Take votes over HTTP, keep them durably, and grade the jurors as they come in (needs jurors[serve])."""
+    try:
+        from jurors.serve.app import Settings, duration, run
+    except ModuleNotFoundError as error:
+        raise JurorsError(f"the server needs {error.name}: pip install 'jurors[serve]'") from None
+
+    kept = None if keep is None else duration(keep)
+    run(Settings(store=store, host=host, port=port, workers=workers, keep=kept))
+
+
+# `jurors keys create`, `list` and `revoke`.
+
+
+_SCOPES = ("read", "write", "admin")
+
+
+@contextmanager
+def _opened(store: str) -> Iterator[KeptKeys]:
+    with with_store(store) as opened:
+        from jurors.serve.store import KeptKeys
+
+        yield KeptKeys(opened)
+
+
+@click.group()
+def keys() -> None:
+    """API keys of a server: who may read, write or administer which project."""
+
+
+@keys.command()
+@store_option
+@click.option("--scope", type=click.Choice(_SCOPES), default="write", show_default=True,
+              help="What it is good for; each may all that those before it may.")  # fmt: skip
+@click.option("--project", metavar="NAME", help="Only for this project; without it, for all.")
+@click.option("--note", default="", metavar="TEXT", help="What you will know it by.")
+def create(store: str, scope: Any, project: str | None, note: str) -> None:
+    """Make a key, and print it: this once, for only its hash is kept."""
+    from jurors.serve.auth import Limits, check_project, make_key
+
+    if project is not None:
+        check_project(project, Limits())
+    with _opened(store) as kept:
+        token, key = make_key(scope, project, note)
+        kept.add_key(key)
+    put(f"{token}\n")
+    say(f"keep it: it is shown this once. `jurors keys revoke {key.id}` ends it.")
+
+
+@keys.command("list")
+@store_option
+@output_options("text", "json", "csv", "md", alarms=False)
+def list_(store: str, output: Output) -> None:
+    """The keys there are; none of them can be read from it."""
+    from jurors.serve.auth import KeyList
+
+    with _opened(store) as kept:
+        output.show(KeyList(tuple(kept.all_keys())))
+
+
+@keys.command()
+@click.argument("name", metavar="KEY")
+@store_option
+def revoke(name: str, store: str) -> None:
+    """End the key of this name: from now on it opens nothing."""
+    from jurors.serve.auth import name_of
+
+    with _opened(store) as kept:
+        if not kept.revoke_key(name_of(name), time.time()):
+            raise OptionError(f"there is no key {name_of(name)!r} to revoke; see `jurors keys list`", name="key")
+    say(f"{name_of(name)} opens nothing any more, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+
+
+# `jurors export`.
+
+
+@click.command()
+@store_option
+@click.option("--project", metavar="NAME", help="One project alone; without it, all of them, and the API keys' hashes.")
+@target_options
+def export(store: str, project: str | None, target: Target) -> None:
+    """Back up a server's store, or one project, as lines of JSON; a server may go on meanwhile."""
+    with with_store(store, must_be_there=True) as opened, target.working("writing"):
+        from jurors._files import write_whole
+        from jurors.serve.backup import export_lines
+
+        lines = export_lines(opened, project)
+        if target.path is not None:
+            write_whole(Path(target.path), lines)
+            return
+        put_data(lines)
+
+
+# `jurors import FILE`; the word is Python's own, hence the module's name.
+
+
+@click.command("import")
+@click.argument("file", metavar="FILE", type=READS)
+@store_option
+@click.option("--project", metavar="NAME", help="One project of FILE alone; without it, all that it holds.")
+@click.option("--quiet", is_flag=True, help="Nothing on stderr.")
+def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
+    """Restore what `jurors export` wrote, all of it or nothing; no project is ever overwritten."""
+    with with_store(store) as opened:
+        from jurors.serve.backup import import_backup
+
+        names = import_backup(opened, Path(file), project)
+    if not quiet:
+        say(f"jurors: restored {', '.join(names) or 'no project'}")
+
+
+# `jurors watch FILE`: grade the jurors while their votes come in, and ring.
+
+
+@click.command()
+@votes_options
+@click.option("--time", metavar="COLUMN", help="The column that holds the time of a vote.")
+@click.option("--window", default="1000", show_default=True, metavar="SIZE[/STEP]",
+              help="What is graded: so many items, or so much time; 1h/5m slides, 'half-life 1d' forgets.")  # fmt: skip
+@click.option("--every", type=click.FloatRange(0.05), default=5.0, show_default=True, metavar="SECONDS",
+              help="How often to look.")  # fmt: skip
+@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
+              metavar="X", help="The chance that drift ever rings on a stream that never changes.")  # fmt: skip
+@click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
+              help="Leave the newest N items out when drift is looked for: some jurors take their time.")  # fmt: skip
+@click.option("--state", metavar="FILE", type=WRITES, help="Keep a snapshot here, and go on from it.")
+@click.option("--once", is_flag=True, help="Read what is there and end: for cron.")
+@grading_options
+@limit_options
+@click.option("--exec", "program", metavar="COMMAND",
+              help="Run this on every alarm: JSON on its standard input, no shell.")  # fmt: skip
+@click.option("--webhook", metavar="URL", help="Post every alarm here as JSON: https, or http on this machine.")
+@click.option("--webhook-private", is_flag=True, help="URL may lead into a private network.")
+@click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True,
+              help="A card (lines where the output is no terminal), or a JSON document per look.")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Tell alarms only.")
+def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
+    """Grade the jurors of FILE while it grows: a file of votes, a folder of logs, or - for standard input.
+
+    Ends when standard input does, or with --once; exit status 3 if an alarm rings then.
+    """
+    from pathlib import Path
+
+    from jurors.monitor import Monitor
+    from jurors.options import Reading
+    from jurors.votes.recode import Rewriting
+    from jurors.watch.notify import Address, Post, Program
+    from jurors.watch.sources import source_of
+    from jurors.watch.watcher import Watcher, showing, watching
+
+    if grading["gold"] is not None:
+        raise OptionError("--gold needs to know which item is which; a monitor keeps counts: grade the file itself")
+    receivers: dict[str, Any] = {}
+    if (command := given.pop("program")) is not None:
+        receivers["exec"] = Program.of(command)
+    private = given.pop("webhook_private")
+    if (url := given.pop("webhook")) is not None:
+        receivers["webhook"] = Address.of(url, private=private)
+    names = ("format_", "quiet", "every", "once", "state", "window", "time", "alpha", "settle")
+    shown = {name: given.pop(name) for name in names}
+    reading = Reading.of(source.options)
+    if reading.scale not in ("auto", "nominal"):
+        message = (
+            f"--scale {reading.scale} does not apply to watch, which takes votes for labels: `jurors grade` the file"
+        )
+        raise OptionError(message, code="does_not_apply", name="scale")
+    Rewriting.of(reading).check_streams()
+    watcher = Watcher(
+        source_of(source.files, reading, shown["time"]),
+        "standard input" if source.files[0] == "-" else source.files[0],
+        Monitor(shown["window"], labels=reading.labels, alpha=shown["alpha"], settle=shown["settle"]),
+        Post(receivers),
+        limits=given,
+        grading=grading,
+        state=None if shown["state"] is None else Path(shown["state"]),
+    )
+    watcher.resume()
+    with showing(shown["format_"], watcher.name, quiet=shown["quiet"]) as show:
+        watching(watcher, show, every=shown["every"], once=shown["once"])
+    if watcher.bell.loud:
+        raise click.exceptions.Exit(ALARM_STATUS)
+
+
+# `jurors mcp FILE...`.
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READS)
+def mcp(files: tuple[str, ...]) -> None:
+    """Tools for an assistant over standard input and output: inspect, grade, check, label, audit (needs jurors[mcp]).
+
+    Only FILE... is read, files or folders, and nothing is written.
+    """
+    from jurors.integrations.mcp import server
+
+    server(files).run("stdio")

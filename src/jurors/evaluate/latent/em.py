@@ -1,0 +1,802 @@
+"""EM, canonical order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors._numeric import Flags, Floats, Integers, long_step
+from jurors.sketch.incidence import Incidence, once_per_juror
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+
+# EM steps for panels of few parameters, where a step takes as long as its calls.
+#
+# A class's logarithms θ stand side by side, one for every cell and last how common the class is, and every tuple has a
+# one behind its votes. Then a step is three products:
+#     E:  log q = θ X, but for what all classes of a tuple share      counts = (w q) Xᵀ + pseudo-counts
+#     M:  θ = log(counts / counts G)
+# where G sums those whose chances make up 1; and for one accuracy per juror, counts S before that, which adds up all
+# its right votes and shares out all its wrong ones. Models without strata differ in nothing else, so that several are
+# fitted in one sweep. With strata, the classes of hard items are mixtures, and their votes are shared out (`latent`).
+
+
+_MOST = 128  # parameters: products of all pairs of them take no longer than a few calls
+_SHORT = 4  # jurors whose chances all together are numbers above zero, even where a long step has made each e^-122
+
+
+def are_few(data: Incidence) -> bool:
+    """Whether a panel has so few parameters by any model."""
+    return data.is_dense and 2 * data.labels + (data.labels + 1) * data.jurors * data.labels <= _MOST
+
+
+class _Expectation:
+    """The E-step of a stack of dense panels, with the log of an answer key (classes, T) where one is known."""
+
+    def __init__(self, data: Incidence, classes: int, known: Floats | None) -> None:
+        self.data, self.known = data, known
+        self.hot = data.turned_with_ones  # X
+        self.turned = np.ascontiguousarray(self.hot.swapaxes(-1, -2))
+        # Panels that share their votes are the rows of one product, and `dot` takes half as long as `matmul`.
+        self.product: Any = np.dot if data.is_shared else np.matmul
+        outer = (data.stack * classes,) if data.is_shared else (data.stack, classes)
+        self.of_theta, self.of_mass = (*outer, -1), (*outer, data.rows)
+        self.by_panel = (data.stack, classes, data.rows)
+
+    def counts(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Expected votes and items by class, like θ one class behind the other (stack, ...), and log-likelihoods."""
+        weights = self.data.weights
+        mass = self.product(theta.reshape(self.of_theta), self.hot).reshape(self.by_panel)
+        if self.known is not None:
+            mass += self.known
+        top = None
+        if self.data.jurors > _SHORT:
+            top = np.maximum.reduce(mass, 1)
+            mass -= top[:, None]
+        np.exp(mass, out=mass)
+        total = np.add.reduce(mass, 1)
+        mass *= (weights / total)[:, None]
+        np.log(total, out=total)
+        if top is not None:
+            total += top
+        return self.tally(mass), np.vecdot(weights, total)
+
+    def tally(self, mass: Floats) -> Floats:
+        """The same of items by class and tuple (stack, classes, T)."""
+        return np.asarray(self.product(mass.reshape(self.of_mass), self.turned).reshape(len(mass), -1))
+
+
+@dataclass(frozen=True)
+class FewParameters:
+    """The steps of models with one class per label, side by side; θ is (stack, parameters)."""
+
+    expectation: _Expectation
+    pseudo: Floats  #: (stack or 1, parameters) pseudo-counts
+    models: tuple[str, ...]  #: of equal parts of the stack, one after the other
+
+    @classmethod
+    def of(
+        cls, data: Incidence, models: tuple[str, ...], pseudo: Floats, items: float, known: Floats | None
+    ) -> FewParameters:
+        """Models of the same votes, with pseudo-votes (stack or 1, labels, cells) and pseudo-items per class."""
+        last = np.full((*pseudo.shape[:2], 1), items)
+        before = np.concatenate([pseudo, last], axis=2).reshape(len(pseudo), -1)
+        stacked = data if len(models) == 1 else replace(data, weights=np.concatenate([data.weights] * len(models)))
+        return cls(_Expectation(stacked, data.labels, known), before, models)
+
+    @property
+    def data(self) -> Incidence:
+        """The votes, once for every model."""
+        return self.expectation.data
+
+    @cached_property
+    def _maps(self) -> tuple[Floats, Floats]:
+        return _plain_maps(self.data.jurors, self.data.labels)
+
+    @cached_property
+    def _even(self) -> tuple[slice, ...]:
+        """The panels with one accuracy per juror."""
+        size = self.data.stack // len(self.models)
+        return tuple(slice(k * size, (k + 1) * size) for k, model in enumerate(self.models) if model == "one_coin")
+
+    def improve(self, at: Floats) -> tuple[Floats, Floats]:
+        """One EM step, and the objective before it: log-likelihood plus log prior, panel by panel."""
+        counts, height = self.expectation.counts(at)
+        height += np.vecdot(at, self.pseudo)
+        return self._maximise(counts), height
+
+    def _maximise(self, counts: Floats) -> Floats:
+        """θ that makes the counts and the pseudo-counts most likely, in their place."""
+        counts += self.pseudo
+        groups, spread = self._maps
+        for part in self._even:
+            counts[part] = counts[part].dot(spread)
+        counts /= counts.dot(groups)
+        return np.log(counts, out=counts)
+
+    def first(self, mass: Floats) -> Floats:
+        """θ to begin with, of every model, from items by class and tuple (stack of all models, classes, T)."""
+        return self._maximise(self.expectation.tally(mass))
+
+    def normalise(self, at: Floats) -> Floats:
+        """Bring extrapolated logarithms back to probabilities that add up to one, in their place."""
+        at -= np.log(np.exp(at).dot(self._maps[0]))
+        return at
+
+    def enter(self, flat: Floats) -> Floats:
+        """θ of parameters in another order: how common the classes are, then the cells, class by class."""
+        stack, classes = len(flat), self.data.labels
+        parts = flat[:, classes:].reshape(stack, classes, -1), flat[:, :classes, None]
+        return np.concatenate(parts, axis=2).reshape(stack, -1)
+
+    def leave(self, at: Floats) -> Floats:
+        """The way back."""
+        stack, by_class = len(at), at.reshape(len(at), self.data.labels, -1)
+        return np.concatenate([by_class[:, :, -1], by_class[:, :, :-1].reshape(stack, -1)], axis=1)
+
+
+@cache
+def _plain_maps(jurors: int, labels: int) -> tuple[Floats, Floats]:
+    """G, and S of one accuracy per juror."""
+    cells = jurors * labels
+    klass, cell = np.divmod(np.arange(labels * (cells + 1)), cells + 1)
+    juror, said = np.divmod(cell, labels)
+    is_vote, is_wrong = cell < cells, said != klass
+    voice = np.where(is_vote, 2 * juror + is_wrong, -1 - klass)
+    wrong_labels = np.where(is_vote & is_wrong, max(labels - 1, 1), 1)
+    return _same(np.where(is_vote, klass * jurors + juror, -1)), _same(voice) / wrong_labels
+
+
+def _same(group: Integers) -> Floats:
+    """A matrix that sums those of the same group, and puts the sum in the place of each."""
+    return np.equal.outer(group, group).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class FewStrata:
+    """The steps of strata, on parameters as all others have them: prior, K, g, and the logits of h.
+
+    On hard items a vote is habit with chance h g / (h g + (1 - h) K), and looking else.
+    """
+
+    data: Incidence
+    pseudo: Floats  #: (stack, parameters) pseudo-counts, and ones for h ~ Beta(2, 2)
+    known: Floats | None  #: (classes, T) log of the answer key
+    tied: bool  #: whether a label is as frequent among hard items as among easy ones
+
+    @cached_property
+    def _expectation(self) -> _Expectation:
+        return _Expectation(self.data, 2 * self.data.labels, self.known)
+
+    @cached_property
+    def _maps(self) -> _StrataMaps:
+        return _strata_maps(self.data.jurors, self.data.labels)
+
+    @cached_property
+    def _parts(self) -> tuple[slice, slice, slice]:
+        """Where K, g and the logits stand, behind the prior."""
+        classes, cells = 2 * self.data.labels, self.data.jurors * self.data.labels
+        first, second = classes + self.data.labels * cells, classes + (self.data.labels + 1) * cells
+        return slice(classes, first), slice(first, second), slice(second, None)
+
+    def improve(self, at: Floats) -> tuple[Floats, Floats]:
+        """One EM step, and the objective before it: log-likelihood plus log prior, panel by panel."""
+        (looks, habits, logits), labels, maps = self._parts, self.data.labels, self._maps
+        rows = (len(at), labels, -1)
+        chance = np.exp(at)
+        odds = chance[:, logits]
+        wide = odds + 1.0
+        away = (odds / wide).dot(maps.to_cells)[:, None]
+        habit = away * chance[:, None, habits]
+        hard = (1.0 - away) * chance[:, looks].reshape(rows)
+        hard += habit
+        theta = np.empty((len(at), 2 * labels, maps.cells + 1))
+        theta[:, :labels, :-1] = at[:, looks].reshape(rows)
+        np.log(hard, out=theta[:, labels:, :-1])
+        theta[:, :, -1] = at[:, : 2 * labels]
+        counts, height = self._expectation.counts(theta)
+        height += np.vecdot(at, self.pseudo)
+        np.log(wide, out=wide)
+        height -= 2.0 * np.add.reduce(wide, 1)  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
+        habit = habit / hard
+        return self._maximise(counts.reshape(theta.shape), habit), height
+
+    def _maximise(self, counts: Floats, habit: Floats) -> Floats:
+        """The parameters that make counts and pseudo-counts most likely, with such a share of habit in hard votes."""
+        (looks, habits, logits), labels, maps = self._parts, self.data.labels, self._maps
+        end = np.empty((len(counts), self.pseudo.shape[1]))
+        hard = counts[:, labels:, :-1]
+        habit *= hard
+        by_looking = hard - habit
+        idle, awake = np.add.reduce(habit, 1), np.add.reduce(by_looking, 1)
+        by_looking += counts[:, :labels, :-1]
+        end[:, looks] = by_looking.reshape(len(end), -1)
+        end[:, habits] = idle
+        prior = end[:, : 2 * labels]
+        prior[:] = counts[:, :, -1]
+        end[:, logits] = 0.0
+        end += self.pseudo
+        if self.tied:
+            prior[:] = prior.dot(maps.by_stratum) * prior.dot(maps.by_label)
+        chances = end[:, : logits.start]
+        chances /= chances.dot(maps.groups)
+        to_jurors = maps.to_cells.T
+        np.divide(idle.dot(to_jurors) + 1.0, awake.dot(to_jurors) + 1.0, out=end[:, logits])
+        return np.log(end, out=end)
+
+    def normalise(self, at: Floats) -> Floats:
+        """Bring extrapolated logarithms back to probabilities that add up to one, in their place."""
+        chances = at[:, : self._parts[2].start]
+        chances -= np.log(np.exp(chances).dot(self._maps.groups))
+        return at
+
+    def enter(self, flat: Floats) -> Floats:
+        """Parameters as they are stepped on: the same."""
+        return flat
+
+    leave = enter
+
+
+@dataclass(frozen=True)
+class _StrataMaps:
+    groups: Floats  #: sums those whose chances make up 1
+    by_stratum: Floats
+    by_label: Floats
+    to_cells: Floats  #: (jurors, cells): each juror's own
+    cells: int
+
+
+@cache
+def _strata_maps(jurors: int, labels: int) -> _StrataMaps:
+    cells, klass = jurors * labels, np.arange(2 * labels)
+    row = np.concatenate([np.full(2 * labels, -1), np.arange((labels + 1) * cells) // labels])
+    to_cells = np.repeat(np.eye(jurors), labels, axis=1)
+    return _StrataMaps(_same(row), _same(klass // labels), _same(klass % labels), to_cells, cells)
+
+
+# Expectation-maximisation for latent classes, on counts of decision tuples and in logarithms, a stack of fits at once.
+#
+#     E:  q_tk ∝ p_k Π_j K_j[k][v_tj]                 one product  X · log K
+#     M:  K_j[k][r] ∝ Σ_t w_t q_tk [v_tj = r] + prior   one product  (w q) · X
+# where X is the one-hot matrix of the tuples and w_t says how many items have tuple t.  Two EM steps give the
+# direction and the length of a longer step in log-parameters (SQUAREM); it is kept only if the likelihood agrees.
+# The model is told in `latent`.
+
+
+_LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
+_ROUNDING = {4: 3e-8, 8: 4e-15}  # of the height, by the size of a number: what is gained below may be rounding
+_FAR = 60.0  # logarithms that a long step may reach
+_LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
+ROUGH = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
+_FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
+_QUIET = np.errstate(invalid="ignore")  # OpenBLAS has flagged products of numbers without fault (numpy issue 24067)
+_TRIAL = 8  # EM steps after which the gain by a freer model is judged
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Log-probabilities of a stack of fits, as one vector per fit; what a later fit can start from.
+
+    They are as precise as the matrix of votes: single precision for sparse panels, whose tables of many jurors took as
+    long as the votes.
+
+    Its parts are views, made at once: small panels take hundreds of steps, each of which takes as long as its calls.
+    """
+
+    flat: Floats  #: (stack, all parameters): prior, table, away, one after the other
+    jurors: int
+    labels: int
+    has_strata: bool = field(init=False, repr=False)  #: whether items are easy or hard
+    prior: Floats = field(init=False, repr=False)  #: log p_k, (stack, classes), k = stratum*labels + label
+    table: Floats = field(
+        init=False, repr=False
+    )  #: log K_j[l][r], (stack, labels, jurors*labels); with strata and g_j[r]
+    away: Floats = field(init=False, repr=False)  #: logit h_j, (stack, jurors); only with strata
+
+    def __post_init__(self) -> None:
+        flat, cells = self.flat, self.jurors * self.labels
+        strata = flat.shape[1] != self.labels * (1 + cells)
+        first, rows = self.labels * (1 + strata), self.labels + strata
+        last = first + rows * cells
+        table = flat[:, first:last].reshape(-1, rows, cells)
+        vars(self).update(has_strata=strata, prior=flat[:, :first], table=table, away=flat[:, last:])
+
+    @classmethod
+    def join(cls, prior: Floats, table: Floats, odds: Floats | None, jurors: int, labels: int) -> Parameters:
+        """Put probabilities, and the odds of h_j, into one vector of logarithms per fit, as precise as the table."""
+        parts = [np.log(part) for part in (prior, table.reshape(len(table), -1), odds) if part is not None]
+        return cls(np.concatenate(parts, axis=1, dtype=table.dtype, casting="same_kind"), jurors, labels)
+
+    @cached_property
+    def chances(self) -> tuple[Floats, Floats, Floats]:
+        """With strata: K_j[l][r], g_j[r], and the chance h_j to look away once for every cell of a row."""
+        looks = np.exp(self.table)
+        away = (1.0 / (1.0 + np.exp(-self.away))).repeat(self.labels, axis=1)[:, None]
+        return looks[:, :-1], looks[:, -1:], away
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether a label is as frequent among hard items as among easy ones, in every fit."""
+        if not self.has_strata:
+            return False
+        mix = self.prior.reshape(len(self.flat), 2, -1)
+        return bool(np.ptp(mix[:, 1] - mix[:, 0], axis=1).max() < (1e-9 if mix.dtype == np.float64 else 1e-5))
+
+    def panel(self, index: int) -> Parameters:
+        """Pick one fit of the stack."""
+        return self.at(self.flat[index][None])
+
+    def at(self, flat: Floats) -> Parameters:
+        """The same of other values."""
+        return Parameters(flat, self.jurors, self.labels)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What all EM steps share: the data, the model, the pseudo-votes and the known labels."""
+
+    data: Incidence
+    model: str
+    pseudo: Floats  # pseudo-votes in the cells of Parameters.table, (stack or 1, labels or labels + 1, jurors*labels)
+    known: Floats | None  # (classes, T) log of the answer key, 0 where unknown
+    blocks: tuple[tuple[Incidence, slice], ...]  # the data again, in pieces with the rows they hold
+    tied: bool = False  # whether a label is as frequent among hard items as among easy ones
+    items: float = 1.0  # pseudo-items per class
+    beside: tuple[Floats, Floats] | None = None  # items and votes by class, (stack, classes[, cells]), that stay as is
+
+    @property
+    def steps(self) -> Steps:
+        """How to take EM steps: quickly, where parameters are few. Not kept, as they hold the problem."""
+        if not self._is_few:
+            return AnyParameters(self)
+        if self.model == "strata":
+            return FewStrata(self.data, self.weight_of_prior, self.known, self.tied)
+        return self.few((self.model,))
+
+    @property
+    def is_side_by_side(self) -> bool:
+        """Whether it can go up in one sweep with other models of the same votes."""
+        return self.model != "strata" and self._is_few and self.data.is_shared
+
+    @property
+    def _is_few(self) -> bool:
+        return self.beside is None and are_few(self.data)
+
+    def few(self, models: tuple[str, ...]) -> FewParameters:
+        """The steps of these models of few parameters, side by side."""
+        return FewParameters.of(self.data, models, self.pseudo, self.items, self.known)
+
+    @cached_property
+    def weight_of_prior(self) -> Floats:
+        """Pseudo-items and pseudo-votes in the order of Parameters.flat; with strata, ones for h ~ Beta(2, 2)."""
+        stack, strata = len(self.pseudo), self.model == "strata"
+        items = np.full((stack, self.data.labels * (1 + strata)), self.items)
+        return np.concatenate(
+            [items, self.pseudo.reshape(stack, -1), np.ones((stack, self.data.jurors * strata))], axis=1
+        )
+
+
+def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> Problem:
+    """Give every juror the same pseudo-votes in each row: strength/R on each label, strength more on the right one.
+
+    The habit row has as many, but spread as the juror's own votes are: by habit everyone votes as always.
+    """
+    labels = data.labels
+    pseudo = once_per_juror(strength / labels + strength * np.eye(labels), data.jurors)
+    if model == "strata":
+        cast = data.counts(data.weights[:, None, :]).reshape(data.stack, 1, data.jurors, labels) + 2.0 / labels
+        habit = 2.0 * strength * cast / cast.sum(axis=3, keepdims=True)
+        habit = habit.reshape(data.stack, 1, -1)
+        pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
+    pseudo = pseudo.astype(data.matrix.dtype, copy=False)
+    return Problem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
+
+
+def _log_key(gold: ArrayLike | None, model: str) -> Floats | None:
+    """Logarithm of the known label probabilities, by class; zero (no constraint) where nothing is known."""
+    if gold is None:
+        return None
+    key = np.asarray(gold, dtype=np.float64).T
+    known = (key >= 0.0).all(axis=0)
+    safe = np.where(known, np.maximum(key, 1e-200), 1.0)
+    return np.tile(np.log(safe), (2 if model == "strata" else 1, 1))
+
+
+def class_table(at: Parameters) -> Floats:
+    """Log K_j[k][r] of every class: the rows themselves, and for hard items their mixtures with the habit."""
+    if not at.has_strata:
+        return at.table
+    easy, habit, away = at.chances
+    hard = (1.0 - away) * easy + away * habit  # easy + away * (habit - easy) rounds to zero where away is nearly one
+    return np.concatenate([at.table[:, :-1], np.log(hard, out=hard)], axis=1)
+
+
+@_QUIET
+def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
+    """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T).
+
+    Posteriors are as precise as the matrix of votes.
+    """
+    prior = np.exp(at.prior)
+    chance, top, total = chances(problem.data, class_table(at), prior, problem.known)
+    return chance * (prior[:, :, None] / total[:, None]), np.asarray(top + np.log(total), dtype=np.float64)
+
+
+def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """What each class makes of each tuple's votes, relative to the likeliest one; its logarithm; and all together.
+
+    (stack, classes, T), (stack, T), (stack, T); the last with the classes as common as they are. A sparse
+    panel has little else to do per tuple, so all this is in single precision if its matrix is, three times as fast: a
+    posterior is off by 1e-6. Its product leaves the classes of a tuple side by side in memory; to turn that takes less
+    time than to work across it.
+    """
+    score = np.ascontiguousarray(data.scores(table.astype(data.matrix.dtype, copy=False)))
+    if known is not None:
+        score += known
+    top = np.maximum.reduce(score, axis=1)
+    score -= top[:, None]
+    if score.dtype == np.float32 and score.min(initial=0.0) < _FARTHEST:
+        np.maximum(score, _FARTHEST, out=score)
+    np.exp(score, out=score)
+    return score, top, np.matmul(prior[:, None].astype(score.dtype, copy=False), score)[:, 0]
+
+
+def improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
+    """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
+    table, prior = class_table(at), np.exp(at.prior)
+    parts = [_tally(problem, block, rows, table, prior) for block, rows in problem.blocks]
+    # A block's sums are as precise as its chances, those of many blocks are double.
+    share, counts, height = (
+        parts[0] if len(parts) == 1 else (np.sum(part, axis=0, dtype=np.float64) for part in zip(*parts, strict=True))
+    )
+    counts *= prior[:, :, None]
+    share = share.astype(np.float64, copy=False) * prior + problem.items
+    height += _log_prior(problem, at)
+    if problem.beside is not None:
+        share += problem.beside[0]
+        counts += problem.beside[1]
+        height += np.einsum("bk,bk->b", at.prior, problem.beside[0], dtype=np.float64)
+        height += np.einsum("bkc,bkc->b", table, problem.beside[1], dtype=np.float64)
+    return _maximise(problem, share, counts, at), height
+
+
+def _tally(
+    problem: Problem, block: Incidence, rows: slice, table: Floats, prior: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Items and votes by class in a block, both relative to how common the class is; and the log-likelihood."""
+    known = None if problem.known is None else problem.known[:, rows]
+    mass, top, total = chances(block, table, prior, known)
+    mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
+    return *block.sums(mass), np.einsum("bt,bt->b", block.weights, top + np.log(total))
+
+
+def _log_prior(problem: Problem, at: Parameters) -> Floats:
+    """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
+    value = np.einsum("bp,bp->b", at.flat, problem.weight_of_prior, dtype=np.float64)
+    if at.has_strata:  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
+        value -= 2.0 * np.add.reduce(np.logaddexp(0.0, at.away), axis=1, dtype=np.float64)
+    return np.asarray(value)
+
+
+@cache
+def _ones(size: int, kind: Any) -> Floats:
+    """A column of ones: sums over few are quicker as products."""
+    return np.ones((size, 1), dtype=kind)
+
+
+def _maximise(problem: Problem, share: Floats, counts: Floats, at: Parameters | None) -> Parameters:
+    """M-step: the parameters that make the counts by class and the pseudo-votes most likely."""
+    data, odds = problem.data, None
+    if problem.model == "strata":
+        counts, odds = _split_by_habit(counts, at, data.jurors, data.labels)
+    counts = (counts + problem.pseudo).reshape(data.stack, -1, data.jurors, data.labels)
+    if problem.model == "one_coin":
+        counts = _spread_evenly(counts, data.labels)
+    counts /= np.matmul(counts, _ones(data.labels, counts.dtype))
+    share = share / np.add.reduce(share, axis=1, keepdims=True)
+    if problem.tied:
+        mix = share.reshape(data.stack, 2, data.labels)
+        by_stratum, by_label = (np.add.reduce(mix, axis=axis, keepdims=True) for axis in (2, 1))
+        share = (by_stratum * by_label).reshape(data.stack, -1)
+    return Parameters.join(share, counts.astype(data.matrix.dtype, copy=False), odds, data.jurors, data.labels)
+
+
+def _split_by_habit(counts: Floats, at: Parameters | None, jurors: int, labels: int) -> tuple[Floats, Floats]:
+    """Share the votes on hard items out between looking (K) and habit (g); the new odds of h, Beta(2, 2) a priori."""
+    stack, _, cells = counts.shape
+    easy, hard = counts[:, :labels], counts[:, labels:]
+    ways = np.empty((stack, 2, labels, cells), dtype=counts.dtype)  # by habit, by looking
+    np.multiply(hard, 0.5 if at is None else _lazy_share(*at.chances), out=ways[:, 0])
+    np.subtract(hard, ways[:, 0], out=ways[:, 1])
+    votes = np.add.reduce(ways, axis=2)
+    rows = np.empty((stack, labels + 1, cells), dtype=counts.dtype)
+    np.add(easy, ways[:, 1], out=rows[:, :-1])
+    rows[:, -1] = votes[:, 0]
+    odds = votes.reshape(stack, 2, jurors, labels) @ _ones(labels, votes.dtype) + 1.0
+    return rows, (odds[:, 0] / odds[:, 1])[:, :, 0]
+
+
+def _lazy_share(look: Floats, habit: Floats, away: Floats) -> Floats:
+    """The share of habit in what is said of hard items."""
+    by_habit = away * habit
+    return np.asarray(by_habit / (by_habit + (1.0 - away) * look))
+
+
+def _spread_evenly(counts: Floats, labels: int) -> Floats:
+    """Replace confusion counts by one accuracy per juror, with the errors shared out evenly."""
+    right = np.einsum("bljl->bj", counts)
+    votes = np.matmul(counts.sum(axis=1), np.ones(labels, dtype=counts.dtype))
+    wrong = (votes - right) / max(labels - 1, 1)
+    even = np.empty_like(counts)
+    even[:] = wrong[:, None, :, None]
+    np.einsum("bljl->blj", even)[:] = right[:, None]  # a view of the diagonals
+    return even
+
+
+@dataclass(frozen=True)
+class AnyParameters:
+    """EM steps of any problem, on Parameters.flat."""
+
+    problem: Problem
+
+    @property
+    def data(self) -> Incidence:
+        """The votes."""
+        return self.problem.data
+
+    def improve(self, flat: Floats) -> tuple[Floats, Floats]:
+        """One step, and the objective before it."""
+        once, height = improve(self.problem, self._at(flat))
+        return once.flat, height
+
+    def normalise(self, flat: Floats) -> Floats:
+        """Bring extrapolated logarithms back to probabilities that add up to one, in place."""
+        out = self._at(flat)
+        table = out.table.reshape(len(flat), -1, out.jurors, out.labels)  # views: the subtractions change ``out``
+        table -= np.log(np.matmul(np.exp(table), _ones(out.labels, table.dtype)))
+        prior = out.prior
+        prior -= np.log(np.add.reduce(np.exp(prior), axis=1, keepdims=True))
+        return flat
+
+    def enter(self, flat: Floats) -> Floats:
+        """Parameters as they are stepped on: the same."""
+        return flat
+
+    leave = enter
+
+    def _at(self, flat: Floats) -> Parameters:
+        return Parameters(flat, self.data.jurors, self.data.labels)
+
+
+Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
+
+
+def ascend(
+    problem: Problem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False
+) -> tuple[Parameters, int, bool]:
+    """Run accelerated EM until neither a plain EM step nor the last long one gains much in any panel.
+
+    On a plateau plain steps gain next to nothing for long; long ones show that it goes on. A `relative` tolerance is a
+    share of the height at the start, of the panel that is lowest there.
+    """
+    steps = problem.steps
+    there, taken, settled, _ = _ascend(steps, steps.enter(at.flat), tolerance, limit, relative=relative)
+    return at.at(steps.leave(there)), taken, bool(settled.all())
+
+
+def ascend_all(
+    problems: Sequence[Problem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
+) -> list[tuple[Parameters, int, bool]]:
+    """The same of several models of the same votes, from the votes' shares if no start is given.
+
+    The tolerance is per parameter. Where a step takes as long as its calls, models go up in one sweep.
+    """
+    few = [k for k, problem in enumerate(problems) if problem.is_side_by_side]
+    begin = None if starts is None else [starts[k] for k in few]
+    together = _ascend_together([problems[k] for k in few], begin, tolerance, limit) if few else ()
+    ends = dict(zip(few, together, strict=True))
+    for k, problem in enumerate(problems):
+        if k not in ends:
+            at = first_parameters(problem) if starts is None else starts[k]
+            ends[k] = ascend(problem, at, tolerance * at.flat.shape[1], limit)
+    return [ends[k] for k in range(len(problems))]
+
+
+def _ascend_together(
+    problems: Sequence[Problem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
+) -> list[tuple[Parameters, int, bool]]:
+    first, data = problems[0], problems[0].data
+    steps = first.few(tuple(problem.model for problem in problems))
+    if starts is None:
+        here = steps.first(np.concatenate([_first_mass(first)] * len(problems)))
+    else:
+        here = steps.enter(np.concatenate([at.flat for at in starts]))
+    there, taken, settled, _ = _ascend(steps, here, tolerance * here.shape[1], limit)
+    flats = steps.leave(there).reshape(len(problems), -1, here.shape[1])
+    return [
+        (Parameters(flat, data.jurors, data.labels), taken, bool(have.all()))
+        for flat, have in zip(flats, settled.reshape(len(problems), -1), strict=True)
+    ]
+
+
+@_QUIET
+def _ascend(
+    steps: Steps,
+    here: Floats,
+    tolerance: float,
+    limit: int,
+    *,
+    relative: bool = False,
+    enough: float = np.inf,
+) -> tuple[Floats, int, Flags, Floats]:
+    """Where it ends, after how many steps, which panels have settled, and what each has gained at least.
+
+    A gain that is `enough` in all of them ends it, too.
+    """
+    size, is_single = steps.data.stack, here.dtype == np.float32
+    twice, floor = here, np.full(size, -np.inf)
+    before, first, taken, settled = floor, np.zeros(size), 0, np.zeros(size, dtype=np.bool_)
+    while taken < limit:
+        once, start = steps.improve(here)
+        if not taken:
+            first = start
+            height = float(np.abs(start).max())
+            tolerance = max(tolerance * (height if relative else 1.0), _ROUNDING[here.dtype.itemsize] * height)
+        taken += 2
+        fallen = start < floor
+        if np.count_nonzero(fallen):  # the long step overshot: go back to the plain one there
+            here = np.where(fallen[:, None], twice, here)
+            once, start = steps.improve(here)
+            taken += 1
+        # With the plain steps before it; in single precision, of large sparse panels, what the long one gained itself.
+        by_long_step = start - (floor if is_single else before)
+        twice, floor = steps.improve(once)
+        settled = (floor - start <= tolerance) & (by_long_step <= _LONG_GAIN * tolerance)
+        if np.count_nonzero(settled) == size or (enough < np.inf and np.count_nonzero(floor - first > enough) == size):
+            break
+        before = start
+        ahead = long_step(here, once, twice, _LONGEST)
+        here = steps.normalise(np.minimum(np.maximum(ahead, -_FAR, out=ahead), _FAR, out=ahead))
+    return twice, taken, settled, floor - first
+
+
+def climb(
+    problem: Problem, at: Parameters, tolerance: float, limit: int, rough: float = ROUGH
+) -> tuple[Parameters, int, bool]:
+    """Fit: with strata first tied and roughly, then with a label mix of their own in the panels that insist on it."""
+    if not problem.tied:
+        return ascend(problem, at, tolerance, limit)
+    at, steps, _ = ascend(problem, at, rough * tolerance, limit)
+    if steps >= limit:
+        return at, steps, False
+    loose, worth = replace(problem, tied=False), 0.5 * _chi_square(problem.data.labels - 1)
+    trial, more, _, gain = _ascend(loose.steps, at.flat, 0.0, _TRIAL, enough=worth)
+    steps += more
+    insist = gain > worth
+    ends, converged = at.flat, True
+    for which, start, kind in ((~insist, at, problem), (insist, at.at(trial), loose)):
+        if which.any():
+            end, more, settled = ascend(kind, start, tolerance, max(limit - steps, 2))
+            ends = np.where(which[:, None], end.flat, ends)
+            steps, converged = steps + more, converged and settled
+    return at.at(ends), steps, converged
+
+
+def _chi_square(freedom: int) -> float:
+    """About the 99.9% point of chi-square, by Wilson and Hilferty's cube: 11.2 for one degree of freedom, exactly 10.8.
+
+    The exact point (scipy's chdtri) lets a few more replicates of an interval have a label mix of their own.
+    """
+    spread = 2.0 / (9.0 * freedom)
+    return float(freedom * (1.0 - spread + 3.09 * spread**0.5) ** 3)
+
+
+def first_parameters(problem: Problem, labels: Floats | None = None) -> Parameters:
+    """Begin from smoothed vote shares, or from the chances of labels that an earlier fit gave (stack, R, T).
+
+    With strata, the items without a clear majority are the harder ones.
+    """
+    mass = _first_mass(problem, labels)
+    return _maximise(problem, mass.sum(axis=2, dtype=np.float64) + problem.items, problem.data.counts(mass), None)
+
+
+def _first_mass(problem: Problem, labels: Floats | None = None) -> Floats:
+    """Items by class and tuple (stack, classes, T), to begin with."""
+    data = problem.data
+    shares = (data.vote_shares if labels is None else labels).astype(data.matrix.dtype, copy=False)
+    if problem.model == "strata":
+        top = data.vote_shares.max(axis=1, keepdims=True)
+        middle = (top * data.weights[:, None]).sum(axis=2, keepdims=True) / data.weights.sum(axis=1)[:, None, None]
+        easy = 1.0 / (1.0 + np.exp(-np.clip(8.0 * (top - middle.astype(top.dtype)), -3.0, 3.0)))
+        shares = np.concatenate([shares * easy, shares * (1.0 - easy)], axis=1)
+    if problem.known is not None:
+        shares = shares * np.exp(problem.known)
+        shares = shares / shares.sum(axis=1, keepdims=True)
+    return np.asarray(shares * data.weights[:, None, :].astype(shares.dtype, copy=False))
+
+
+# Numbers that tell jurors and tuples apart by what was voted alone: no order and no name takes part.
+#
+# Colour refinement: jurors start alike, and labels; a tuple's colour is made of the colours of those who say the same
+# on it and of what they say, and a juror's and a label's of the tuples they stand on and of who is beside them there.
+# Sums of hashed whole numbers, modulo 2⁶⁴, are exact, and the same in any order of jurors, labels and tuples. Who is
+# left with the same colour after three rounds has (but for rare symmetric panels) the same votes.
+
+
+Words: TypeAlias = NDArray[np.uint64]
+Ranks: TypeAlias = tuple[Integers, Integers]  #: of jurors, and of tuples
+_ROUNDS = 3
+_GOLDEN, _FIRST = np.uint64(0x9E3779B97F4A7C15), np.uint64(30)  # the constants of splitmix64
+_TURNS = tuple((np.uint64(s), np.uint64(f)) for s, f in ((27, 0xBF58476D1CE4E5B9), (31, 0x94D049BB133111EB)))
+
+
+def colour_ranks(data: Incidence) -> Ranks:
+    """The rank of each juror and of each tuple by colour, of the first panel of a stack.
+
+    Examples
+    --------
+    >>> table = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1]])
+    >>> jurors, tuples = colour_ranks(Incidence.from_codes(table, [5, 2, 3], labels=2))
+    >>> turned = colour_ranks(Incidence.from_codes(1 - table[:, ::-1], [5, 2, 3], labels=2))
+    >>> (turned[0] == jurors[::-1]).all(), (turned[1] == tuples).all()
+    (np.True_, np.True_)
+    """
+    row, cell = np.nonzero(data.matrix[0]) if data.is_dense else _entries(data)
+    juror = cell // data.labels
+    # Sides lie label by label, so that sums over labels and words for tuples run along memory.
+    side = np.multiply(juror, -data.labels)
+    side += cell
+    side *= data.rows
+    side += row
+    items = data.weights[0].astype(np.uint64)
+    heads = np.bincount(side, minlength=data.rows * data.labels).astype(np.uint64).reshape(data.labels, -1)
+    sides = heads * _ALIKE  # at first all jurors are alike, and all labels: a sum over those on a side is their number
+    for last in range(_ROUNDS - 1, -1, -1):
+        tuples = _mixed(np.add.reduce(_mixed(sides), axis=0) + items)
+        words = items * _mixed(sides + tuples)
+        jurors = _sums(juror, words.ravel()[side], data.jurors)
+        if last:
+            mixed = _mixed(np.concatenate([jurors, np.add.reduce(heads * words, axis=1)]))
+            sides = _sums(side, mixed[juror], heads.size).reshape(heads.shape) + mixed[data.jurors :, None]
+    return _ranks(jurors), _ranks(tuples)
+
+
+def _entries(data: Incidence) -> tuple[Integers, Integers]:
+    """The row and the cell of every vote of a sparse panel."""
+    first = data.matrix.indptr[: data.rows + 1]
+    return np.repeat(np.arange(data.rows), np.diff(first)), data.matrix.indices[: first[-1]].astype(np.int64)
+
+
+def _mixed(words: Words) -> Words:
+    """Spread every bit over all of them (splitmix64)."""
+    words = words + _GOLDEN
+    high = words >> _FIRST  # in place from here on: new memory takes longer than what is done in it
+    for shift, factor in _TURNS:
+        words ^= high
+        words *= factor
+        np.right_shift(words, shift, out=high)
+    words ^= high
+    return words
+
+
+def _sums(place: Integers, words: Words, size: int) -> Words:
+    total = np.zeros(size, dtype=np.uint64)
+    np.add.at(total, place, words)
+    return total
+
+
+_ALIKE = _mixed(np.zeros(1, dtype=np.uint64))
+
+
+def _ranks(words: Words) -> Integers:
+    ranks = np.empty(len(words), dtype=np.int64)
+    ranks[np.argsort(words, kind="stable")] = np.arange(len(words))
+    return ranks

@@ -1,0 +1,545 @@
+"""Graded response model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from jurors._numeric import Flags, Floats, Integers
+from jurors.evaluate.consistency import ORDERED
+from jurors.evaluate.latent.em import Parameters, ascend, class_table, expect, pose
+from jurors.evaluate.latent.models import LatentFit, fit_latent
+from jurors.evaluate.latent.selection import FOLDS, LARGE, Hidden, ModelChoice, hide, sample
+from jurors.progress import doing
+from jurors.sketch import Sketch
+from jurors.sketch.connectivity import FEWEST_VOICES
+from jurors.sketch.incidence import Incidence
+from jurors.votes.scale import FEWEST_LEVELS
+
+# How a juror's vote on ordered levels depends on where the item lies: the graded response (Samejima 1969).
+#
+#     P(vote of j is level r or lower | place x) = σ(t_jr - a_j x),      t_j1 < t_j2 < …
+#
+# a_j says how closely the juror follows the items' order (its spread is 1/a_j; negative: it turns the scale round), and
+# t_jr where it goes from one level to the next: all of them higher for a harsh juror, who says low levels too often.
+# The logarithm of every chance is concave in (t_j, a_j) (Burridge 1981), so scoring with Fisher's information climbs to
+# the one maximum. Jurors with few votes are drawn to the panel: (t_j, a_j) ~ N(mean, variance), both learned from all.
+
+
+_GRADED_RESPONSE_LEAST = 1e-12  # a chance, so that its logarithm exists
+_HALVINGS = 8
+_ROUNDING = 1e-9
+_NARROWEST = 1e-3  # variance between jurors: less cannot be told from none
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """The jurors' parameters, a stack of panels, and what they are drawn to."""
+
+    thresholds: Floats  #: (stack, jurors, levels - 1) t_jr, rising
+    slopes: Floats  #: (stack, jurors) a_j
+    mean: Floats  #: (stack, levels) of (t_j, a_j) over jurors
+    variance: Floats  #: (stack, levels)
+
+    @classmethod
+    def first(cls, votes: Floats) -> Responses:
+        """Everybody alike, as common as each level is: `votes` by panel, juror and level."""
+        cast = votes.sum(axis=1) + 1.0
+        below = np.cumsum(cast, axis=1)[:, :-1] / cast.sum(axis=1, keepdims=True)
+        middle = np.concatenate([1.3 * np.log(below / (1.0 - below)), np.full((len(votes), 1), 1.5)], axis=1)
+        alike = np.repeat(middle[:, None], votes.shape[1], axis=1)
+        return cls(alike[..., :-1], alike[..., -1], middle, np.ones_like(middle))
+
+    @property
+    def all(self) -> Floats:
+        """(stack, jurors, levels): thresholds, then the slope."""
+        return np.concatenate([self.thresholds, self.slopes[..., None]], axis=2)
+
+    def at(self, parameters: Floats) -> Responses:
+        """Others of the same panels."""
+        return replace(self, thresholds=parameters[..., :-1], slopes=parameters[..., -1])
+
+    def of(self, which: tuple[Integers, ...]) -> Responses:
+        """Some jurors, (panel, juror), each as a panel of one."""
+        stack, some = which[0], self.all[which][:, None]
+        return Responses(some[..., :-1], some[..., -1], self.mean[stack], self.variance[stack])
+
+    def below(self, places: Floats) -> Floats:
+        """σ(t_jr - a_j x): (stack, jurors, places, levels - 1)."""
+        return np.asarray(
+            1.0 / (1.0 + np.exp(self.slopes[..., None, None] * places[:, None] - self.thresholds[..., None, :]))
+        )
+
+    def chances(self, places: Floats) -> Floats:
+        """The chance of each level at each place: (stack, jurors, places, levels)."""
+        return _between(self.below(places))
+
+    @property
+    def is_ordered(self) -> Flags:
+        """Whether the thresholds rise: (stack, jurors)."""
+        return np.asarray((np.diff(self.thresholds, axis=2) > 0).all(axis=2))
+
+
+def _between(below: Floats) -> Floats:
+    ends = np.zeros((*below.shape[:-1], 1))
+    return np.maximum(np.diff(np.concatenate([ends, below, ends + 1.0], axis=-1), axis=-1), _GRADED_RESPONSE_LEAST)
+
+
+def climb_responses(at: Responses, places: Floats, votes: Floats, steps: int = 1) -> tuple[Responses, Floats]:
+    """Fisher scoring for expected `votes` (stack, jurors, places, levels), each step halved until it gains.
+
+    And the information (stack, jurors, levels, levels) that the last step went by.
+    """
+    height = _height(at, places, votes)
+    for _ in range(steps):
+        gradient, information = _slope_and_curve(at, places, votes)
+        step = np.asarray(np.linalg.solve(information, gradient[..., None])[..., 0], dtype=np.float64)
+        at, height = _stepped(at, step, height, places, votes)
+    return at, information
+
+
+def _stepped(at: Responses, step: Floats, height: Floats, places: Floats, votes: Floats) -> tuple[Responses, Floats]:
+    """Everybody's step, and how high it leads; who has not gained is tried again alone, with half of it."""
+    reached, height = at.all, height.copy()
+    which: tuple[Integers, ...] = np.nonzero(np.ones(height.shape, dtype=np.bool_))
+    for k in range(_HALVINGS):
+        some = at.of(which)
+        trial = some.at(some.all + 0.5**k * step[which][:, None])
+        there = _height(trial, places, votes[which][:, None])[:, 0]
+        gains = there >= height[which] - _ROUNDING
+        won = tuple(axis[gains] for axis in which)
+        reached[won], height[won] = trial.all[gains, 0], np.maximum(there[gains], height[won])
+        which = tuple(axis[~gains] for axis in which)
+        if gains.all():
+            break
+    return at.at(reached), height
+
+
+def drawn_to_panel(at: Responses, information: Floats) -> Responses:
+    """The mean and variance of the jurors' parameters (empirical Bayes): their own spread, and what is unknown."""
+    unknown = np.diagonal(np.linalg.inv(information), axis1=-2, axis2=-1)
+    mean = at.all.mean(axis=1)
+    variance = ((at.all - mean[:, None]) ** 2 + unknown).mean(axis=1)
+    return replace(at, mean=mean, variance=np.maximum(variance, _NARROWEST))
+
+
+def _height(at: Responses, places: Floats, votes: Floats) -> Floats:
+    """Each juror's expected log-likelihood and log prior; minus infinity where its thresholds do not rise."""
+    fit = np.einsum("sjcr,sjcr->sj", votes, np.log(at.chances(places)))
+    far = ((at.all - at.mean[:, None]) ** 2 / at.variance[:, None]).sum(axis=2)
+    return np.where(at.is_ordered, fit - 0.5 * far, -np.inf)
+
+
+def _slope_and_curve(at: Responses, places: Floats, votes: Floats) -> tuple[Floats, Floats]:
+    """Gradient (stack, jurors, levels) and Fisher information (…, levels, levels), both with the prior.
+
+    A threshold moves the chances of the two levels beside it by its density f_r; the slope moves all, by the place.
+    """
+    below = at.below(places)
+    chance, density = _between(below), below * (1.0 - below)
+    ends = np.zeros((*density.shape[:-1], 1))
+    change = np.diff(np.concatenate([ends, density, ends], axis=-1), axis=-1)  # f_r - f_(r-1)
+    cast = votes.sum(axis=3)
+    pull = votes / chance
+    rise = (density * (pull[..., :-1] - pull[..., 1:])).sum(axis=2)
+    tilt = -np.einsum("c,sjcr,sjcr->sj", places, pull, change)
+    prior = 1.0 / at.variance
+    gradient = np.concatenate([rise, tilt[..., None]], axis=2) - prior[:, None] * (at.all - at.mean[:, None])
+    levels = chance.shape[-1]
+    curve = np.zeros((*rise.shape[:2], levels, levels))
+    rows = np.arange(levels - 1)
+    weigh = cast[..., None] / chance
+    curve[..., rows, rows] = (density**2 * (weigh[..., :-1] + weigh[..., 1:])).sum(axis=2)
+    beside = -(density[..., :-1] * density[..., 1:] * weigh[..., 1:-1]).sum(axis=2)
+    curve[..., rows[:-1], rows[1:]] = curve[..., rows[1:], rows[:-1]] = beside
+    moved = -places[:, None] * weigh * change
+    curve[..., rows, -1] = curve[..., -1, rows] = (density * (moved[..., :-1] - moved[..., 1:])).sum(axis=2)
+    curve[..., -1, -1] = np.einsum("c,sjcr,sjcr->sj", places**2, weigh, change**2)
+    return gradient, curve + prior[:, None, :, None] * np.eye(levels)
+
+
+# Which level each place of the hidden line is: the jurors' own thresholds, by how closely they follow the items.
+#
+# A juror goes from level r - 1 to level r at the place t_jr / a_j. The panel's place is Σ w_j t_jr / Σ w_j a_j with
+# w_j = a_j⁴ √n_j, for slope a_j and n_j votes: what a level means is learned from those who follow the items closely,
+# and not much more from who votes often. Jurors who turn the scale round have no say. This is the truth that the panel
+# means: what a juror would say who never erred.
+#
+# The powers: of 1 to 5 for the slope, and 0, ½, 1 for the votes, these graded jurors and items best on seven of the
+# eight sets of `benchmarks/ordered_levels.py` whichever one was left out; with a_j² n_j, many careless jurors outvote
+# the good.
+
+
+_FAR = 1e6  # beyond every place
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """Where levels end, and the level of each place of the grid."""
+
+    edges: Floats  #: (stack, levels - 1)
+    share: Floats  #: (stack, C, levels) how much of a place's cell lies in each level; rows add up to one
+
+
+def level_bands(responses: Responses, places: Floats, votes: Floats, heard: Floats | float = 1.0) -> Bands:
+    """The bands of each panel of a stack; `votes` are (stack, jurors, C, levels).
+
+    `heard` (stack, jurors) makes some jurors' say larger or smaller: to see how far the bands hang on who was asked.
+    """
+    follow = np.maximum(responses.slopes, _LEAST)
+    say = heard * follow**4 * np.sqrt(votes.sum(axis=(2, 3)) + _LEAST)
+    edges = (say[..., None] * responses.thresholds).sum(axis=1) / (say * follow).sum(axis=1)[:, None]
+    half = (places[1] - places[0]) / 2
+    low, high = places - half, places + half
+    low[0], high[-1] = -_FAR, _FAR
+    ends = np.concatenate([np.full((len(edges), 1), -_FAR), edges, np.full((len(edges), 1), _FAR)], axis=1)
+    start = np.maximum(low[:, None], ends[:, None, :-1])
+    overlap = np.maximum(np.minimum(high[:, None], ends[:, None, 1:]) - start, 0.0)
+    return Bands(edges, overlap / overlap.sum(axis=2, keepdims=True))
+
+
+# One hidden line for ordered levels: every item has a place on it, and jurors vote by the place alone.
+#
+# Places are a grid of 21 points with free shares, so nothing is assumed of how items spread. EM: the posterior of each
+# item's place, then every juror's graded response (`graded_response`) to the places its votes fell on.
+#
+# Jurors do not keep to two numbers and a few thresholds: a model that says 2, 6 and 8 only has habits of its own. So a
+# second fit *eases* the first: each juror's table of chances is free, with `EASE` pseudo-votes at every place spread as
+# its graded response says. That keeps the line, and foretells hidden votes better where votes are many.
+
+
+PLACES = 21
+EASE = 30.0  #: pseudo-votes per juror and place; of 10, 30, 100 and 300 it grades best, whichever set is left out
+_SPAN = 3.0  # the grid goes from -3 to 3
+_TRAIT_LEAST = 1e-300
+_STEPS = 100  # of EM
+_TOLERANCE, _EASED_TOLERANCE = 3e-4, 1e-4  # the log-likelihood per item that a step must gain
+FEW_STEPS = 2  #: from where an earlier fit of nearly the same votes ended
+
+
+@dataclass(frozen=True)
+class TraitFit:
+    """Where items lie, and how jurors vote there; a stack of panels."""
+
+    places: Floats  #: (C,) the grid
+    shares: Floats  #: (stack, C) of the items
+    table: Floats  #: (stack, C, jurors, levels) the chance of each vote
+    posterior: Floats  #: (stack, C, T) of each item's place
+    responses: Responses = field(repr=False)
+    bands: Bands = field(repr=False)  #: which level each place is
+    eased: bool
+    steps: int
+    converged: bool
+
+    def level_posterior(self) -> Floats:
+        """(stack, levels, T): the chance that an item is of each level."""
+        return np.asarray(np.matmul(self.bands.share.transpose(0, 2, 1), self.posterior))
+
+
+def fit_trait(
+    data: Incidence,
+    key: Floats | None = None,
+    start: TraitFit | None = None,
+    limit: int = _STEPS,
+    heard: Floats | float = 1.0,
+) -> TraitFit:
+    """Fit graded responses, from the votes' means on or from where an earlier fit ended.
+
+    `key` (T, levels) holds the known levels, NaN where unknown; `heard` is for the bands (`level_bands`).
+
+    Examples
+    --------
+    >>> votes = Incidence.from_codes([[0, 0, 1], [1, 1, 2], [2, 2, 2], [0, 1, 1]] * 20, labels=3)
+    >>> fit_trait(votes).level_posterior()[0].argmax(axis=0)[:4]
+    array([0, 1, 2, 1])
+    """
+    places = np.linspace(-_SPAN, _SPAN, PLACES)
+    posterior = _first_places(data, places) if start is None else start.posterior
+    votes = _by_place(data, posterior)
+    responses = Responses.first(votes.sum(axis=2)) if start is None else start.responses
+    responses, _ = climb_responses(responses, places, votes, 3 if start is None else 1)
+    height, converged, step = np.full(data.stack, -np.inf), False, 0
+    while not converged and step < limit:
+        step += 1
+        shares = _place_shares(data, posterior)
+        bands = level_bands(responses, places, votes, heard)
+        table = responses.chances(places).transpose(0, 2, 1, 3)
+        posterior, reached = _expect(data, shares, table, _log_key(key, bands))
+        votes = _by_place(data, posterior)
+        responses = drawn_to_panel(*climb_responses(responses, places, votes))
+        converged = bool((reached - height < _TOLERANCE * data.weights.sum(axis=1)).all())
+        height = reached
+    return TraitFit(places, shares, table, posterior, responses, bands, False, step, converged)
+
+
+def ease(data: Incidence, fit: TraitFit, key: Floats | None = None, limit: int = _STEPS) -> TraitFit:
+    """Free every juror's chances from its graded response, as far as `EASE` pseudo-votes at each place let them."""
+    pseudo, posterior = EASE * fit.responses.chances(fit.places).transpose(0, 2, 1, 3), fit.posterior
+    height, converged, step, known = np.full(data.stack, -np.inf), False, 0, _log_key(key, fit.bands)
+    while not converged and step < limit:
+        step += 1
+        shares = _place_shares(data, posterior)
+        table = pseudo + _by_place(data, posterior).transpose(0, 2, 1, 3)
+        table /= table.sum(axis=3, keepdims=True)
+        posterior, reached = _expect(data, shares, table, known)
+        converged = bool((np.abs(reached - height) < _EASED_TOLERANCE * data.weights.sum(axis=1)).all())
+        height = reached
+    steps, settled = fit.steps + step, fit.converged and converged
+    return replace(fit, shares=shares, table=table, posterior=posterior, eased=True, steps=steps, converged=settled)
+
+
+def _first_places(data: Incidence, places: Floats) -> Floats:
+    """Each item about where the mean of its votes is, in standard deviations; one vote in the middle is added."""
+    level = np.tile(np.arange(data.labels, dtype=data.matrix.dtype), data.jurors)
+    cells = np.broadcast_to(np.stack([level, np.ones_like(level)]), (data.stack, 2, len(level)))
+    total = data.scores(np.ascontiguousarray(cells)).astype(np.float64)
+    mean = (total[:, 0] + (data.labels - 1) / 2) / (total[:, 1] + 1.0)
+    weights = data.weights / data.weights.sum(axis=1, keepdims=True)
+    mean = mean - (weights * mean).sum(axis=1, keepdims=True)
+    spread = np.sqrt((weights * mean**2).sum(axis=1, keepdims=True))
+    far = 1.2 * mean[:, None] / np.maximum(spread, 1e-9)[:, None] - places[:, None]
+    near = np.exp(-2.0 * far**2) + 1e-9
+    return np.asarray(near / near.sum(axis=1, keepdims=True))
+
+
+def _place_shares(data: Incidence, posterior: Floats) -> Floats:
+    """How many items lie at each place, with one more at each."""
+    share = np.einsum("sct,st->sc", posterior, data.weights) + 1.0
+    return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+
+def _by_place(data: Incidence, posterior: Floats) -> Floats:
+    """The votes by juror, place and level: (stack, jurors, C, levels)."""
+    counts = data.counts(posterior * data.weights[:, None])
+    return counts.reshape(data.stack, -1, data.jurors, data.labels).transpose(0, 2, 1, 3)
+
+
+def _expect(data: Incidence, shares: Floats, table: Floats, known: Floats | None) -> tuple[Floats, Floats]:
+    """The posterior of each item's place, and each panel's log-likelihood."""
+    cells = np.log(table).reshape(data.stack, shares.shape[1], -1).astype(data.matrix.dtype)
+    score = data.scores(cells).astype(np.float64) + np.log(shares)[:, :, None]
+    if known is not None:
+        score += known
+    top = score.max(axis=1, keepdims=True)
+    np.exp(score - top, out=score)
+    total = score.sum(axis=1, keepdims=True)
+    return score / total, (data.weights * (top + np.log(total))[:, 0]).sum(axis=1)
+
+
+def _log_key(key: Floats | None, bands: Bands) -> Floats | None:
+    """What each place makes of the known levels, in logarithms (stack, C, T); 0 where nothing is known."""
+    if key is None:
+        return None
+    chance = np.matmul(bands.share, np.nan_to_num(key).T)
+    return np.where(np.isnan(key).any(axis=1), 0.0, np.log(np.maximum(chance, _TRAIT_LEAST)))
+
+
+# Ordered or unordered: which model foretells the levels of hidden votes.
+#
+# A forecast of an ordered level is wrong by how far it is off, not only by whether it hits. So the hidden votes
+# (`panel/hidden_votes`) are judged by the ranked probability score, Σ_r (P(vote ≤ r) - [vote ≤ r])² (Epstein 1969),
+# which is proper: telling what one believes costs least. The simplest model within one standard error (over items) of
+# the best is chosen: graded responses, then eased ones (`trait`), then the latent classes of the unordered panel.
+#
+# Where levels are not all on one line (a *broken link* above the grades of relevance), knowing the order costs the
+# exact level. So an ordered model must also give the votes that were cast no clearly smaller chances than the
+# unordered one.
+
+
+_PLENTY = 5_000  # votes from which a quarter of them says enough
+_CLEARLY = 2.0  # standard errors
+_ORDERED_CHOICE_LEAST = 1e-12  # chance of a vote
+_ORDERED_CHOICE_STEPS = 24  # EM steps after which an unordered fit knows next to nothing of the hidden votes
+
+_PLAIN = {
+    "graded": "ordered levels, thresholds and a slope per juror",
+    "eased": "ordered levels, thresholds and a slope per juror, eased to its own habits",
+}
+Foretelling = tuple[Floats, Floats]  # the posterior of classes (stack, C, T), and their table (stack, C, jurors*levels)
+
+
+@dataclass(frozen=True)
+class OrderedChoice:
+    """How far off each model's forecasts of hidden votes were, and the ordered fit where one was chosen."""
+
+    score: dict[str, float]  #: mean ranked probability score; less is better
+    standard_error: dict[str, float]  #: of the difference from the best
+    exact: dict[str, float]  #: mean log chance of the votes that were cast; more is better
+    chosen: str
+    trait: TraitFit | None = field(repr=False)  #: None where the unordered model foretells better
+    key: Floats | None = field(repr=False, default=None)
+
+    @property
+    def note(self) -> str:
+        """Which model it is, as a sentence."""
+        others = ", ".join(f"{name} {score:.3f}" for name, score in self.score.items())
+        return f"Model: {_PLAIN.get(self.chosen, 'latent classes without order')} (hidden votes are off by: {others})."
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The JSON of `details.ordered`."""
+        return {
+            name: {
+                "ranked_probability_score": score,
+                "standard_error": self.standard_error[name],
+                "log_chance": self.exact[name],
+            }
+            for name, score in self.score.items()
+        }
+
+    def fit(self, data: Incidence, unordered: LatentFit) -> LatentFit:
+        """The chosen fit, in the shape of a panel's; it keeps the unordered one's parameters."""
+        if self.trait is None:
+            return unordered
+        posterior = self.trait.level_posterior()[0].T
+        return replace(
+            unordered, model=self.chosen, posterior=posterior, data=data,
+            prevalence=data.weights[0] @ posterior / data.weights.sum(), iterations=self.trait.steps,
+            converged=self.trait.converged,
+        )  # fmt: skip
+
+    def refit(self, data: Incidence, heard: Floats | float = 1.0) -> Floats:
+        """The posterior of levels (stack, levels, T), fitted again to a stack of weights from where the fit ended.
+
+        `heard` (stack, jurors): how loud each juror is about what levels mean.
+        """
+        if self.trait is None:
+            raise ValueError("no ordered model was chosen")
+        again = fit_trait(data, self.key, stacked(self.trait, data.stack), FEW_STEPS, heard)
+        return (ease(data, again, self.key, FEW_STEPS) if self.trait.eased else again).level_posterior()
+
+
+def order_panel(
+    sketch: Sketch, data: Incidence, choice: ModelChoice, key: Floats | None, seed: int = 0
+) -> tuple[ModelChoice, OrderedChoice | None]:
+    """The panel's choice, with the fit of an ordered model where its levels are ordered and that foretells better.
+
+    `data` are the votes without abstentions.
+    """
+    if sketch.tuples.scale != "ordinal" or len(sketch.labels) < FEWEST_LEVELS:
+        return choice, None
+    heard = int((data.counts(data.weights[:, None]).reshape(data.jurors, -1).sum(axis=1) > 0).sum())
+    if heard < FEWEST_VOICES:
+        return choice, None
+    unordered = choice.fits[choice.chosen]
+    if unordered.parameters.labels != data.labels:  # it hears abstentions too, of which the line says nothing
+        unordered = fit_latent(data, choice.chosen, gold=key)
+    ordered = choose_ordered(data, unordered, key, seed)
+    return replace(choice, fit=ordered.fit(data, choice.fit)), ordered
+
+
+def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = None, seed: int = 0) -> OrderedChoice:
+    """Fit the ordered models, hide votes, and choose; `unordered` is what the panel's other models came to."""
+    doing("choosing between ordered models")
+    part, known = data, key
+    if not data.is_dense and data.held > LARGE:
+        rows = sample(data.rows, LARGE / data.held, seed)
+        part = data.take(rows)
+        known = None if key is None else key[rows]
+    visible, hidden, rows = hide(part, FOLDS if part.held <= _PLENTY else 1)
+    known = None if known is None else known[rows]
+    graded = fit_trait(visible, known)
+    told = {
+        "graded": _by_trait(graded),
+        "eased": _by_trait(ease(visible, graded, known)),
+        unordered.model: _by_classes(visible, unordered, known),
+    }
+    by_row = {name: _judged(visible, hidden, told.pop(name)) for name in list(told)}
+    votes = float(hidden.items.sum())
+    return _settle(by_row, visible.weights[0], votes, partial(_chosen_fit, data, key), key)
+
+
+def stacked(fit: TraitFit, count: int) -> TraitFit:
+    """The same fit so many times."""
+
+    def again(values: Floats) -> Floats:
+        return np.repeat(values, count, axis=0)
+
+    r, b = fit.responses, fit.bands
+    responses = replace(
+        r, thresholds=again(r.thresholds), slopes=again(r.slopes), mean=again(r.mean), variance=again(r.variance)
+    )
+    bands = replace(b, edges=again(b.edges), share=again(b.share))
+    return replace(
+        fit, shares=again(fit.shares), table=again(fit.table), posterior=again(fit.posterior), responses=responses,
+        bands=bands,
+    )  # fmt: skip
+
+
+def _chosen_fit(data: Incidence, key: Floats | None, name: str) -> TraitFit | None:
+    if name not in ORDERED:
+        return None
+    graded = fit_trait(data, key)
+    return graded if name == "graded" else ease(data, graded, key)
+
+
+def _settle(
+    by_row: dict[str, tuple[Floats, Floats]],
+    items: Floats,
+    votes: float,
+    fit: Callable[[str], TraitFit | None],
+    key: Floats | None,
+) -> OrderedChoice:
+    """The simplest model within one standard error of the best, of those that do not cost the exact level.
+
+    The models come from the simplest on, the unordered one last.
+    """
+    names = list(by_row)
+    off, chance = (np.array(rows) for rows in zip(*by_row.values(), strict=True))
+    total = off @ items / votes
+    lost, doubt = _behind(chance[-1] - chance, items, votes)
+    able = np.flatnonzero(lost <= _CLEARLY * doubt)
+    best = int(able[total[able].argmin()])
+    _, error = _behind(off - off[best], items, votes)
+    chosen = names[int(able[(total[able] <= total[best] + error[able]).argmax()])]
+    return OrderedChoice(
+        score=dict(zip(names, total.tolist(), strict=True)),
+        standard_error=dict(zip(names, error.tolist(), strict=True)),
+        exact=dict(zip(names, (chance @ items / votes).tolist(), strict=True)),
+        chosen=chosen,
+        trait=fit(chosen),
+        key=key,
+    )
+
+
+def _behind(gap: Floats, items: Floats, votes: float) -> tuple[Floats, Floats]:
+    """By how much models are behind per vote, from gaps by row, and the standard error of that over items."""
+    mean = gap @ items / items.sum()
+    return gap @ items / votes, np.sqrt(np.square(gap - mean[:, None]) @ items) / votes
+
+
+def _by_trait(fit: TraitFit) -> Foretelling:
+    return fit.posterior, fit.table.reshape(*fit.table.shape[:2], -1)
+
+
+def _by_classes(visible: Incidence, fit: LatentFit, key: Floats | None) -> Foretelling:
+    """The unordered model, fitted to the visible votes from where it ended with all of them."""
+    model = "strata" if fit.parameters.has_strata else fit.model
+    problem, start = pose(visible, model, 2.0, key), fit.parameters
+    at = Parameters(np.repeat(start.flat, visible.stack, axis=0), start.jurors, start.labels)
+    problem = replace(problem, tied=start.is_tied)
+    at, _, _ = ascend(problem, at, 1e-4 * at.flat.shape[1], _ORDERED_CHOICE_STEPS)
+    posterior, _ = expect(problem, at)
+    return posterior, np.exp(class_table(at))
+
+
+def _judged(visible: Incidence, hidden: Hidden, told: Foretelling) -> tuple[Floats, Floats]:
+    """Each row's ranked probability score, and the logarithm of its chance, both summed over its hidden votes."""
+    posterior, table = (part.transpose(0, 2, 1) for part in told)
+    place = posterior[hidden.panel, hidden.seen]
+    juror, vote = np.divmod(hidden.cell, visible.labels)
+    below, score, chance = np.zeros(len(vote)), np.zeros(len(vote)), np.zeros(len(vote))
+    for level in range(visible.labels):
+        each = np.einsum("nc,nc->n", place, table[hidden.panel, juror * visible.labels + level])
+        chance[vote == level] = each[vote == level]
+        if level < visible.labels - 1:  # at the last one nothing is off
+            below += each
+            score += (below - (vote <= level)) ** 2
+    off, log_chance = (
+        np.bincount(hidden.row, of_vote, visible.rows)
+        for of_vote in (score, np.log(np.maximum(chance, _ORDERED_CHOICE_LEAST)))
+    )
+    return off.astype(np.float64), log_chance.astype(np.float64)

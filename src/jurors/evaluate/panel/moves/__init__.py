@@ -1,1 +1,0 @@
-"""How a fitted panel moves with the weights of its items, to first order."""

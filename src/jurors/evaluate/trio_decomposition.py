@@ -1,0 +1,308 @@
+"""Three jurors, R labels: the counts cut into slices by one juror, as commuting matrices over the rationals.
+
+M_c = n[:, :, c] where the slicing juror said c, M = Σ_c M_c of rank r, with pivot rows I and columns J:
+    A_c = M_c[I,J] M[I,J]⁻¹,   Σ_c A_c = 1,   M_c = L A_c M[I,:],   L = M[:,J] M[I,J]⁻¹.
+Independent jurors give A_c = U diag(w_l[c]) U⁻¹: all A_c commute, and their joint eigenvalues are the slicer's rows.
+For A = Σ x_c A_c with minimal polynomial s, squarefree and of degree d, the projector of an eigenvalue λ is
+    E(λ) = B(λ) / s'(λ),   B(z) = Σ z^j B_j,   B_{d-1} = 1,   B_{j-1} = A B_j + s_j.
+The pair table of that label is L E M[I,:] = Q p u vᵀ, and w[c] = tr(A_c E) / tr(E).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
+
+from jurors._numeric import Integers
+from jurors.exact.algebraic import Algebraic, RootSet, inverse, number_at, root_sets
+from jurors.exact.surd import Surd
+
+Numbers = tuple["Surd | Algebraic", ...]
+_ZERO = fmpq(0)
+_SPREAD = (0, 1, 3, 7, 12, 20, 30, 44, 65, 80)  # all differences differ: few rows of shares collide under it
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """The counts as seen by one slicing juror."""
+
+    slicer: int
+    rank: int
+    slices: tuple[fmpz_mat, ...]  #: M_c
+    total: fmpz_mat  #: M
+
+    @classmethod
+    def of(cls, table: Integers, slicer: int) -> Slicing:
+        """Cut an R x R x R table of counts; the other two jurors keep their order."""
+        size = len(table)
+        moved = np.moveaxis(table, slicer, 0).reshape(size, -1).tolist()
+        slices = tuple(fmpz_mat(size, size, cells) for cells in moved)
+        total = fmpz_mat(size, size, np.sum(table, axis=slicer).ravel().tolist())
+        return cls(slicer, total.rank(), slices, total)
+
+    @classmethod
+    def best(cls, table: Integers) -> Slicing:
+        """By the juror whose two colleagues show the most labels; the last such.
+
+        A solution has as many labels as the best pair shows, or more; one that shows them all decides everything.
+        """
+        best = cls.of(table, 2)
+        for slicer in (1, 0):
+            if best.rank < len(table):
+                best = max(best, cls.of(table, slicer), key=lambda cut: cut.rank)
+        return best
+
+
+@dataclass(frozen=True)
+class Algebra:
+    """The matrices A_c of a slicing, and what turns their projectors back into counts."""
+
+    matrices: tuple[fmpq_mat, ...]  #: A_c, r x r
+    left: fmpq_mat  #: L, R x r
+    right: fmpq_mat  #: M[I,:], r x R
+    is_faithful: bool  #: whether every slice is L A_c M[I,:], so that nothing lies outside the r dimensions
+
+    @classmethod
+    def of(cls, cut: Slicing) -> Algebra:
+        """The algebra of the slices, in r dimensions."""
+        size = len(cut.slices)
+        if cut.rank == size:
+            whole = fmpq_mat(cut.total)
+            back = whole.inv()
+            return cls(tuple(fmpq_mat(m) * back for m in cut.slices), _scalar(size, fmpq(1)), whole, True)
+        rows, columns = _pivots(cut.total.transpose()), _pivots(cut.total)
+        everything = range(size)
+        back = _part(cut.total, rows, columns).inv()
+        left = _part(cut.total, everything, columns) * back
+        right = _part(cut.total, rows, everything)
+        matrices = tuple(_part(m, rows, columns) * back for m in cut.slices)
+        faithful = all(left * a * right == fmpq_mat(m) for a, m in zip(matrices, cut.slices, strict=True))
+        return cls(matrices, left, right, faithful)
+
+    @property
+    def dimension(self) -> int:
+        """r."""
+        return int(self.right.nrows())
+
+    def commutes(self) -> bool:
+        """Whether all A_c commute: the last is 1 minus the others, so it need not be tried."""
+        free = self.matrices[:-1]
+        return all(x * y == y * x for k, x in enumerate(free) for y in free[:k])
+
+    def is_scalar(self) -> bool:
+        """Whether the slicing juror answers alike on every visible label."""
+        return all(a == _scalar(self.dimension, a[0, 0]) for a in self.matrices)
+
+    @cached_property
+    def is_semisimple(self) -> bool:
+        """Whether every A_c is diagonalisable; then, since they commute, all of them are at once."""
+        minimal = [a.minpoly() for a in self.matrices]
+        return all(m.gcd(m.derivative()).degree() == 0 for m in minimal)
+
+    def is_generated_by(self, mixed: fmpq_mat, degree: int) -> bool:
+        """Whether every A_c is a polynomial of `mixed`, of less than this degree.
+
+        `degree` is the number of its eigenvalues, all A_c being diagonalisable. The coefficients follow from what the
+        powers do to one vector that is orthogonal to no eigenspace.
+        """
+        size = self.dimension
+        powers = [_scalar(size, fmpq(1))]
+        for _ in range(degree - 1):
+            powers.append(mixed * powers[-1])
+        for t in range(2, 3 + degree * (size - 1)):  # an eigenspace is orthogonal to at most r-1 of these
+            vector = fmpq_mat(size, 1, [t**k for k in range(size)])
+            krylov = _side_by_side([power * vector for power in powers])
+            if krylov.rank() == degree:
+                break
+        turned = krylov.transpose()
+        wanted = turned * _side_by_side([a * vector for a in self.matrices])
+        coefficients = (turned * krylov).solve(wanted).transpose().tolist()
+        return all(
+            sum((x * power for x, power in zip(row, powers, strict=True)), fmpq_mat(size, size)) == a
+            for row, a in zip(coefficients, self.matrices, strict=True)
+        )
+
+    def commutator_size(self) -> float:
+        """How far from commuting: 0 for commuting matrices, 1 for the worst there are.
+
+        |XY - YX| ≤ √2 |X| |Y| (Böttcher and Wenzel), so the greatest ratio over the pairs lies between 0 and 1.
+        Traces are taken off first, since they commute with everything.
+        """
+        n = self.dimension
+        dense = [np.array([float(x.p) / float(x.q) for x in a.entries()]).reshape(n, n) for a in self.matrices]
+        free = [x - np.trace(x) / n * np.eye(n) for x in dense]
+        worst = 0.0
+        for k, x in enumerate(free):
+            for y in free[:k]:
+                scale = math.sqrt(2) * np.linalg.norm(x) * np.linalg.norm(y)
+                worst = max(worst, float(np.linalg.norm(x @ y - y @ x) / scale) if scale else 0.0)
+        return worst
+
+
+@dataclass(frozen=True)
+class Component:
+    """What the counts say about one hidden label, or about several that the slicing juror cannot tell apart."""
+
+    multiplicity: int
+    prevalence: Surd | Algebraic  #: of all its labels together
+    first: Numbers  #: u, what the first of the other two jurors says
+    second: Numbers  #: v, what the second of them says
+    sliced: Numbers  #: w, what the slicing juror says
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """All components, by irreducible factor of the minimal polynomial."""
+
+    components: tuple[Component, ...]
+    is_rational: bool
+    is_real: bool
+
+
+def decompose(algebra: Algebra, items: int) -> Decomposition | None:
+    """The components of a commuting algebra; None where there are none (not diagonalisable, or a share at infinity)."""
+    mixed, factors = _separating_mix(algebra)
+    minimal = math.prod((roots.polynomial for roots, _ in factors), start=fmpq_poly([1]))
+    minimal = minimal / minimal.leading_coefficient()
+    resolvent = _resolvent(mixed, minimal)
+    if resolvent is None or (minimal.degree() < algebra.dimension and not algebra.is_semisimple):
+        return None
+    polynomials = _Polynomials.of(algebra, resolvent, minimal.derivative(), items)
+    every: list[Component] = []
+    for roots, multiplicity in factors:
+        components = polynomials.at(roots, multiplicity)
+        if components is None:
+            return None
+        every += components
+    real = all(roots.is_real(k) for roots, _ in factors if roots.degree > 1 for k in range(roots.degree))
+    return Decomposition(tuple(every), all(roots.degree == 1 for roots, _ in factors), real)
+
+
+def _separating_mix(algebra: Algebra) -> tuple[fmpq_mat, list[tuple[RootSet, int]]]:
+    """A = Σ x_c A_c with as many different eigenvalues as any x gives, and its eigenvalues by irreducible factor.
+
+    Where they are fewer than r, that is proved: A tells apart all that any A_c does just when each A_c is a polynomial
+    of A. A_c that are not diagonalisable have no components, whatever x is.
+    """
+    best: tuple[int, Any, Any] = (0, None, None)
+    for x in _mixes(len(algebra.matrices), algebra.dimension):
+        mixed = sum((k * a for k, a in zip(x[1:], algebra.matrices[1:], strict=True)), x[0] * algebra.matrices[0])
+        factors = root_sets(mixed.charpoly())
+        distinct = sum(roots.degree for roots, _ in factors)
+        if distinct > best[0]:
+            best = (distinct, mixed, factors)
+            if distinct == algebra.dimension or not algebra.is_semisimple or algebra.is_generated_by(mixed, distinct):
+                break
+    return best[1], best[2]
+
+
+def _mixes(labels: int, dimension: int) -> Iterator[tuple[int, ...]]:
+    """Weights x; enough of them that one separates any r different rows: two rows agree on at most R-1 powers t^c."""
+    if labels <= len(_SPREAD):
+        yield _SPREAD[:labels]
+    for t in range(2, 3 + math.comb(dimension, 2) * (labels - 1)):
+        yield tuple(t**c for c in range(labels))
+
+
+def _resolvent(mixed: fmpq_mat, minimal: fmpq_poly) -> list[fmpq_mat] | None:
+    """B_0 … B_{d-1}; None unless the polynomial annihilates the matrix, that is, unless A is diagonalisable."""
+    size, degree = mixed.nrows(), minimal.degree()
+    powers = [_scalar(size, fmpq(1))]
+    for j in range(degree - 1, -1, -1):
+        powers.append(mixed * powers[-1] + _scalar(size, minimal[j]))
+    return powers[-2::-1] if powers[-1] == fmpq_mat(size, size) else None
+
+
+@dataclass(frozen=True)
+class _Polynomials:
+    """Every statistic of a component as a polynomial in its eigenvalue, before division."""
+
+    rows: list[fmpq_poly]  # of the pair table Q p u vᵀ s'
+    columns: list[fmpq_poly]
+    traces: list[fmpq_poly]  # of A_c E s'
+    slope: fmpq_poly  # s'
+    items: int
+
+    @classmethod
+    def of(cls, algebra: Algebra, resolvent: Sequence[fmpq_mat], slope: fmpq_poly, items: int) -> _Polynomials:
+        size, rank = algebra.left.nrows(), algebra.dimension
+        row_sums = algebra.right * fmpq_mat(size, 1, [1] * size)
+        column_sums = fmpq_mat(1, size, [1] * size) * algebra.left
+        rows = [(algebra.left * (b * row_sums)).entries() for b in resolvent]
+        columns = [((column_sums * b) * algebra.right).entries() for b in resolvent]
+        # tr(A B) = Σ A[i,k] B[k,i]: all A_c as rows times all B_j as columns
+        stacked = fmpq_mat(size, rank * rank, [x for a in algebra.matrices for x in a.entries()])
+        turned = fmpq_mat(len(resolvent), rank * rank, [x for b in resolvent for x in b.transpose().entries()])
+        traces = (stacked * turned.transpose()).tolist()
+        return cls(_by_entry(rows), _by_entry(columns), [fmpq_poly(t) for t in traces], slope, items)
+
+    def at(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
+        """The components at the roots of one irreducible factor, all by the same polynomials."""
+        if roots.degree == 1:
+            return self._at_rational(roots, multiplicity)
+        modulus = roots.polynomial
+        reduced = [[p % modulus for p in ps] for ps in (self.rows, self.columns, self.traces)]
+        total = sum(reduced[0], fmpq_poly())
+        if not total:
+            return None
+        per_total, per_slope = inverse(total, modulus), inverse(self.slope % modulus, modulus)
+        prevalence = total * per_slope % modulus / self.items
+        first = [p * per_total % modulus for p in reduced[0]]
+        second = [p * per_total % modulus for p in reduced[1]]
+        sliced = [p * per_slope % modulus / multiplicity for p in reduced[2]]
+
+        def numbers(k: int, polynomials: list[fmpq_poly]) -> Numbers:
+            return tuple(number_at(roots, k, p) for p in polynomials)
+
+        return [
+            Component(
+                multiplicity,
+                number_at(roots, k, prevalence),
+                numbers(k, first),
+                numbers(k, second),
+                numbers(k, sliced),
+            )
+            for k in range(roots.degree)
+        ]
+
+    def _at_rational(self, roots: RootSet, multiplicity: int) -> list[Component] | None:
+        """The same without polynomials, where the eigenvalue is rational."""
+        at = fmpq(-roots.coefficients[0], roots.coefficients[1])
+        rows, columns, traces = ([p(at) for p in ps] for ps in (self.rows, self.columns, self.traces))
+        total, slope = sum(rows, _ZERO), self.slope(at)
+        if not total:
+            return None
+
+        def numbers(values: list[fmpq], scale: fmpq) -> Numbers:
+            return tuple(Surd.in_field(x / scale, _ZERO, 1) for x in values)
+
+        share = Surd.in_field(total / (slope * self.items), _ZERO, 1)
+        sliced = numbers(traces, slope * multiplicity)
+        return [Component(multiplicity, share, numbers(rows, total), numbers(columns, total), sliced)]
+
+
+def _by_entry(vectors: Sequence[Sequence[fmpq]]) -> list[fmpq_poly]:
+    return [fmpq_poly(list(entry)) for entry in zip(*vectors, strict=True)]
+
+
+def _scalar(size: int, value: fmpq) -> fmpq_mat:
+    return fmpq_mat(size, size, [value if k % (size + 1) == 0 else 0 for k in range(size * size)])
+
+
+def _side_by_side(columns: Sequence[fmpq_mat]) -> fmpq_mat:
+    return fmpq_mat(len(columns), columns[0].nrows(), [x for column in columns for x in column.entries()]).transpose()
+
+
+def _pivots(matrix: fmpz_mat) -> list[int]:
+    reduced = matrix.rref()[0].tolist()
+    return [next(c for c, x in enumerate(row) if x) for row in reduced if any(row)]
+
+
+def _part(matrix: fmpz_mat, rows: Sequence[int], columns: Sequence[int]) -> fmpq_mat:
+    return fmpq_mat(len(rows), len(columns), [matrix[i, j] for i in rows for j in columns])

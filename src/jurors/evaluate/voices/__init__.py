@@ -1,1 +1,0 @@
-"""How jurors answer beside what they say: who abstains on what."""

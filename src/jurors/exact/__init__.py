@@ -1,0 +1,1 @@
+"""Exact numbers: surds and algebraic numbers."""

@@ -1,0 +1,500 @@
+"""Algebraic numbers, root isolation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import flint
+from flint import acb, arb, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
+
+from jurors.exact.surd import BITS, BySign, Exact, Surd, from_rational, to_rational
+
+# The roots of one irreducible integer polynomial, told apart by balls that shrink on demand.
+#
+# Order: real roots ascending, then complex ones in conjugate pairs. A root keeps its place at every precision.
+
+
+_FIRST_BITS = 128
+
+
+@dataclass(frozen=True)
+class RootSet:
+    """All roots of a primitive irreducible polynomial, given by its coefficients from the constant upwards.
+
+    Examples
+    --------
+    >>> cubic = root_set((1, -3, 0, 1))
+    >>> [round(float(cubic.ball(k, 64).real), 6) for k in range(3)]
+    [-1.879385, 0.347296, 1.532089]
+    """
+
+    coefficients: tuple[int, ...]
+    _balls: dict[int, tuple[acb, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def degree(self) -> int:
+        """How many roots there are."""
+        return len(self.coefficients) - 1
+
+    @cached_property
+    def polynomial(self) -> fmpq_poly:
+        """The polynomial over the rationals."""
+        return fmpq_poly(list(self.coefficients))
+
+    def ball(self, index: int, bits: int) -> acb:
+        """An enclosure of one root; it holds no other root, and its imaginary part is exactly 0 for a real root."""
+        bits = _FIRST_BITS if bits <= _FIRST_BITS else 1 << (bits - 1).bit_length()
+        balls = self._balls.get(bits)
+        if balls is None:
+            balls = self._balls[bits] = self._isolated(bits)
+        return balls[index]
+
+    def _isolated(self, bits: int) -> tuple[acb, ...]:
+        with flint.ctx.workprec(bits):
+            pairs: list[Any] = list(fmpz_poly(list(self.coefficients)).complex_roots())
+            balls = [acb(root) for root, _ in pairs]
+        if bits == _FIRST_BITS:
+            return tuple(sorted(balls, key=lambda z: not z.imag.is_zero()))
+        first = [self.ball(k, _FIRST_BITS) for k in range(self.degree)]
+        return tuple(next(z for z in balls if z.overlaps(old)) for old in first)
+
+    def is_real(self, index: int) -> bool:
+        """Whether this root is real: proved, not measured."""
+        return index < self.real
+
+    @cached_property
+    def real(self) -> int:
+        """How many roots are real; they come first."""
+        if self.degree == 2:
+            c, b, a = self.coefficients
+            return 2 if b * b > 4 * a * c else 0
+        return sum(bool(self.ball(k, _FIRST_BITS).imag.is_zero()) for k in range(self.degree))
+
+    def conjugate(self, index: int) -> int:
+        """The place of the complex conjugate of a root."""
+        if self.is_real(index):
+            return index
+        mirrored = self.ball(index, _FIRST_BITS).conjugate()
+        return next(k for k in range(self.degree) if self.ball(k, _FIRST_BITS).overlaps(mirrored))
+
+    @cached_property
+    def power_sums(self) -> tuple[fmpq, ...]:
+        """Σ λ^k over all roots, for k below the degree: Newton's identities."""
+        lead = self.coefficients[-1]
+        monic = [fmpq(c, lead) for c in reversed(self.coefficients)]
+        sums = [fmpq(self.degree)]
+        for k in range(1, self.degree):
+            inner = sum((monic[j] * sums[k - j] for j in range(1, k)), fmpq(0))
+            sums.append(-inner - k * monic[k])
+        return tuple(sums)
+
+    @cached_property
+    def bound(self) -> fmpq:
+        """No root is larger in size than this (Cauchy's bound)."""
+        return 1 + fmpq(max(abs(c) for c in self.coefficients[:-1]), abs(self.coefficients[-1]))
+
+
+@lru_cache(maxsize=512)
+def root_set(coefficients: tuple[int, ...]) -> RootSet:
+    """The roots of an irreducible primitive polynomial; one shared object per polynomial, so balls are found once."""
+    return RootSet(coefficients)
+
+
+def root_sets(polynomial: Any) -> list[tuple[RootSet, int]]:
+    """The irreducible factors of a polynomial over the rationals with their multiplicities, linear ones included."""
+    _, factors = fmpz_poly(polynomial.numer()).factor()
+    return [(root_set(tuple(int(c) for c in factor.coeffs())), power) for factor, power in factors]
+
+
+def polynomial_text(coefficients: Sequence[Any], variable: str) -> str:
+    """`1/3 - 2*z + z^3`, from the constant upwards."""
+    text = ""
+    for k, c in enumerate(coefficients):
+        if not c:
+            continue
+        power = "" if k == 0 else variable if k == 1 else f"{variable}^{k}"
+        size = str(abs(c)) if not power else power if abs(c) == 1 else f"{abs(c)}*{power}"
+        sign = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
+        text += sign + size
+    return text or "0"
+
+
+def surd_at(roots: RootSet, index: int, polynomial: fmpq_poly) -> Surd:
+    """r(λ) for a root λ = (-b ± √(b² - 4ac)) / 2a of a quadratic; the smaller real root comes first."""
+    if polynomial.degree() > 1:
+        polynomial = polynomial % roots.polynomial
+    c, b, a = roots.coefficients
+    radicand = b * b - 4 * a * c
+    upper = index == 1 if radicand > 0 else bool(roots.ball(index, _FIRST_BITS).imag > 0)
+    slope = polynomial[1] / (2 * a)
+    return Surd.in_field(polynomial[0] - slope * b, slope if upper else -slope, radicand)
+
+
+def inverse(polynomial: fmpq_poly, modulus: fmpq_poly) -> fmpq_poly:
+    """1/r modulo an irreducible polynomial that does not divide r."""
+    _, result, _ = polynomial.xgcd(modulus)
+    return result
+
+
+def trace_of(roots: RootSet, polynomial: fmpq_poly) -> fmpq:
+    """Σ r(λ) over all roots λ."""
+    return sum((c * s for c, s in zip(polynomial.coeffs(), roots.power_sums, strict=False)), fmpq(0))
+
+
+def root_text(roots: RootSet, index: int, name: str) -> str:
+    """`z ≈ 0.347296 solves 1 - 3*z + z^3 = 0`."""
+    ball = roots.ball(index, _FIRST_BITS)
+    near = f"{float(ball.real.mid()):.6g}"
+    if not roots.is_real(index):
+        near += f" {'+' if ball.imag > 0 else '-'} {abs(float(ball.imag.mid())):.6g}i"
+    return f"{name} ≈ {near} solves {polynomial_text(roots.coefficients, name)} = 0"
+
+
+# Numbers c + Σ r(λ) with rational polynomials r at isolated roots λ of integer polynomials: grades of R labels.
+#
+# One root is the usual case, r(λ) in the field Q(λ) of an irreducible polynomial: it is 0 only if r is. Sums over
+# several roots are kept as they are, and all conjugates of one r together collapse to its rational trace.
+# Sign: balls at growing precision. A sum over several roots may be 0; D·α is an algebraic integer for some D, and the
+# product of its at most N conjugates is at least 1 in size, so |α| < 1/(D (D B)^(N-1)) proves α = 0.
+
+
+Root: TypeAlias = tuple[RootSet, int]
+
+
+class Algebraic(BySign):
+    """An exact algebraic number r(λ), λ one isolated root of an integer polynomial; or a sum of such.
+
+    Products and quotients need one common root; sums, comparison and equality work across roots.
+
+    Examples
+    --------
+    >>> low, middle, high = (Algebraic(root_set((1, -3, 0, 1)), k, [0, 1]) for k in range(3))  # z³ - 3z + 1 = 0
+    >>> middle.decimal(12), middle**3 == 3 * middle - 1, low < Fraction(-3, 2) < high
+    ('0.347296355334', True, True)
+    >>> print(middle / 2 + Fraction(1, 3))
+    1/3 + 1/2*z where z ≈ 0.347296 solves 1 - 3*z + z^3 = 0
+    >>> low + middle + high == 0, middle.trace(), (middle * middle).trace()
+    (True, Fraction(0, 1), Fraction(6, 1))
+    """
+
+    __slots__ = ("__dict__", "_constant", "_terms")
+    _constant: fmpq
+    _terms: dict[Root, fmpq_poly]  # polynomials without constant term, none of them zero
+
+    def __init__(self, roots: RootSet, index: int, polynomial: fmpq_poly | Sequence[Exact]) -> None:
+        if not isinstance(polynomial, fmpq_poly):
+            polynomial = fmpq_poly([to_rational(c) for c in polynomial])
+        if polynomial.degree() >= roots.degree:
+            polynomial = polynomial % roots.polynomial
+        self._constant = polynomial[0]
+        rest = polynomial - self._constant
+        self._terms = {(roots, index): rest} if rest else {}
+
+    @classmethod
+    def of(cls, value: Exact | Surd | Algebraic) -> Algebraic:
+        """Any exact number as an Algebraic."""
+        if isinstance(value, Algebraic):
+            return value
+        if isinstance(value, Surd) and not value.is_rational:
+            # √d is the greater real root, or the one with positive imaginary part
+            roots = root_set((-value.radicand, 0, 1))
+            index = 1 if value.radicand > 0 else next(k for k in (0, 1) if roots.ball(k, BITS).imag > 0)
+            return cls(roots, index, [value.rational_part, value.root_part])
+        return _build(to_rational(value.to_fraction() if isinstance(value, Surd) else value), {})
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @cached_property
+    def is_rational(self) -> bool:
+        """Whether it is a ratio of whole numbers: decided exactly."""
+        if len(self._terms) < 2:
+            return not self._terms
+        return self._nearest_ratio() == self
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it has no imaginary part: decided exactly."""
+        return all([k < roots.real for roots, k in self._terms]) or not self - self.conjugate()  # noqa: C419
+
+    @property
+    def sign(self) -> int:
+        """-1, 0 or 1, decided exactly."""
+        if not self.is_real:
+            raise ValueError(f"{self} is not real, it has no sign")
+        if not self._terms:
+            return (self._constant > 0) - (self._constant < 0)
+        bits = BITS
+        while True:
+            ball = self.ball(bits).real
+            if ball > 0:
+                return 1
+            if ball < 0:
+                return -1
+            if not self:
+                return 0
+            bits *= 2
+
+    def __bool__(self) -> bool:
+        """Whether it differs from 0: decided exactly."""
+        if len(self._terms) < 2:  # a polynomial of lower degree than the irreducible one never vanishes at its root
+            return bool(self._terms) or bool(self._constant)
+        bits, enough = BITS, self._separation
+        while True:
+            ball = self.ball(bits)
+            if not ball.contains(0):
+                return True
+            with flint.ctx.workprec(bits):
+                if ball.abs_upper() < arb(2) ** -enough:
+                    return False
+            bits *= 2
+
+    def conjugate(self) -> Algebraic:
+        """The complex conjugate."""
+        return _build(self._constant, {(s, s.conjugate(k)): p for (s, k), p in self._terms.items()})
+
+    def trace(self) -> Fraction:
+        """Σ r over all roots of the polynomial that λ solves: rational. A rational number is its own trace."""
+        roots, _ = self._field()
+        return from_rational(self._constant * roots.degree + trace_of(roots, self._polynomial() - self._constant))
+
+    @cached_property
+    def minimal_polynomial(self) -> tuple[int, ...]:
+        """The coefficients, from the constant upwards, of the integer polynomial of least degree with this root."""
+        roots, _ = self._field()
+        own, n = self._polynomial(), roots.degree
+        rows = [(own * fmpq_poly([0] * k + [1])) % roots.polynomial for k in range(n)]
+        monic = fmpq_mat(n, n, [row[c] for row in rows for c in range(n)]).minpoly()
+        return tuple(int(c) for c in fmpz_poly(monic.numer()).coeffs())
+
+    def to_fraction(self) -> Fraction:
+        """The number as a Fraction; ValueError if it is irrational."""
+        if not self.is_rational:
+            raise ValueError(f"{self} is not rational")
+        return from_rational(self._constant if not self._terms else self._nearest_ratio()._constant)
+
+    def simplified(self) -> Surd | Algebraic:
+        """A Surd where one square root or none is enough to write it down."""
+        if not self._terms:
+            return Surd(self._constant)
+        ((roots, index), *more) = self._terms
+        if more or roots.degree != 2:
+            return self
+        return surd_at(roots, index, self._polynomial())
+
+    # -- arithmetic -------------------------------------------------------------------------------
+
+    def __add__(self, other: Exact | Surd | Algebraic) -> Algebraic:
+        if not isinstance(other, _EXACT):
+            return NotImplemented
+        right = Algebraic.of(other)
+        terms = dict(self._terms)
+        for root, p in right._terms.items():
+            terms[root] = terms[root] + p if root in terms else p
+        terms = {root: p for root, p in terms.items() if p}
+        constant = self._constant + right._constant
+        return _build(constant, terms) if len(terms) < 2 else _build(*_collapsed(constant, terms))
+
+    def __neg__(self) -> Algebraic:
+        return _build(-self._constant, {root: -p for root, p in self._terms.items()})
+
+    def __sub__(self, other: Exact | Surd | Algebraic) -> Algebraic:
+        return self + -other if isinstance(other, _EXACT) else NotImplemented
+
+    def __rsub__(self, other: Exact | Surd) -> Algebraic:
+        return -self + other
+
+    def __mul__(self, other: Exact | Surd | Algebraic) -> Algebraic:
+        if not isinstance(other, _EXACT):
+            return NotImplemented
+        right = Algebraic.of(other)
+        if not right._terms or not self._terms:
+            many, factor = (self, right._constant) if not right._terms else (right, self._constant)
+            scaled = {root: p * factor for root, p in many._terms.items()} if factor else {}
+            return _build(many._constant * factor, scaled)
+        field = self._field()
+        if right._field() != field:
+            raise ValueError(f"{self} times {right}: products need one common root")
+        return Algebraic(*field, self._polynomial() * right._polynomial())
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Exact | Surd | Algebraic) -> Algebraic:
+        if not isinstance(other, _EXACT):
+            return NotImplemented
+        right = Algebraic.of(other)
+        if not right:
+            raise ZeroDivisionError(f"{self} divided by zero")
+        if not right._terms:
+            return self * (1 / right._constant)
+        field = right._field()
+        return self * Algebraic(*field, inverse(right._polynomial(), field[0].polynomial))
+
+    def __rtruediv__(self, other: Exact | Surd) -> Algebraic:
+        return Algebraic.of(other) / self
+
+    def __pow__(self, exponent: int) -> Algebraic:
+        return math.prod([self] * exponent, start=Algebraic.of(1)) if exponent >= 0 else 1 / self**-exponent
+
+    # -- comparison -------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        return not self - other if isinstance(other, _EXACT) else NotImplemented
+
+    def __hash__(self) -> int:
+        if not self._terms:
+            return hash(from_rational(self._constant))
+        if len(self._terms) > 1:
+            raise TypeError("a sum over several roots has no hash; hash its terms")
+        minimal = self.minimal_polynomial
+        if len(minimal) == 3:  # a square root in disguise must hash as the Surd it equals
+            roots = root_set(minimal)
+            pair = (surd_at(roots, k, fmpq_poly([0, 1])) for k in (0, 1))
+            return hash(next(x for x in pair if self == x))
+        return hash(minimal)
+
+    # -- the edge: where numbers are rounded or printed ---------------------------------------------
+
+    def ball(self, bits: int = BITS) -> acb:
+        """A rigorous enclosure computed with so many bits."""
+        with flint.ctx.workprec(bits):
+            total: acb | arb = arb(self._constant)
+            for (roots, index), p in self._terms.items():
+                at = roots.ball(index, bits)
+                total += p.numer()(at.real if index < roots.real else at) / p.denom()
+            return acb(total)
+
+    def _real_ball(self, bits: int) -> arb:
+        return self.ball(bits).real
+
+    def __complex__(self) -> complex:
+        if self.is_real:
+            return complex(float(self))
+        bits = BITS
+        while (ball := self.ball(bits)).imag.rel_accuracy_bits() <= 64:  # never 0, as in float()
+            bits *= 2
+        return complex(float((self + self.conjugate()) / 2), float(ball.imag))
+
+    def __str__(self) -> str:
+        if not self._terms:
+            return str(self._constant)
+        if len(self._terms) == 1:
+            ((roots, index),) = self._terms
+            return f"{polynomial_text(self._polynomial().coeffs(), 'z')} where {root_text(roots, index, 'z')}"
+        parts = [str(self._constant)] if self._constant else []
+        names = [f"z{k}" for k in range(1, len(self._terms) + 1)]
+        parts += [f"({polynomial_text(p.coeffs(), z)})" for z, p in zip(names, self._terms.values(), strict=True)]
+        roots_text = ", ".join(root_text(*root, z) for z, root in zip(names, self._terms, strict=True))
+        return f"{' + '.join(parts)} where {roots_text}"
+
+    def __repr__(self) -> str:
+        return f"Algebraic({self})"
+
+    # -- inner ------------------------------------------------------------------------------------
+
+    def _field(self) -> Root:
+        if len(self._terms) > 1:
+            raise ValueError(f"{self} is a sum over several roots; it has no single field")
+        return next(iter(self._terms), (root_set((0, 1)), 0))
+
+    def _polynomial(self) -> fmpq_poly:
+        """R of r(λ), for at most one root."""
+        return next(iter(self._terms.values()), fmpq_poly()) + self._constant
+
+    @cached_property
+    def _size(self) -> tuple[int, fmpq]:
+        """D and B: D times this number is an algebraic integer, and no conjugate is larger in size than B."""
+        scale, size = int(self._constant.q), abs(self._constant)
+        for (roots, _), p in self._terms.items():
+            scale = math.lcm(scale, int(p.denom()) * roots.coefficients[-1] ** p.degree())
+            size += sum((abs(c) * roots.bound**k for k, c in enumerate(p.coeffs())), fmpq(0))
+        return scale, size
+
+    @cached_property
+    def _separation(self) -> int:
+        """Only 0 is smaller than 2^-this."""
+        scale, size = self._size
+        taken: dict[RootSet, int] = {}
+        for roots, _ in self._terms:
+            taken[roots] = taken.get(roots, 0) + 1
+        conjugates = math.prod(math.perm(roots.degree, k) for roots, k in taken.items())
+        return scale.bit_length() + (conjugates - 1) * int((scale * size).ceil()).bit_length() + 1
+
+    def _nearest_ratio(self) -> Algebraic:
+        """The one rational number this can be, if it is rational."""
+        scale, bits = self._size[0], BITS
+        while True:
+            ball = self.ball(bits).real
+            with flint.ctx.workprec(bits):
+                scaled = ball * scale + arb(0.5)
+                near = scaled.mid().floor().unique_fmpz()
+                if scaled.rad() < 0.25 and near is not None:
+                    return Algebraic.of(fmpq(near, scale))
+            bits *= 2
+
+
+_EXACT = (int, Fraction, fmpz, fmpq, Surd, Algebraic)
+
+
+def _build(constant: fmpq, terms: Mapping[Root, fmpq_poly]) -> Algebraic:
+    new = Algebraic.__new__(Algebraic)
+    new._constant, new._terms = constant, dict(terms)
+    return new
+
+
+def _collapsed(constant: fmpq, terms: dict[Root, fmpq_poly]) -> tuple[fmpq, dict[Root, fmpq_poly]]:
+    """Where every conjugate has a term, take the last one's polynomial off all of them: its trace is rational."""
+    for roots in {roots for roots, _ in terms}:
+        places = [(roots, k) for k in range(roots.degree)]
+        if all(place in terms for place in places):
+            common = terms[places[-1]]
+            constant += trace_of(roots, common)
+            terms = {r: q for r, p in terms.items() if (q := p - common if r in places else p)}
+    return constant, terms
+
+
+# Exact numbers from polynomials and sums across fields, each in its simplest form: a Surd where one root will do.
+
+
+_ZERO = Surd(0)
+
+
+def exact_sum(values: Iterable[Exact | Surd | Algebraic]) -> Surd | Algebraic:
+    """The sum of exact numbers of any fields; a Surd where the roots cancel or one square root is left.
+
+    Examples
+    --------
+    >>> print(exact_sum([Surd.sqrt(2), Surd.sqrt(3), 1 - Surd.sqrt(2)]))
+    1 + √3
+    >>> from jurors.exact.algebraic import root_set
+    >>> cubic = root_set((1, -3, 0, 1))  # z³ - 3z + 1: the squares of its three roots add up to 6
+    >>> print(exact_sum(Algebraic(cubic, k, [0, 0, 1]) for k in range(3)))
+    6
+    """
+    terms = list(values)
+    if not any(isinstance(term, Algebraic) for term in terms):
+        try:  # nearly always all terms lie in one field
+            total: Surd | Algebraic = _ZERO
+            for term in terms:
+                total = total + term
+            return total
+        except ValueError:
+            pass
+    mixed = Algebraic.of(0)
+    for value in terms:
+        mixed = mixed + value
+    return mixed.simplified()
+
+
+def number_at(roots: RootSet, index: int, polynomial: fmpq_poly) -> Surd | Algebraic:
+    """r(λ) in its simplest form: a rational Surd, a Surd, or an Algebraic, by the degree of λ."""
+    if roots.degree == 1:
+        return Surd.in_field(polynomial(fmpq(-roots.coefficients[0], roots.coefficients[1])), fmpq(0), 1)
+    if roots.degree == 2:
+        return surd_at(roots, index, polynomial)
+    return Algebraic(roots, index, polynomial)

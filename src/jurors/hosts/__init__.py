@@ -1,1 +1,0 @@
-"""`jurors` inside other programs: Inspect AI, promptfoo, MLflow, pytest, GitHub, assistants."""

@@ -1,0 +1,452 @@
+"""Inspection, overlap, next commands."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import DegenerateSketchError, SketchError, VotesError, some
+from jurors.evaluate.trio import evaluate_trio
+from jurors.jury.inputs import refusals, without_silent
+from jurors.options import Label, Reading, ReadingOptions, spelled, texts
+from jurors.results import Block, Columns, Listing, Notes, Result, Table, row_documents
+from jurors.sketch import Sketch
+from jurors.sketch.connectivity import FEWEST_VOICES, linked
+from jurors.uncertainty.trio_alarms import CONTRADICTIONS
+from jurors.votes.codes import Finding
+from jurors.votes.io.sources import ENDINGS, PACKED
+from jurors.votes.key import read_key
+from jurors.votes.recode import middle
+from jurors.votes.scale import said_here
+from jurors.votes.table import Votes
+from jurors.votes.write import grouped
+
+# Who voted on the same items as whom: pairs, trios, loners and groups that never meet.
+
+
+_MOST_PAIR_JURORS = 5_000
+_MOST_TRIO_WORK = 4e9  # patterns x jurors^3: some seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlap:
+    """How the items of the jurors who voted at all overlap; None where counting would take too long."""
+
+    pairs: int  #: how many pairs there are
+    pairs_sharing: int | None = None  #: how many of them voted on an item in common
+    fewest: int | None = None  #: items that the pair with the fewest shares
+    median: int | None = None  #: items that the middle pair shares
+    trios: int = 0
+    trios_sharing: int | None = None
+    loners: tuple[str, ...] = ()  #: jurors who share no item with anybody
+    groups: tuple[tuple[str, ...], ...] = ()  #: jurors linked by shared items; more than one: they cannot be compared
+
+
+def find_overlap(votes: Votes) -> Overlap:
+    """The overlaps of some votes.
+
+    >>> votes = Votes.from_matrix([["a", "b", None, None], ["a", None, None, None], [None, None, "a", "a"]],
+    ...                           jurors=("ann", "bob", "cy", "dee"))
+    >>> found = find_overlap(votes)
+    >>> found.pairs_sharing, found.pairs, found.groups
+    (2, 6, (('ann', 'bob'), ('cy', 'dee')))
+    """
+    heard = np.unique(votes.triples()[1])
+    size = len(heard)
+    names = [votes.jurors[k] for k in heard.tolist()]
+    bare = Overlap(pairs=comb(size, 2), trios=comb(size, 3))
+    if size < 2 or size > _MOST_PAIR_JURORS:
+        return bare
+    shared = _shared_items(votes, heard)
+    upper = shared[np.triu_indices(size, 1)]
+    first, second = np.nonzero(shared)
+    group = linked(first, second, size)
+    groups = [tuple(names[k] for k in np.flatnonzero(group == g)) for g in range(int(group.max()) + 1)]
+    return Overlap(
+        pairs=bare.pairs,
+        pairs_sharing=int((upper > 0).sum()),
+        fewest=int(upper.min()),
+        median=int(np.sort(upper)[len(upper) // 2]),
+        trios=bare.trios,
+        trios_sharing=_trios_sharing(votes, heard),
+        loners=tuple(group[0] for group in groups if len(group) == 1),
+        groups=tuple(sorted(groups, key=len, reverse=True)),
+    )
+
+
+def _shared_items(votes: Votes, heard: NDArray[Any]) -> NDArray[np.int64]:
+    """For each pair of jurors, the number of items that both voted on."""
+    from scipy import sparse
+
+    row, col, _ = votes.triples()
+    shape = votes.rows, len(votes.jurors)
+    voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, heard]
+    weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, heard]
+    shared: NDArray[np.int64] = (weighted.T @ voted).toarray()
+    return shared
+
+
+def _trios_sharing(votes: Votes, heard: NDArray[Any]) -> int | None:
+    """How many trios have an item that all three voted on, by the distinct patterns of who voted."""
+    size = len(heard)
+    if votes.rows * len(votes.jurors) > 1 << 28:
+        return None
+    voted = (votes.codes[:, heard] >= 0)[votes.weights > 0]
+    patterns = grouped(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
+    if len(patterns) * size**3 / 6 > _MOST_TRIO_WORK:
+        return None
+    total = 0
+    for k in range(size - 2):
+        mine = patterns[patterns[:, k] > 0][:, k + 1 :]
+        together = mine.T @ mine > 0
+        total += int(np.triu(together, 1).sum())
+    return total
+
+
+# Which commands would work next on what was found, as lines to paste; or why grading is impossible.
+
+
+_SPELLED = {one.name: one for one in spelled(ReadingOptions, Reading) if one.name != "memory"}
+_KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
+_ENDINGS = tuple(
+    end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command to run next, and what it gives."""
+
+    command: str
+    why: str
+
+
+def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
+    """A line to paste into a shell.
+
+    >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
+    "jurors grade 'my votes.csv' --missing NA --missing '?'"
+    """
+    words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
+    for option, known in _SPELLED.items():
+        value, flag = reading.get(option), known.option.flag
+        if value is None or value == known.default or value == []:
+            continue
+        if known.kind is bool:
+            words.append(flag)
+            continue
+        if isinstance(value, Mapping):
+            value = [f"{old}={new}" for old, new in value.items()]
+        if known.option.several == "commas":
+            value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
+        for one in texts([value] if isinstance(value, (int, float)) else value):
+            words += [f"{flag}={one}"] if one.startswith("-") else [flag, one]
+    return shlex.join([*words, *more])
+
+
+def obstacles(votes: Votes) -> Iterator[str]:
+    """Why these votes cannot be graded without a key; nothing if they can."""
+    heard = said_here(without_silent(votes)[0])
+    refused = [refusal for refusal in refusals(heard) if refusal.code != "numbers"]
+    yield from map(_shortly, refused)
+    if not refused and len(heard.jurors) == FEWEST_VOICES and len(heard.labels) == 2:
+        try:
+            evaluate_trio(Sketch.from_votes(heard).complete())
+        except DegenerateSketchError as error:
+            if error.outcome not in CONTRADICTIONS:  # which ring when they are graded, and that is an answer
+                yield error.fault
+
+
+def _shortly(refusal: SketchError) -> str:
+    """Why votes are refused, in a few words."""
+    given = refusal.about.get("given", 0)
+    match refusal.code:
+        case "no_items":
+            return "there is no item"
+        case "few_jurors":
+            voting = {0: "nobody does", 1: "one does"}.get(given, f"{given} do")
+            return f"grading without an answer key needs at least {FEWEST_VOICES} jurors who vote, and {voting}"
+        case "few_labels":
+            return "grading needs at least two labels, and only one was ever said"
+        case "many_labels":
+            return f"{refusal.fault.partition(' (at most')[0]}: scores or free text?"
+    return refusal.fault
+
+
+def next_steps(
+    files: Sequence[str],
+    votes: Votes,
+    graded: Votes,
+    reading: Mapping[str, Any],
+    findings: Sequence[Finding],
+    hindered: Sequence[str],
+) -> Iterator[Step]:
+    """Commands that would work, the most useful first; `graded`: the votes as they would read them."""
+    options = dict(reading)
+    key = next((str(f.about[0]) for f in findings if f.kind == "key_column"), None)
+    for finding in findings:
+        if finding.kind == "key_column":
+            options["ignore"] = _with(options.get("ignore"), [name for name in finding.about if name in votes.jurors])
+        if finding.kind == "ambiguous_words":
+            options["missing"] = _with(options.get("missing"), finding.about)
+    if not hindered:
+        if graded.scale == "interval":
+            yield from _with_numbers(files, graded, options)
+            yield from _with_key(files, votes, options, key)
+            return
+        counts = votes.counts is not None
+        yield Step(command_line("grade", files, options), "the report card, without an answer key")
+        yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
+        what = "a label for each decision tuple" if counts else "one label per item, and how sure it is"
+        yield Step(command_line("label", files, options), what)
+        yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
+    said = len(np.unique(graded.triples()[2]))
+    few = 1 < said <= len(graded.labels) <= max(2, votes.total // 2)
+    if few and len(graded.jurors) > 1 and not any(f.kind == "unlike_columns" for f in findings):
+        yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
+    yield from _with_key(files, votes, options, key)
+
+
+def _with_numbers(files: Sequence[str], votes: Votes, options: Mapping[str, Any]) -> Iterator[Step]:
+    yield Step(command_line("grade", files, options), "how far each juror's numbers can be relied on, without a key")
+    yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
+    yield Step(command_line("label", files, options), "one value per item, with its interval")
+    yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
+    yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
+    cut = middle(votes.labels)
+    yield Step(command_line("grade", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
+
+
+def _with_key(files: Sequence[str], votes: Votes, options: dict[str, Any], key: str | None) -> Iterator[Step]:
+    why = "the true grades: there is an answer key"
+    if key in votes.jurors and not votes.take([str(key)]).n_votes:
+        return  # a column that is called like a key, and empty
+    if key is not None:
+        kept = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
+        yield Step(command_line("score", files, {**options, "ignore": kept}, "--key", key), why)
+    elif (path := key_beside(files, votes)) is not None:
+        yield Step(command_line("score", files, options, "--key", path), f"{why} beside the file")
+
+
+def key_beside(files: Sequence[str], votes: Votes) -> str | None:
+    """A file in the same folder that is the answer key of these votes; it is read to be sure."""
+    if len(files) != 1 or votes.counts is not None or not Path(files[0]).is_file():
+        return None
+    for name in _KEY_NAMES:
+        for ending in _ENDINGS:
+            path = Path(files[0]).with_name(name + ending)
+            if path.is_file() and not path.samefile(files[0]):
+                try:
+                    read_key(path).align(votes)
+                except VotesError:
+                    continue
+                return str(path)
+    return None
+
+
+def votes_beside(path: str) -> str | None:
+    """A file called votes in the folder of an answer key."""
+    neighbours = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
+    return next((str(file) for file in neighbours if file.is_file()), None)
+
+
+def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:
+    known = (values,) if isinstance(values, str) else tuple(values or ())
+    return (*map(str, known), *(str(value) for value in more if str(value) not in set(map(str, known))))
+
+
+# `Inspection`: what some files hold, told without grading anybody, and which commands would work next.
+
+
+_SHOWN = 8
+_COMMAND_WIDTH = 72
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The least, the middle and the greatest of some counts."""
+
+    least: int
+    median: int
+    most: int
+
+    @classmethod
+    def of(cls, values: NDArray[Any], weights: NDArray[Any] | None = None) -> Spread:
+        """The spread of values, each as often as its weight says."""
+        order = np.argsort(values)
+        heights = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
+        middle = int(values[order][np.searchsorted(heights, heights[-1] / 2)])
+        return cls(least=int(values.min()), median=middle, most=int(values.max()))
+
+    def __str__(self) -> str:
+        if self.least == self.most:
+            return f"{self.least:,} each"
+        return f"{self.least:,} to {self.most:,}, median {self.median:,}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection(Result):
+    r"""What was found in some files; `inspect` makes it.
+
+    Examples
+    --------
+    >>> import io
+    >>> from jurors import inspect
+    >>> found = inspect(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,n/a,no\n3,no,no,yes\n"))
+    >>> found.layout, found.items, found.jurors, found.labels
+    ('wide', 3, ('ann', 'bob', 'cy'), {'no': 5, 'yes': 3})
+    >>> [finding.kind for finding in found.findings]
+    ['missing_words']
+
+    """
+
+    files: tuple[str, ...]
+    format: str  #: CSV, Parquet … or what wrote it
+    layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it could not be told
+    columns: dict[str, tuple[str, ...]]  #: what each column is: "item", "juror", "label", "count", "repeat" …
+    assumed: dict[str, Any]  #: reading options that were needed to read it
+    items: int | None = None  #: or rows, of a table that is none of votes, or objects, of one of pairs
+    jurors: tuple[str, ...] = ()
+    labels: dict[Label, int]  #: how often each label was said
+    scale: str | None = None  #: what kind of answers these are: "nominal", "ordinal", "interval", "pairs"
+    scale_why: str = ""  #: by what that is known
+    votes: int | None = None
+    density: float | None = None  #: votes, as a share of items x jurors
+    votes_per_juror: Spread | None = None
+    votes_per_item: Spread | None = None
+    overlap: Overlap | None = None
+    duplicates: int = 0  #: second votes of a juror on an item
+    repeats: dict[str, Any] = field(default_factory=dict)  #: of jurors who were asked again: how steady each is
+    findings: tuple[Finding, ...] = ()
+    obstacles: tuple[str, ...] = ()  #: why grading is impossible
+    steps: tuple[Step, ...] = ()  #: commands that would work next
+    fault: str | None = None  #: why the votes could not be read
+    sample: tuple[str, ...] = ()  #: the first lines, where they could not
+    contents: tuple[tuple[str, str], ...] = ()  #: of a folder that is not one table: each file, and what it is
+
+    def _document(self) -> dict[str, Any]:
+        return {**asdict(self), "labels": row_documents(self._columns())}
+
+    def _columns(self) -> Columns:
+        """The labels, and how often each was said."""
+        return {"label": list(self.labels), "count": list(self.labels.values())}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What was found, as names and words."""
+        shown = some(self.files, _SHOWN)
+        what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
+        rows = ([(what, shown)] if shown else []) + [("format", self.format)]
+        if self.layout is not None:
+            rows.append(("layout", _LAYOUTS[self.layout]))
+        rows += [
+            (role, f"column{'s' * (len(names) > 1)} {_listed(names)}")
+            for role, names in self.columns.items()
+            if role in _ROLES
+        ]
+        rows += [(name, _listed(self.columns[role])) for role, name in _OTHERS.items() if role in self.columns]
+        if self.assumed:
+            rows.append(("read with", command_line("", (), self.assumed).removeprefix("jurors '' ")))
+        if self.votes is None:
+            return rows + ([("rows", f"{self.items:,}")] if self.items is not None else [])
+        return rows + self._vote_rows()
+
+    def _vote_rows(self) -> list[tuple[str, str]]:
+        if self.layout == "key":
+            return [("items", f"{self.items:,}"), ("labels", self._labels())]
+        kind = ("kind", f"{_KINDS[self.scale or 'nominal']} ({self.scale_why})")
+        if self.layout == "pairs":
+            jurors = ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")
+            return [("objects", f"{self.items:,}"), jurors, ("answers", self._labels()), kind]
+        rows = [("items", f"{self.items:,}"), ("jurors", f"{len(self.jurors):,}: {_listed(self.jurors)}")]
+        cells = (self.items or 0) * len(self.jurors)
+        rows.append(("votes", f"{self.votes:,} of {cells:,} possible ({self.density:.1%})"))
+        spreads = (("by juror", self.votes_per_juror), ("by item", self.votes_per_item))
+        rows += [(name, str(spread)) for name, spread in spreads if spread is not None]
+        rows.append(("labels", self._labels()))
+        rows.append(kind)
+        rows += [("asked again", _steady(juror, own)) for juror, own in list(self.repeats.items())[:_SHOWN]]
+        return rows + ([("shared items", _overlap_words(self.overlap))] if self.overlap and self.overlap.pairs else [])
+
+    def _labels(self) -> str:
+        total = max(sum(self.labels.values()), 1)
+        ranked = sorted(self.labels.items(), key=lambda pair: -pair[1])
+        shown = ", ".join(f"{_brief(label)} {n:,} ({n / total:.1%})" for label, n in ranked[:_SHOWN])
+        return f"{len(self.labels):,}: {shown}{' …' if len(ranked) > _SHOWN else ''}"
+
+    def notes(self) -> list[str]:
+        """What to know before going on, a sentence each."""
+        notes = [f"the votes cannot be read as they are: {self.fault}"] if self.fault else []
+        notes += [finding.message for finding in self.findings]
+        return notes + [f"no grades: {obstacle}" for obstacle in self.obstacles]
+
+    def _blocks(self) -> list[Block]:
+        blocks: list[Block] = [Table(("what", "found"), tuple(self.rows()), headless=True)]
+        if self.contents:
+            blocks.append(Table(("in it", "what it is"), self.contents, title="What it holds", headless=True))
+        if self.sample:
+            blocks.append(Listing(self.sample, "First lines"))
+        if notes := self.notes():
+            blocks.append(Notes(notes, "What to know", "  - "))
+        if self.steps:
+            width = min(max(len(step.command) for step in self.steps), _COMMAND_WIDTH)
+            lines = [f"{step.command.ljust(width)}  # {step.why}" for step in self.steps]
+            blocks.append(Listing(lines, "What to run next", "sh"))
+        return blocks
+
+
+_LAYOUTS = {
+    "long": "long: one vote per row",
+    "wide": "wide: one juror per column",
+    "counts": "counts: one decision tuple per row, and how many items it stands for",
+    "log": "the votes are where its tool puts them",
+    "pairs": "pairs: two objects per row, and which is better",
+    "key": "an answer key: one item per row, and its true label",
+    "votes": "votes in memory",
+    "sketch": "counts in memory: one decision tuple per row, and how many items it stands for",
+}
+_KINDS = {
+    "nominal": "labels without order",
+    "ordinal": "ordered levels",
+    "interval": "numbers",
+    "pairs": "which of two objects is better",
+}
+_ROLES = ("item", "juror", "label", "count", "repeat", "left", "right", "winner")
+_OTHERS = {"ignored": "not read", "columns": "columns"}
+
+
+def _steady(juror: str, own: dict[str, Any]) -> str:
+    """How often a juror was asked, and how often it agrees with itself."""
+    times = f"{own['times']:.1f}".removesuffix(".0")
+    if "within" in own:
+        return f"{_brief(juror)} {times} times on {own['items']:,} items: differs by {own['within']:.3g} within an item"
+    low, high = own["interval"]
+    shown = f"{_brief(juror)} {times} times on {own['items']:,} items: agrees with itself {own['agreement']:.1%}"
+    return f"{shown} ({low:.1%} to {high:.1%})" + (f", {own['ties']:,} ties" if own["ties"] else "")
+
+
+def _overlap_words(overlap: Overlap | None) -> str:
+    if overlap is None or overlap.pairs_sharing is None:
+        return "too many jurors to compare all pairs"
+    words = f"{overlap.pairs_sharing:,} of {overlap.pairs:,} pairs share items (fewest {overlap.fewest:,}, "
+    words += f"median {overlap.median:,})"
+    if overlap.trios_sharing is not None and overlap.trios:
+        words += f"; {overlap.trios_sharing:,} of {overlap.trios:,} trios do"
+    if overlap.loners:
+        words += f"; {_listed(overlap.loners)} with nobody"
+    return words
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join(map(_brief, names[:_SHOWN])) + (f" … ({len(names):,})" if len(names) > _SHOWN else "")
+
+
+def _brief(name: Any) -> str:
+    text = " ".join(str(name).split()) or repr(name)
+    return text if len(text) <= 40 else f"{text[:24]}…{text[-15:]}"  # names of models differ at their end

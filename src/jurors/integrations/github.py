@@ -1,0 +1,74 @@
+"""What the GitHub Action runs: `python -m jurors.integrations.github`, with the inputs of `action.yml` as variables.
+
+The card goes into the job's summary, alarms become annotations, the page waits to be uploaded; `jurors check` decides.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from jurors.integrations import Ran, run_jurors
+
+_ANNOTATION = {"alarm": "error", "warning": "warning"}  # notes are in the summary alone
+
+
+def main(environment: Mapping[str, str]) -> int:
+    """Check, report, and say it where GitHub looks; the exit status is that of `jurors check`."""
+    files, options = (shlex.split(environment.get(f"JURORS_{name}", "")) for name in ("FILES", "OPTIONS"))
+    limits, page = shlex.split(environment.get("JURORS_LIMITS", "")), environment.get("JURORS_REPORT", "")
+    with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
+        told = Path(folder) / "verdict.json"
+        words = ("--card", "--format", "md", "--json", str(told))
+        shown = run_jurors("check", *options, *limits, *words, "--", *files)
+        _append(environment.get("GITHUB_STEP_SUMMARY"), f"## jurors\n\n{shown.text}\n")
+        _say(shown.text)
+        if shown.status not in (0, 3):
+            _say(_annotation("error", "jurors", shown.text))
+            return shown.status
+        verdict = json.loads(told.read_text(encoding="utf-8"))
+    _say(*workflow_commands(verdict["alarms"]))
+    made = run_jurors("report", *options, "-o", page, "--", *files) if page else Ran(0, "")
+    outputs = {"passed": json.dumps(verdict["passed"]), "verdict": " ".join(verdict["verdict"].split())}
+    _append(environment.get("GITHUB_OUTPUT"), "".join(f"{name}={value}\n" for name, value in outputs.items()))
+    if made.status:
+        _say(_annotation("error", "jurors report", made.text))
+    return shown.status or made.status
+
+
+def workflow_commands(alarms: list[dict[str, Any]]) -> Iterator[str]:
+    """Each warning and alarm as a workflow command.
+
+    >>> list(workflow_commands([{"kind": "weak_pair", "level": "warning", "message": "100% noise"}]))
+    ['::warning title=weak_pair::100%25 noise']
+    """
+    for alarm in alarms:
+        if alarm["level"] in _ANNOTATION:
+            yield _annotation(_ANNOTATION[alarm["level"]], alarm["kind"], alarm["message"])
+
+
+def _annotation(level: str, title: str, message: str) -> str:
+    """A workflow command; names from files cannot end it, nor begin another."""
+    escaped = message.strip().replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{level} title={title}::{escaped}"
+
+
+def _append(path: str | None, text: str) -> None:
+    if path:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _say(*lines: str) -> None:
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(os.environ))

@@ -1,0 +1,231 @@
+"""`jurors mcp`: inspect, grade, check, label and audit as tools of an assistant, over the Model Context Protocol.
+
+What an assistant asks for was perhaps put into its mouth by a stranger's text. So the tools write nothing, and read
+only files that whoever started the server named: those, or what lies in the folders among them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+
+import jurors
+from jurors.errors import JurorsError, OptionError, VotesError, nearest
+from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, names_of
+from jurors.results import FORMS, Result
+from jurors.votes.io.sources import BETWEEN, reached, split_inside
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+
+Form = Literal["md", "json"]
+Options = dict[str, Any]
+
+_INSTRUCTIONS = """Grades jurors (LLM judges, annotators, classifiers) from who said what, without an answer key.
+Start with `inspect`; then `grade` for the report card, `check` for limits, `label` for one label per item. `options`
+are about reading: item, juror, label, layout … Believe scores "as real juries go", with their intervals; where an alarm
+rang, do not trust the grades, and say so. No alarm is no proof: `audit_plan` draws items for a person to label, and
+`audit_result` says what those labels prove."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """The files and folders that may be read."""
+
+    roots: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, files: Sequence[str]) -> Named:
+        """What was named on the command line; VotesError where something is not there."""
+        for file in files:
+            if not Path(file).exists():
+                raise VotesError(f"{file}: there is no such file or folder; name what the assistant may read")
+        return cls(tuple(Path(file).resolve() for file in files))
+
+    def path(self, file: str) -> str:
+        """The real path of a file, folder or pattern; VotesError where something that it reaches lies elsewhere."""
+        if "\0" in file:
+            raise VotesError("no file has such a name")
+        name, inside = split_inside(file)
+        real = Path(name).resolve()
+        self._refuse_others(file, [real])  # first: who may not read a folder may not ask what is in it
+        self._refuse_others(file, [one.resolve() for one in reached(str(real))])
+        return f"{real}{BETWEEN}{inside}" if inside else str(real)
+
+    def _refuse_others(self, file: str, reals: Sequence[Path]) -> None:
+        if not all(any(one.is_relative_to(root) for root in self.roots) for one in reals):
+            allowed = ", ".join(map(str, self.roots))
+            raise VotesError(f"{file}: this file was not named when the server was started; it may read {allowed}")
+
+
+def server(files: Sequence[str]) -> MCPServer[Any]:
+    """The server, which reads these files and folders alone; JurorsError where the protocol's library is missing."""
+    try:
+        from mcp.server.mcpserver import MCPServer
+        from mcp.types import ToolAnnotations
+    except ModuleNotFoundError as error:
+        raise JurorsError(f"the tools for assistants need {error.name}: pip install 'jurors[mcp]'") from None
+
+    named = Named.of(files)
+    tools = {tool.__name__: tool for tool in (*_looking(named), *_auditing(named))}
+
+    class Strict(MCPServer[Any]):  # type: ignore[misc]
+        """The protocol's own server passes over arguments that a tool lacks: a limit given so would seem to be kept."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            if name in tools:
+                _in_one_line(_check_arguments)(tools[name], arguments)
+            return await super().call_tool(name, arguments, context)
+
+    made = Strict("jurors", instructions=_INSTRUCTIONS, version=jurors.__version__, log_level="WARNING")
+    for tool in tools.values():
+        kind = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        made.add_tool(_in_one_line(tool), annotations=kind, structured_output=False)
+    return made
+
+
+def _check_arguments(tool: Callable[..., str], given: Options) -> None:
+    """OptionError where something is given that the tool does not take, with the argument that it belongs into."""
+    known = tuple(signature(tool).parameters)
+    for home, inside in (("limits", LimitOptions), ("options", TableOptions)):
+        for name in given:
+            if name not in known and home in known and name in names_of(inside):
+                shown = json.dumps({home: {name: given[name]}})
+                message = f"{name!r} is no argument of its own; say {shown}"
+                raise OptionError(message, code="unknown_option", name=name, known=known)
+    for name in given:
+        nearest(name, known, "argument", error=OptionError, code="unknown_option")
+
+
+def _looking(named: Named) -> tuple[Callable[..., str], ...]:
+    """The tools that look at votes."""
+
+    def inspect(file: str, options: Options | None = None, format: Form = "md") -> str:
+        """What a file of votes or a tool's log holds, what looks odd, and which commands would work; grades nothing."""
+        return _shown(jurors.inspect(named.path(file), **_reading(options)), format)
+
+    def grade(file: str, gold: str | None = None, options: Options | None = None, format: Form = "md") -> str:
+        """The report card: how often each juror is right, intervals, every alarm. `gold`: a file of item,label.
+
+        Numbers (scores) are graded by their reliability, and who says which of two is better by how they compare.
+        """
+        return _shown(_graded_as_it_is(named, file, gold, options), format)
+
+    def check(
+        file: str, limits: Options | None = None, gold: str | None = None, options: Options | None = None,
+        format: Form = "md",
+    ) -> str:  # fmt: skip
+        """Gates and alarms. `limits`: {"min_score": 0.7, "max_wrong": 0.1, "allow_unknown": true}, as of `check`.
+
+        Of numbers (scores): {"min_reliability": 0.3}.
+        """
+        asked = limits or {}
+        check_known(asked, [name for name in names_of(LimitOptions) if name not in ("baseline", "votes")])
+        _check_kinds(asked, LimitOptions)
+        return _shown(jurors.check(_labels_or_numbers(named, file, gold, options), **asked), format)
+
+    def label(file: str, options: Options | None = None, format: Form = "md") -> str:
+        """One label per item, with the probability that it is right; of numbers, a value with its interval."""
+        try:
+            return _shown(jurors.label(named.path(file), **_reading(options)), format)
+        except JurorsError as error:
+            if error.code != "numbers":
+                raise
+            return _shown(jurors.value_items(named.path(file), **_reading(options)), format)
+
+    return inspect, grade, check, label
+
+
+def _auditing(named: Named) -> tuple[Callable[..., str], ...]:
+    """The tools for a person's labels; the same draw is made again from its seed, so that no file is kept."""
+
+    def audit_plan(file: str, n: int = 30, seed: int = 0, options: Options | None = None) -> str:
+        """Draw n items for a PERSON to label, as CSV. Ask the person about each; do not label them yourself."""
+        return jurors.audit.plan(named.path(file), n, seed=seed, **_reading(options)).to_csv()
+
+    def audit_result(
+        file: str, labels: dict[str, str], n: int = 30, seed: int = 0, options: Options | None = None,
+        format: Form = "md",
+    ) -> str:  # fmt: skip
+        """What a person's labels (item -> label) of the items of `audit_plan`, with the same n and seed, prove."""
+        votes = jurors.read_votes(named.path(file), **_reading(options))
+        sheet = jurors.audit.plan(votes, n, seed=seed)
+        drawn = [str(item) for item in sheet.items]
+        if strange := [item for item in labels if item not in drawn]:
+            raise OptionError(f"labels: item {strange[0]!r} was not drawn with n={n} and seed={seed}")
+        names = {str(label): label for label in votes.labels}
+        given = tuple(names.get(labels[item], labels[item]) if item in labels else None for item in drawn)
+        return _shown(jurors.audit.result(votes, replace(sheet, labels=given)), format)
+
+    return audit_plan, audit_result
+
+
+def _graded(named: Named, file: str, gold: str | None, options: Options | None) -> jurors.Evaluation:
+    known: Any = {} if gold is None else {"gold": named.path(gold)}
+    return jurors.grade(named.path(file), **known, **_reading(options))
+
+
+def _labels_or_numbers(
+    named: Named, file: str, gold: str | None, options: Options | None
+) -> jurors.Evaluation | jurors.NumberGrades:
+    try:
+        return _graded(named, file, gold, options)
+    except JurorsError as error:
+        if gold is not None or error.code != "numbers":
+            raise
+    return jurors.grade_numbers(named.path(file), **_reading(options))
+
+
+def _graded_as_it_is(named: Named, file: str, gold: str | None, options: Options | None) -> Result:
+    """The grades of labels, numbers or preferences, whatever the file turns out to hold."""
+    try:
+        return _labels_or_numbers(named, file, gold, options)
+    except JurorsError as error:
+        if gold is not None or error.code != "pairs":
+            raise
+    told = {name: value for name, value in _reading(options).items() if name in names_of(PairOptions)}
+    return jurors.grade_pairs(named.path(file), **told)
+
+
+def _reading(options: Options | None) -> Any:
+    """Options about reading tables, none of which names a file."""
+    check_known(options or {}, names_of(TableOptions))
+    _check_kinds(options or {}, TableOptions)
+    return options or {}
+
+
+def _check_kinds(given: Options, options: type) -> None:
+    """OptionError where a value is of another kind than its option takes; what a client sends, nobody has checked."""
+    from pydantic import TypeAdapter, ValidationError
+
+    kinds = get_type_hints(options)
+    for name, value in given.items():
+        try:
+            TypeAdapter(kinds[name]).validate_python(value, strict=True)
+        except ValidationError as error:
+            raise OptionError(f"{name}: {error.errors()[0]['msg']}, got {json.dumps(value)}") from None
+
+
+def _shown(result: Result, form: Form) -> str:
+    text: str = getattr(result, FORMS[form])()
+    return text
+
+
+def _in_one_line(tool: Callable[..., Any]) -> Callable[..., Any]:
+    """Whatever is wrong with the input, as the assistant reads it: one line that says what to do."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    @wraps(tool)
+    def told(*args: Any, **given: Any) -> Any:
+        try:
+            return tool(*args, **given)
+        except JurorsError as error:
+            raise ToolError(" ".join(str(error).split())) from None
+
+    return told

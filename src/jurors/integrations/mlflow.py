@@ -1,0 +1,81 @@
+"""`jurors.mlflow`: what a jury is worth, in the run of MLflow that is active.
+
+    with mlflow.start_run():
+        jurors.mlflow.log("votes.csv")
+
+Needs MLflow (`mlflow`, or `mlflow-skinny`, which is enough), which is loaded when something is logged.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Unpack
+
+from jurors.errors import JurorsError, OutputError
+from jurors.evaluate import Evaluation
+from jurors.integrations import key_figures
+from jurors.jury import grade
+from jurors.options import GradeOptions
+
+__all__ = ["log", "metrics"]
+
+_FOREIGN = re.compile(r"[^\w\-. /]", re.ASCII)  # MLflow refuses these in names (a colon, on Windows alone)
+
+
+def log(
+    source: Any, *, prefix: str = "jurors", report: bool | None = None, **options: Unpack[GradeOptions]
+) -> Evaluation:
+    """Grade the jurors, and log numbers, card, JSON and report into the active run; MLflow starts one if there is none.
+
+    Parameters
+    ----------
+    source
+        Votes or what holds them, as in `grade`, whose options these are; or an Evaluation, as it is.
+    prefix
+        What the names of all metrics and artifacts begin with: two juries of one run need two.
+    report
+        Whether to log the page, too (needs `jurors[plot]`). By default it is there where votes are given: a page is
+        made of votes, not of an Evaluation.
+    """
+    try:
+        import mlflow
+    except ModuleNotFoundError as error:
+        raise JurorsError(f"logging to MLflow needs {error.name}: pip install mlflow-skinny") from None
+
+    graded = source if isinstance(source, Evaluation) else grade(source, **options)
+    page = None
+    if report or (report is None and graded is not source):
+        page = _page(source, graded, options)
+    mlflow.log_metrics(metrics(graded, prefix=prefix))
+    mlflow.log_text(graded.to_text(), f"{prefix}/card.txt")
+    mlflow.log_text(graded.to_json(), f"{prefix}/evaluation.json")
+    if page is not None:
+        mlflow.log_text(page, f"{prefix}/report.html")
+    return graded
+
+
+def metrics(evaluation: Evaluation, *, prefix: str = "jurors") -> dict[str, float]:
+    """The numbers under the names that `log` gives them; what MLflow allows in no name becomes `_`.
+
+    Examples
+    --------
+    >>> from jurors import grade
+    >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 20
+    >>> sorted(metrics(grade(votes, jurors=["openai/gpt", "me@home", "cy"])))[:3]
+    ['jurors/alarms', 'jurors/score/cy', 'jurors/score/me_home']
+    """
+    named = {
+        _FOREIGN.sub("_", "/".join((prefix, words[0].replace(" ", "_"), *words[1:]))): value
+        for words, value in key_figures(evaluation).items()
+    }
+    if len(named) < len(key_figures(evaluation)):
+        raise OutputError("two jurors have the same name where MLflow allows fewer characters; rename one")
+    return named
+
+
+def _page(source: Any, graded: Evaluation, options: Any) -> str:
+    from jurors.report.page import report_html
+
+    if graded is source:
+        raise OutputError("a report is made of votes: log the votes instead of their evaluation, or leave report out")
+    return report_html(source, **options)

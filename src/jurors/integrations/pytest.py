@@ -1,0 +1,99 @@
+"""The pytest plug-in: `pytest --jurors votes.parquet` and the fixture `jurors_votes`, gated when the session ends.
+
+Every session in an environment with `jurors` loads this module by its entry point, so it imports nothing heavy: the
+gate is `jurors check`, in a process of its own, and only where votes were named or recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jurors.integrations import Ran, run_jurors
+
+_GATED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+
+class Recorder:
+    """The votes that tests have recorded so far; calling it records one."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str, Any]] = []
+
+    def __call__(self, item: object, juror: object, label: str | bool | int | float | None) -> None:
+        """`juror` said `label` about `item`; None is no vote."""
+        label = getattr(label, "item", lambda: label)()  # of numpy's kinds no worker can hand one over
+        if not isinstance(label, str | bool | int | float | None):
+            raise TypeError(f"a label is text, a number or a truth value, not {type(label).__name__}: {label!r}")
+        self.rows.append((str(item), str(juror), label))
+
+
+_RECORDED = pytest.StashKey[Recorder]()
+_RESULTS = pytest.StashKey[dict[str, Ran]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--jurors FILE`, `--jurors-check OPTIONS`, and the latter in the ini file."""
+    group = parser.getgroup("jurors", "jurors: gate the votes of jurors")
+    group.addoption(
+        "--jurors", action="append", default=[], metavar="FILE", dest="jurors_files",
+        help="Gate the votes of this file with `jurors check` when the session ends; repeatable.",
+    )  # fmt: skip
+    about = 'Options of `jurors check` for --jurors and the fixture jurors_votes: --jurors-check="--min-score 0.7".'
+    group.addoption("--jurors-check", default=None, metavar="OPTIONS", dest="jurors_check", help=about)
+    parser.addini("jurors_check", about, type="args", default=[])
+
+
+@pytest.fixture(scope="session")
+def jurors_votes(request: pytest.FixtureRequest) -> Recorder:
+    """Record votes with `jurors_votes(item, juror, label)`; `jurors check` gates them all when the session ends."""
+    return request.config.stash.setdefault(_RECORDED, Recorder())
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Gate what was named and recorded; a worker of pytest-xdist hands its votes over instead."""
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["jurors_votes"] = config.stash.get(_RECORDED, Recorder()).rows
+        return
+    if exitstatus not in _GATED or config.option.collectonly:
+        return
+    config.stash[_RESULTS] = results = dict(_gated(config))
+    if any(ran.status for ran in results.values()) and exitstatus != pytest.ExitCode.TESTS_FAILED:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of pytest-xdist has recorded."""
+    rows = getattr(node, "workeroutput", {}).get("jurors_votes", ())
+    if rows:
+        node.config.stash.setdefault(_RECORDED, Recorder()).rows.extend(rows)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """The verdict and the card of every gate."""
+    for name, ran in config.stash.get(_RESULTS, {}).items():
+        terminalreporter.section(f"jurors check: {name}")
+        terminalreporter.write_line(ran.text.rstrip("\n"))
+
+
+def _gated(config: pytest.Config) -> Iterator[tuple[str, Ran]]:
+    """Every source of votes by its name, and what became of it."""
+    told: str | None = config.option.jurors_check
+    words = config.getini("jurors_check") if told is None else shlex.split(told)
+    for file in config.option.jurors_files:
+        yield file, run_jurors("check", "--card", *words, "--", file)
+    rows = config.stash.get(_RECORDED, Recorder()).rows
+    if rows:
+        with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
+            file = Path(folder) / "recorded.jsonl"
+            lines = (json.dumps({"item": item, "juror": juror, "label": label}) for item, juror, label in rows)
+            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            yield "votes of this session", run_jurors("check", "--card", *words, "--", str(file))

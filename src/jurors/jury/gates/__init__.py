@@ -1,1 +1,0 @@
-"""Limits of one's own for CI: what was asked, what is known, and whether it is kept."""

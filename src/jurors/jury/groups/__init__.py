@@ -1,1 +1,0 @@
-"""The same jurors, apart for each group of items."""

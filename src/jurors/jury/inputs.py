@@ -1,0 +1,275 @@
+"""Anything to Votes or Sketch; counting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors._lazy import WhenAsked
+from jurors._numeric import Integers
+from jurors.errors import SketchError, VotesError, and_more, nearest
+from jurors.evaluate import Alarm
+from jurors.options import Reading, ReadingOptions, SourceOptions, TableOptions, check_applies, names_of, texts
+from jurors.sketch import Sketch, count_votes, read_sketch
+from jurors.sketch.connectivity import FEWEST_VOICES
+from jurors.votes import Key, Votes, as_key, read_votes, read_votes_with_key
+from jurors.votes.findings import find_all, similar_names
+from jurors.votes.frame import eager, is_frame, open_frame
+from jurors.votes.io.sources import are_files
+from jurors.votes.layout import find_column
+from jurors.votes.recode import Rewriting, middle, numerals
+from jurors.votes.repeats import heard_once, join_named
+from jurors.votes.scale import CHOOSING, chosen_votes, recognised, rewritten, scaled
+
+# Whatever the user has (a path, a frame, a matrix, votes, a sketch) becomes votes or a sketch.
+
+
+_ABOUT_LABELS = ("ambiguous_words", "similar_labels", "rare_numbers")
+_MOST_LABELS = 300  # an answer has jurors x labels² numbers, and takes time and memory by them
+_NOTHING_SAID = Reading()
+MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
+
+
+def as_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
+    """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options."""
+    accepted = accept(source, **reading)
+    return accepted.tuples if isinstance(accepted, Sketch) else accepted
+
+
+def as_sketch(source: Any, **reading: Unpack[SourceOptions]) -> Sketch:
+    """The same as a sketch, counted by whoever holds the votes."""
+    accepted = accept(source, by_item=False, **reading)
+    return accepted if isinstance(accepted, Sketch) else Sketch.from_votes(accepted)
+
+
+def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Votes | Sketch:
+    """Votes, or a sketch where that is what there is.
+
+    Where nobody needs to know which item is which, `by_item=False` leaves the counting to the engine that holds them.
+    """
+    options: dict[str, Any] = dict(reading)
+    if isinstance(source, Sketch):
+        taking = _choosing(reading, "a sketch, which is counted already")
+        taken = _taken(source.tuples, taking)
+        return source if taken is source.tuples else Sketch.from_votes(taken)
+    if isinstance(source, Votes):
+        return _taken(source, _choosing(reading, "votes that are read already"))
+    is_files = are_files(source)
+    if not is_files and isinstance(source, (np.ndarray, list, tuple)):
+        given = _applicable(options, (*MATRIX_OPTIONS, *CHOOSING), "a matrix")
+        said = {n: v for n in ("scale", *CHOOSING) if (v := given.pop(n, None)) is not None}
+        about = Reading(**said) if said else _NOTHING_SAID
+        votes, told = Votes.from_matrix(source, **given, scale=None), about
+        if (labels := given.get("labels")) is not None:
+            votes, told = replace(votes, labels_told=True), replace(about, labels=labels)
+        return heard_once(scaled(rewritten(chosen_votes(votes, about), about), told), about)
+    if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
+        options = _applicable(options, names_of(TableOptions), "a dataframe")
+        return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options)
+    if is_files or isinstance(source, (str, Path)) or hasattr(source, "read"):
+        options = _applicable(options, names_of(ReadingOptions), "files")
+        return read_votes(source, **options) if by_item else read_sketch(source, **options)
+    raise VotesError(
+        f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
+    )
+
+
+def _taken(votes: Votes, taking: Reading) -> Votes:
+    """What is to be taken of votes that are read already, on the scale that they show where nobody has looked."""
+    known = votes if votes.scale_why else recognised(votes)
+    read = rewritten(chosen_votes(known, taking), taking)
+    return join_named(scaled(read, taking) if Rewriting.of(taking) else read, taking.join)
+
+
+def _choosing(options: Mapping[str, Any], what: str) -> Reading:
+    """Which jurors to take of what is read already; OptionError where another option is given."""
+    return Reading(**{name: value for name, value in _applicable(options, CHOOSING, what).items() if value is not None})
+
+
+def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
+    """The options that are for this kind of source; OptionError where another is given."""
+    check_applies(options, known, what)
+    return {name: value for name, value in options.items() if name in known}
+
+
+def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions]) -> tuple[Votes, NDArray[Any]]:
+    """Votes, and for each row what another column of the same file or dataframe says of it (a group)."""
+    if isinstance(source, (str, Path)) or hasattr(source, "read"):
+        given = _applicable(reading, names_of(ReadingOptions), "files")
+        votes, named = read_votes_with_key(source, column, what="group", **given)
+        return votes, named.by_row(votes)
+    given = _applicable(reading, names_of(TableOptions), "a dataframe")
+    told = Reading.of(given, TableOptions)
+    frame = open_frame(eager(source).to_native()).reaching(told, column)
+    place = find_column(frame.names, column)
+    options = told.without(frame.names[place])
+    ignore = [name for name in texts(options.ignore) if name in open_frame(source).names]
+    votes = Votes.from_frame(source, **{**given, "ignore": (*ignore, *frame.homes)})
+    layout = frame.layout(options)
+    values = frame.table[:, place].to_list()
+    if layout.item is None or layout.kind == "counts":
+        return votes, Key.from_array(values).by_row(votes)
+    return votes, Key.from_columns(frame.table[:, layout.item].to_list(), values, what="group").by_row(votes)
+
+
+def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
+    """SketchError unless there are enough jurors and labels to grade anybody."""
+    for refusal in refusals(votes, fewest=fewest):
+        raise refusal
+
+
+def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchError]:
+    """Everything for which these votes cannot be graded as labels, whoever they are."""
+    if not votes.total:
+        yield SketchError("there is no item to grade", code="no_items")
+    if len(votes.jurors) < fewest:
+        yield SketchError(
+            f"grading without an answer key needs at least {fewest} jurors, got {len(votes.jurors)}: "
+            f"{', '.join(votes.jurors)}. With a key, `jurors score` grades any number."
+            + (
+                "" if votes.repeats is None else " Asked again, a juror is one voice; `jurors inspect` says how steady."
+            ),
+            code="few_jurors",
+            jurors=votes.jurors,
+            needed=fewest,
+            given=len(votes.jurors),
+        )
+    if len(votes.labels) < 2:
+        shown = f"only {votes.labels[0]!r} was ever said" if votes.labels else "nobody voted"
+        message = f"grading needs at least two labels, {shown}; add the items where somebody disagrees"
+        yield SketchError(message, code="few_labels", labels=votes.labels, needed=2, given=len(votes.labels))
+    if votes.scale == "interval":
+        yield not_labels(votes)
+        return
+    most = min(max(2, votes.total // 2), _MOST_LABELS)
+    if len(votes.labels) > most:
+        similar = "".join(f" ({finding.message})" for finding in similar_names("label", votes.labels))
+        whose = "can be graded" if most == _MOST_LABELS else f"{votes.total:,} items can support"
+        are_numbers = None not in numerals(votes.labels).texts
+        instead = "Say --scale interval if they are numbers, group them" if are_numbers else "Group them"
+        yield SketchError(
+            f"{len(votes.labels):,} labels are more than {whose} (at most {most:,}): are these scores or free text? "
+            f"{instead}, or leave out what is no vote (--missing VALUE, --ignore COLUMN){similar}",
+            code="many_labels",
+            needed=most,
+            given=len(votes.labels),
+            items=votes.total,
+        )
+
+
+def not_labels(votes: Votes) -> SketchError:
+    """What to say where votes are numbers, and labels are needed."""
+    return SketchError(
+        f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `check`, `label`, `score`, `report`, "
+        "`plot reliability` and `agreement` take (grade_numbers, value_items, score_numbers); here, make labels of "
+        f"them with --threshold {middle(votes.labels)} or --bins 5",
+        code="numbers",
+        given=len(votes.labels),
+    )
+
+
+def check_labels(votes: Votes) -> None:
+    """SketchError where votes are numbers."""
+    if votes.scale == "interval":
+        raise not_labels(votes)
+
+
+def vote_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:
+    """What the votes show before anybody is graded, and what their reader saw, as alarms."""
+    jurors, labels = set(votes.jurors), set(votes.labels)
+    return [
+        Alarm(
+            finding.kind,
+            finding.level,
+            finding.message,
+            finding.value,
+            tuple(str(one) for one in finding.about if finding.kind not in _ABOUT_LABELS and one in jurors),
+            tuple(one for one in finding.about if finding.kind in _ABOUT_LABELS and one in labels),
+        )
+        for finding in find_all(votes, weighted=weighted, twins=False)  # grading tells twins by more than their votes
+    ]
+
+
+def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
+    """The votes of those who voted at all, and a warning that names the others: there is nothing to grade them by."""
+    if votes.is_dense:
+        heard = np.asarray((votes.codes >= 0).any(axis=0))
+    else:
+        heard = np.asarray(np.bincount(votes.triples()[1], minlength=len(votes.jurors)) > 0)
+    if heard.all():
+        return votes, []
+    silent = tuple(name for name, voted in zip(votes.jurors, heard, strict=True) if not voted)
+    message = f"{and_more(map(repr, silent), 8)} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
+    spoke = [name for name in votes.jurors if name not in set(silent)]
+    return votes.take(spoke), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]
+
+
+# Votes that were counted, once: the sketch to grade, and for each row of the votes its tuple in the sketch.
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What is graded, and where each item went."""
+
+    votes: Votes  #: whose rows were counted; labels may have grown by those of a key
+    sketch: Sketch
+    tuple_of_row: Integers
+    alarms: tuple[Alarm, ...] = ()  #: about the votes: who never voted, words that may mean no vote …
+
+    def align(self, key: Any) -> tuple[Counted, Integers]:
+        """With the labels of an answer key, and for each row its true label (-1: unknown).
+
+        Nothing is counted again unless the key has labels that nobody voted.
+        """
+        votes, truth = as_key(key).align(self.votes)
+        if votes.labels == self.votes.labels:
+            return self, np.asarray(truth)
+        sketch, tuple_of_row = count_votes(votes)
+        return Counted(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
+
+    def align_gold(self, gold: Any) -> tuple[Counted, Integers]:
+        """The same for gold items; refused where one has a label that was never voted: more likely a slip."""
+        aligned, known = self.align(gold)
+        for label in aligned.votes.labels:
+            if label not in self.votes.labels:
+                nearest(label, self.votes.labels, "label among the votes that is called")
+        return aligned, known
+
+    def by_tuple(self, truth: Integers) -> Integers:
+        """Tuples x labels: how many items of each tuple have each (known) true label."""
+        size, known = len(self.votes.labels), truth >= 0
+        counted = np.zeros(self.sketch.tuples.rows * size, dtype=np.int64)
+        np.add.at(counted, self.tuple_of_row[known] * size + truth[known], self.votes.weights[known])
+        return counted.reshape(-1, size)
+
+
+Counted.alarms = WhenAsked("alarms")  # type: ignore[assignment]
+
+
+def count_rows(source: Votes | Sketch) -> Counted:
+    """Count some votes; a sketch is counted already."""
+    if isinstance(source, Sketch):
+        return Counted(source.tuples, source, np.arange(source.tuples.rows))
+    return Counted(source, *count_votes(source))
+
+
+def count_gradable(source: Votes | Sketch) -> Counted:
+    """Count the votes of those who voted at all; SketchError where nobody can be graded by them."""
+    counted = count_rows(source)
+    heard, silent = without_silent(counted.sketch.tuples)
+    check_gradable(heard)
+    if silent:
+        counted = count_rows(counted.votes.take(heard.jurors))
+    later: Any = partial(_alarms, counted.sketch.tuples, silent)
+    return Counted(counted.votes, counted.sketch, counted.tuple_of_row, later)
+
+
+def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
+    # Whoever counted rows has looked whether they come again.
+    return (*silent, *vote_alarms(tuples, weighted=True))

@@ -1,1 +1,0 @@
-"""Every way to grade, behind one interface: a sketch and a request come in, an `Evaluation` goes out."""

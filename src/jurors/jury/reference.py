@@ -1,0 +1,146 @@
+"""Fit_reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import numpy as np
+
+from jurors._numeric import Floats, Integers, one_thread
+from jurors.errors import SketchError
+from jurors.evaluate import Evaluation
+from jurors.jury.calibration import basis_of, has_too_few_voices, jury_of, without_silent_tuples
+from jurors.jury.grade import grade_counted
+from jurors.jury.inputs import accept, count_gradable
+from jurors.options import Grading, SourceOptions
+from jurors.sketch import Sketch
+from jurors.uncertainty.calibrate import OneHot, ratio_doubt
+from jurors.uncertainty.reference import ReferenceJury
+from jurors.uncertainty.scenarios import GoldTuples, Jury, answer_spread, laplace, log_odds, temper
+
+# What one jury with a known key shows of shared error: a row of the table of reference juries.
+
+
+_SPREAD_SLANT, _SPREAD_CENTER, _SPREAD_SD = 0.66, -1.2, 1.2  # weak priors under which reference juries are fitted
+_FEWEST = 5  # votes, or items of a label, from which a deviation is measured
+
+
+def measure_jury(jury: Jury, key: Floats, *, name: str = "", kind: str = "", source: str = "") -> ReferenceJury:
+    """Measure a jury against its key: (T, R) items of each tuple by true label; only items in the key are used."""
+    key = np.where(jury.weights[:, None] > 0, key, 0.0)  # what weighs nothing was not graded
+    known = key.sum(axis=1)
+    at = np.flatnonzero(known > 0)
+    if not len(at):
+        raise SketchError("no item of the key was graded, so there is nothing to measure; give the key of more items")
+    odds = log_odds(jury.posterior, jury.voices)
+    seen = GoldTuples(odds[at], jury.voices[at], key[at])
+    log_rho = _likeliest(seen)
+    slant, precision, _ = laplace(seen, np.array([log_rho]), _SPREAD_SLANT)
+    q = temper(seen.odds, seen.voices, np.array([log_rho]), slant)
+    free = jury.labels - 1
+    slant_square = ((slant**2).sum() + np.trace(np.linalg.inv(precision[0]))) / free
+    deviation, label_deviation = _deviations(OneHot(jury, at), q, key[at])
+    return ReferenceJury(
+        name=name, kind=kind, source=source, items=int(known.sum()), jurors=jury.jurors, labels=jury.labels,
+        votes_per_item=float(jury.weights[jury.row].sum() / jury.weights.sum()), spread=answer_spread(jury),
+        rho=float(np.exp(log_rho)), slant=float(np.sqrt(slant_square)), deviation=deviation,
+        label_deviation=label_deviation,
+    )  # fmt: skip
+
+
+def _likeliest(seen: GoldTuples) -> float:
+    """The log rho of most evidence, on ever finer grids."""
+    low, high = -6.0, 3.0
+    for _ in range(4):
+        nodes = np.linspace(low, high, 19)
+        height = laplace(seen, nodes, _SPREAD_SLANT)[2] - 0.5 * ((nodes - _SPREAD_CENTER) / _SPREAD_SD) ** 2
+        best, step = float(nodes[height.argmax()]), float(nodes[1] - nodes[0])
+        low, high = best - step, best + step
+    return best
+
+
+def _deviations(votes: OneHot, q: Floats, key: Floats) -> tuple[float, float]:
+    """What is left between true and expected scores and accuracies, beyond chance, on the scale asin(sqrt(share))."""
+    known = key.sum(axis=1)
+    right, met = (part[:, :, 0] for part in votes.sums(q * known[:, None, None]))
+    true_right, true_met = (part[:, :, 0] for part in votes.sums(key[:, :, None]))
+    open_right, open_met = (part[:, :, 0] for part in votes.sums(q * (1 - q) * known[:, None, None]))
+    cast = met.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score, true_score = right.sum(axis=1) / cast, true_right.sum(axis=1) / cast
+        accuracy, true_accuracy = right / met, true_right / true_met
+        doubt = ratio_doubt(open_right, open_met, accuracy) / met**2
+        beyond = (true_score - score) ** 2 - open_right.sum(axis=1) / cast**2
+        label_beyond = (true_accuracy - accuracy) ** 2 - doubt
+    enough, label_enough = cast >= _FEWEST, (met >= _FEWEST) & (true_met >= _FEWEST)
+    return (
+        _ratio_of_sums(beyond[enough], score[enough]),
+        _ratio_of_sums(label_beyond[label_enough], accuracy[label_enough]),
+    )
+
+
+def _ratio_of_sums(beyond: Floats, share: Floats) -> float:
+    size = float((4.0 * share * (1.0 - share)).sum())
+    return float(beyond.sum()) / size if size > 0 else 0.0
+
+
+# `fit_reference`: one jury with its key becomes a row of the table of reference juries.
+
+
+def fit_reference(
+    votes: Any, key: Any, *, name: str, kind: str = "", source: str = "", **reading: Unpack[SourceOptions]
+) -> ReferenceJury:
+    """Measure how far the errors of a jury were shared, now that its key is known.
+
+    The jury is graded as `grade` would without the key; then the key says how far that was off, and in which way. A
+    handful of such juries of your own (`reference=`) tell more of the next one than strangers do.
+
+    Parameters
+    ----------
+    votes, key
+        As in `score`.
+    name, kind, source
+        What the jury is called, who the jurors are, and where it comes from: free text, for whoever reads the table.
+
+    Raises
+    ------
+    SketchError
+        Where the jury cannot be graded without a key.
+
+    Examples
+    --------
+    >>> from jurors.lab import load_example
+    >>> votes, key = load_example("llm_graders")
+    >>> jury = fit_reference(votes, key, name="graders", kind="LLMs")
+    >>> jury.items, jury.jurors, 0 < jury.rho < 5
+    (281, 3, True)
+    """
+    graded = grade_blind(votes, key, intervals=False, **reading)
+    with one_thread():
+        _, posterior, _ = basis_of(graded.evaluation, graded.evaluation, graded.sketch)
+        jury = jury_of(graded.sketch, posterior, graded.evaluation.voices)
+        jury = without_silent_tuples(graded.evaluation, jury)
+        return measure_jury(jury, graded.key.astype(float), name=name, kind=kind, source=source)
+
+
+@dataclass(frozen=True, eq=False)
+class GradedBlind:
+    """A jury graded without its key, and the key beside it."""
+
+    evaluation: Evaluation
+    sketch: Sketch
+    key: Integers  #: tuples x labels, how many items
+
+
+def grade_blind(source: Any, key: Any, *, intervals: bool = True, **reading: Unpack[SourceOptions]) -> GradedBlind:
+    """Grade a jury as if its key were not known, and count the key by decision tuple."""
+    counted, truth = count_gradable(accept(source, **reading)).align(key)
+    evaluation = grade_counted(counted, None, Grading(), intervals=intervals)
+    if has_too_few_voices(evaluation):
+        raise SketchError(
+            "these jurors are fewer than three voices (copies of each other): such a jury is not graded without a key, "
+            "and tells nothing of one that is",
+            code="few_jurors",
+        )
+    return GradedBlind(evaluation, counted.sketch, counted.by_tuple(truth))

@@ -1,0 +1,640 @@
+"""Panes, windows."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors._numeric import Flags, Floats, Integers
+from jurors.errors import OptionError, VotesError
+from jurors.options import Reading
+from jurors.sketch import Sketch
+from jurors.votes import Label, Votes
+from jurors.votes.codes import ordered_labels, recode
+from jurors.votes.findings import repeated_rows, with_findings
+from jurors.votes.read import in_natural_order, spelled_labels
+from jurors.votes.scale import as_labels
+
+# Keys: decision tuples as bytes, one per juror; and counts of them, weighed.
+
+
+Coded: TypeAlias = NDArray[np.uint8]  #: rows x jurors: the bytes of keys
+
+
+def votes_in(key: bytes) -> int:
+    r"""How many jurors voted.
+
+    >>> votes_in(b"\x01\x00\x02")
+    2
+    """
+    return len(key) - key.count(0)
+
+
+def keys_of(table: Coded) -> list[bytes]:
+    r"""The keys of rows x jurors codes.
+
+    >>> keys_of(np.array([[1, 0, 2], [1, 0, 0]], dtype=np.uint8))
+    [b'\x01\x00\x02', b'\x01']
+    """
+    rows, width = table.shape
+    if not width:
+        return [b""] * rows
+    packed = np.ascontiguousarray(table, dtype=np.uint8).view(f"S{width}")
+    return list(packed.ravel().tolist())  # numpy leaves the zeros at the end out
+
+
+def weighed(counts: Integers, weights: Floats) -> Integers:
+    """Counts (panes x tuples) added up with a weight per pane, as whole items: as many as the weighed ones are worth.
+
+    Items that count w each tell as much as (Σw)²/Σw² equal ones (Kish), so the weights are scaled to that sum; more
+    would make every interval too narrow. Along the tuples in a fixed order the running sums are rounded, so that every
+    stretch of tuples is right to within an item and rare tuples are not all rounded away.
+
+    >>> weighed(np.array([[40, 0], [10, 30]]), np.array([0.5, 1.0])).tolist()
+    [36, 36]
+    """
+    each = counts.sum(axis=1)
+    square = float(weights**2 @ each)
+    if not square:
+        return np.zeros(counts.shape[1], dtype=np.int64)
+    scale = float(weights @ each) / square
+    running = np.concatenate([[0.0], np.cumsum(weights @ counts * scale)])
+    whole = np.floor(running + 0.5).astype(np.int64)
+    return whole[1:] - whole[:-1]
+
+
+def to_text(keys: Sequence[bytes]) -> dict[str, Any]:
+    r"""Keys for JSON: of one length, one after the other, packed; of thousands of jurors few vote on an item.
+
+    >>> from_text(to_text([b"\x01", b"\x02\x00\x01"]), 2)
+    [b'\x01', b'\x02\x00\x01']
+    """
+    width = max(map(len, keys), default=0)
+    packed = zlib.compress(b"".join(key.ljust(width, b"\0") for key in keys), 1)
+    return {"width": width, "packed": base64.b64encode(packed).decode()}
+
+
+def from_text(document: Mapping[str, Any], number: int) -> list[bytes]:
+    """The inverse of `to_text`; ValueError unless there are so many keys."""
+    width = int(document["width"])
+    unpacking = zlib.decompressobj()
+    raw = unpacking.decompress(base64.b64decode(document["packed"]), width * number + 1)
+    if len(raw) != width * number:
+        raise ValueError(f"{number} keys of {width} bytes were expected")
+    return keys_of(np.frombuffer(raw, dtype=np.uint8).reshape(number, width))
+
+
+# `Pane`: one stretch of a stream, as counts of its decision tuples.
+
+
+@dataclass
+class Pane:
+    """One stretch of the stream."""
+
+    number: int
+    tuples: dict[bytes, int] = field(default_factory=dict)  #: key -> on how many items it was said
+    items: int = 0
+    votes: int = 0
+    first_time: float | None = None  #: of its votes' own times, where they have some
+    last_time: float | None = None
+    revision: int = field(default=0, compare=False)  #: grows with every change
+
+    def see(self, first: float | None, last: float | None) -> None:
+        """Note the times of some of its votes, where they have any."""
+        if first is not None:
+            self.first_time = first if self.first_time is None else min(self.first_time, first)
+        if last is not None:
+            self.last_time = last if self.last_time is None else max(self.last_time, last)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types; keys in a fixed order, so that equal panes give equal documents."""
+        said = sorted(self.tuples.items())
+        return {
+            "number": self.number,
+            "keys": to_text([key for key, _ in said]),
+            "counts": [count for _, count in said],
+            "times": [self.first_time, self.last_time],
+        }
+
+    def copy(self) -> Pane:
+        """A pane of its own, with the same counts."""
+        return replace(self, tuples=dict(self.tuples))
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Pane:
+        """The inverse of `to_dict`."""
+        pane = cls(int(document["number"]))
+        for key, count in zip(from_text(document["keys"], len(document["counts"])), document["counts"], strict=True):
+            pane.add(key, int(count))
+        pane.first_time, pane.last_time = document["times"]
+        return pane
+
+    def add(self, key: bytes, times: int = 1) -> None:
+        """Count a decision tuple so many times more, or (negative) fewer."""
+        count = self.tuples.get(key, 0) + times
+        if count < 0:
+            raise ValueError(f"pane {self.number} holds no such tuple to take back")
+        if count:
+            self.tuples[key] = count
+        else:
+            self.tuples.pop(key, None)
+        self.items += times
+        self.votes += times * votes_in(key)
+        self.revision += 1
+
+
+# Panes: a stream cut into consecutive stretches, of each the counts of its decision tuples and nothing else.
+#
+# A decision tuple is written as bytes, its *key*: one byte per juror in the order in which jurors came, 0 for no vote
+# and k for label k of those that came, without the zeros at the end. So a new juror or label changes no key, and what
+# is counted once can be taken back (`times=-1`) when a later vote changes the tuple.
+
+
+_BYTES, _BYTES_EACH = 1 << 27, 150  # what tuples may take, and what a key and its count take beside its bytes
+MOST_LABELS = 250  #: that fit a byte beside "no vote"
+
+
+class Panes:
+    """Counts by pane, and who and what the keys are about.
+
+    Examples
+    --------
+    >>> panes = Panes()
+    >>> key = panes.key({"ann": "yes", "bob": "no"})
+    >>> panes.add(0, key), panes.add(1, key)
+    (None, None)
+    >>> panes.to_sketch().to_counts(), panes.to_sketch([1]).items
+    ({('yes', 'no'): 2}, 1)
+    """
+
+    def __init__(
+        self,
+        jurors: Iterable[str] = (),
+        labels: Iterable[Label] = (),
+        panes: Iterable[Pane] = (),
+        *,
+        told: bool = False,
+    ) -> None:
+        self.jurors: list[str] = list(jurors)  #: in the order of the keys' bytes
+        self.labels: list[Label] = list(labels)  #: code k of a key is labels[k - 1]
+        self.panes: dict[int, Pane] = {pane.number: pane for pane in panes}
+        self.told = told  #: whether the caller named the labels, so that no other may come
+        self.since: int | None = None  #: panes before this one were added to it
+        self.gone: int | None = None  #: panes up to this one are forgotten
+        self.forgotten = 0  #: how many items they held
+        self._juror = {name: k for k, name in enumerate(self.jurors)}
+        self._label = {_identity(label): k for k, label in enumerate(self.labels, 1)}
+
+    # -- names ------------------------------------------------------------------------------------------------------
+
+    def juror(self, name: str) -> int:
+        """The position of a juror in keys; a new one comes last."""
+        if name not in self._juror:
+            self._juror[name] = len(self.jurors)
+            self.jurors.append(name)
+        return self._juror[name]
+
+    def label(self, label: Label) -> int:
+        """The code of a label in keys, from 1; a new one comes last, if none were told."""
+        self.check_labels([label])
+        code = self._label.setdefault(_identity(label), len(self.labels) + 1)
+        if code > len(self.labels):
+            self.labels.append(label)
+        return code
+
+    def knows(self, label: Label) -> bool:
+        """Whether a label has come before."""
+        return _identity(label) in self._label
+
+    def check_labels(self, labels: Iterable[Label]) -> None:
+        """VotesError where a label may not come: others were told, or there are too many."""
+        new = [label for label in labels if not self.knows(label)]
+        if new and self.told:  # as numbers, perhaps, and they come as text
+            codes = recode(new, self.labels).tolist()
+            self._label.update({_identity(one): code + 1 for one, code in zip(new, codes, strict=True)})
+        elif len(self.labels) + len(new) > MOST_LABELS:
+            raise VotesError(
+                f"more than {MOST_LABELS} labels came: are these scores or free text? Group them first "
+                "(numbers: threshold=, --threshold 0.5; bins=, --bins 0,3,7,10)",
+                code="many_labels",
+                needed=MOST_LABELS,
+            )
+
+    def key(self, said: Mapping[str, Label]) -> bytes:
+        """The key of a decision tuple: who said what."""
+        codes = {self.juror(juror): self.label(label) for juror, label in said.items()}
+        return bytes(codes.get(k, 0) for k in range(max(codes, default=-1) + 1))
+
+    # -- counts -----------------------------------------------------------------------------------------------------
+
+    def pane(self, number: int) -> Pane:
+        """The pane of this number, or the one that it was added to; a new one where there was none."""
+        number = number if self.since is None else max(number, self.since)
+        if number not in self.panes:
+            self.panes[number] = Pane(number)
+        return self.panes[number]
+
+    def add(self, number: int, key: bytes, times: int = 1) -> None:
+        """Count a decision tuple in a pane so many times more, or (negative) fewer."""
+        if self.gone is not None and number <= self.gone:
+            self.forgotten += times
+        else:
+            self.pane(number).add(key, times)
+
+    def trim(self, keep: int, most: int, fewest: int = 1) -> None:
+        """At most so many panes: older ones are added up; what they hold is forgotten where it has too many tuples.
+
+        Where jurors are many their keys are long, and fewer panes and tuples fit into 128 MB of each; at least `fewest`
+        panes are kept apart.
+        """
+        fit = _BYTES // (len(self.jurors) + _BYTES_EACH)
+        numbers = sorted(self.panes, reverse=True)[:keep]
+        held = np.cumsum([len(self.panes[number].tuples) for number in numbers])
+        kept = max(int((held <= fit).sum()), min(fewest, len(numbers)))
+        if kept < len(self.panes):
+            self.join_up_to(numbers[kept - 1])
+        if self.since is not None and len(self.panes[self.since].tuples) > min(most, fit):
+            self.forgotten += self.panes[self.since].items
+            self.panes[self.since] = Pane(self.since)
+            self.gone = self.since
+
+    def join_up_to(self, number: int) -> None:
+        """Panes before this one are added to it."""
+        self.since = number if self.since is None else max(self.since, number)
+        for old in [old for old in sorted(self.panes) if old < self.since]:
+            pane = self.panes.pop(old)
+            for key, count in pane.tuples.items():
+                self.add(old, key, count)
+            self.pane(old).see(pane.first_time, pane.last_time)
+
+    def counts(self, which: Iterable[int] | None = None) -> Counter[bytes]:
+        """How often each key was said in these panes; in all of them where none are named."""
+        counted: Counter[bytes] = Counter()
+        for number in self.panes if which is None else which:
+            if number in self.panes:
+                counted.update(self.panes[number].tuples)
+        return counted
+
+    def counts_of(self, sketch: Sketch) -> Counter[bytes]:
+        """The counts of a sketch by key; its jurors and labels become known."""
+        place = [self.juror(name) for name in sketch.jurors]
+        code = np.array([0, *map(self.label, sketch.labels)], dtype=np.uint8)
+        table = np.zeros((sketch.tuples.rows, len(self.jurors)), dtype=np.uint8)
+        table[:, place] = code[sketch.tuples.codes + 1]
+        counted: Counter[bytes] = Counter()
+        for key, count in zip(keys_of(table), sketch.counts.tolist(), strict=True):
+            counted[key] += count
+        return counted
+
+    def codes(self, keys: Sequence[bytes]) -> Coded:
+        """Keys x jurors: labels' codes from 1, 0 for no vote."""
+        width = len(self.jurors)
+        if not width or not keys:
+            return np.zeros((len(keys), width), dtype=np.uint8)
+        return np.array(keys, dtype=f"S{width}").view(np.uint8).reshape(len(keys), width)
+
+    def to_sketch(self, which: Iterable[int] | None = None, weights: Mapping[int, float] | None = None) -> Sketch:
+        """The sketch of these panes (all, where none are named), as one read of the same votes would give it.
+
+        `weights` (pane -> weight) weigh the panes' items: the sketch then stands for as many whole items as the weighed
+        ones are worth (see `weighed`).
+        """
+        counted = self.counts(which) if weights is None else self._weighed(weights)
+        keys = sorted(counted)
+        sketch = Sketch.from_votes(self.to_votes(keys, [counted[key] for key in keys]))
+        return Sketch(with_findings(sketch.tuples, list(repeated_rows(sketch.tuples))))
+
+    def _weighed(self, weights: Mapping[int, float]) -> dict[bytes, int]:
+        known = {number: weight for number, weight in weights.items() if number in self.panes}
+        keys = self._in_order({key for number in known for key in self.panes[number].tuples})
+        table = np.array([[self.panes[number].tuples.get(key, 0) for key in keys] for number in known])
+        whole = weighed(table.reshape(len(known), len(keys)), np.array(list(known.values())))
+        return {key: count for key, count in zip(keys, whole.tolist(), strict=True) if count}
+
+    def _in_order(self, keys: Iterable[bytes]) -> list[bytes]:
+        """Keys in an order that does not depend on who came first, nor on what was said first."""
+        listed = list(keys)
+        rank = np.zeros(len(self.labels) + 1, dtype=np.uint8)
+        rank[sorted(range(1, len(rank)), key=lambda k: str(self.labels[k - 1]))] = np.arange(1, len(rank))
+        by_name = sorted(range(len(self.jurors)), key=self.jurors.__getitem__)
+        table = rank[self.codes(listed)][:, by_name]
+        return [key for _, key in sorted(zip(map(bytes, table), listed, strict=True))]
+
+    def to_votes(self, keys: Sequence[bytes], times: Sequence[int]) -> Votes:
+        """A row for each key, which stands for so many items: jurors and labels in order, spelled as in one read."""
+        codes, counts = self.codes(keys), np.array(times, dtype=np.int64)
+        row, col = np.nonzero(codes)
+        said = codes[row, col].astype(np.int64) - 1
+        spelling = spelled_labels(self.labels, Reading(labels=self.labels if self.told else None), "label")
+        heard = {spelling.labels[k] for k in np.unique(said).tolist()} - {None}
+        kinds = tuple(self.labels) if self.told else ordered_labels(heard)
+        code = recode([one if one in heard else None for one in spelling.labels], kinds)[said]
+        jurors, place = in_natural_order(self.jurors, np.arange(len(self.jurors)))
+        findings = spelling.findings(self.jurors, col, said, counts[row])
+        bare = Votes(
+            jurors=tuple(map(str, jurors)), labels=kinds, rows=len(counts), counts=counts, findings=findings,
+            labels_told=self.told,
+        )  # fmt: skip
+        kept = code >= 0
+        return as_labels(bare._with_triples(row[kept], place[col[kept]], code[kept]))
+
+    # -- added up -----------------------------------------------------------------------------------------------------
+
+    def absorb(self, other: Panes) -> Recoding:
+        """Count everything that `other` counted, too; returns how its keys are written here."""
+        recoding = self.recoding(other)
+        if other.gone is not None and (self.gone is None or self.gone < other.gone):
+            self.gone = other.gone
+        if other.since is not None:
+            self.join_up_to(other.since)
+        self.forgotten += other.forgotten
+        for number, pane in other.panes.items():
+            for again, count in zip(recoding(list(pane.tuples)), pane.tuples.values(), strict=True):
+                self.add(number, again, count)
+            self.pane(number).see(pane.first_time, pane.last_time)
+        return recoding
+
+    def recoding(self, other: Panes) -> Recoding:
+        """How keys of `other` are written here; its jurors and labels become known."""
+        place = np.array([self.juror(name) for name in other.jurors], dtype=np.int64)
+        code = np.array([0, *(self.label(label) for label in other.labels)], dtype=np.uint8)
+        return Recoding(other, len(self.jurors), place, code)
+
+    def copy(self) -> Panes:
+        """Panes of their own, with the same counts."""
+        return self._with({number: pane.copy() for number, pane in self.panes.items()})
+
+    def without(self, left: Mapping[tuple[int, bytes], int]) -> Panes:
+        """A view without some tuples, by pane and key; it shares the panes that hold none of them."""
+        view = self._with(dict(self.panes))
+        for number in {view.pane(number).number for number, _ in left}:
+            view.panes[number] = view.panes[number].copy()
+        for (number, key), times in left.items():
+            view.add(number, key, -times)
+        return view
+
+    def _with(self, panes: dict[int, Pane]) -> Panes:
+        again = Panes(self.jurors, self.labels, panes.values(), told=self.told)
+        again.since, again.gone, again.forgotten = self.since, self.gone, self.forgotten
+        return again
+
+    # -- JSON ---------------------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON's own types."""
+        panes = [self.panes[number].to_dict() for number in sorted(self.panes)]
+        old = {"since": self.since, "gone": self.gone, "forgotten": self.forgotten}
+        return {"jurors": self.jurors, "labels": self.labels, "told": self.told, **old, "panes": panes}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Panes:
+        """The inverse of `to_dict`."""
+        parts = list(map(Pane.from_dict, document["panes"]))
+        for key in (key for part in parts for key in part.tuples):
+            if len(key) > len(document["jurors"]) or max(key, default=0) > len(document["labels"]):
+                raise ValueError(f"key {key.hex()} is of a juror or a label that there is not")
+        panes = cls(document["jurors"], document["labels"], parts, told=document["told"])
+        panes.since, panes.gone, panes.forgotten = document["since"], document["gone"], document["forgotten"]
+        return panes
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """Keys of some panes, written as other panes do."""
+
+    source: Panes
+    width: int
+    place: Integers
+    code: Coded
+
+    def __call__(self, keys: Sequence[bytes]) -> list[bytes]:
+        """The same decision tuples."""
+        return keys_of(self.table(self.source.codes(keys)))
+
+    def table(self, codes: Coded) -> Coded:
+        """The same as rows x jurors codes."""
+        table = np.zeros((len(codes), self.width), dtype=np.uint8)
+        table[:, self.place] = self.code[codes]
+        return table
+
+
+def _identity(label: Any) -> tuple[bool, Any]:
+    """True and 1 are equal to Python, but as labels they are two."""
+    return isinstance(label, bool), label
+
+
+# Windows: how a stream is cut into panes, and which panes are looked at together.
+
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
+_PANES = 8  #: per half-life
+_FORMS = "items (1000), a time (90s, 15m, 1h, 7d), SIZE/STEP (1h/5m), or 'half-life 1d'"
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of so many items, or of so much of the votes' own time.
+
+    Examples
+    --------
+    >>> tumbling, sliding, fading = Window.of(1000), Window.of("1h/15m"), Window.of("half-life 800")
+    >>> tumbling.panes(3), sliding.panes(7), fading.step
+    ([3], [4, 5, 6, 7], 100)
+    >>> str(sliding), sliding.by_time, sliding.span(7)
+    ('1h/15m', True, (3600.0, 7200.0))
+    """
+
+    size: float  #: items, or seconds
+    step: float  #: how far it moves: the size of a pane
+    by_time: bool
+    fades: bool = False  #: whether `size` is a half-life
+
+    @classmethod
+    def of(cls, told: Window | int | str) -> Window:
+        """The window that is meant by a number of items or a text; OptionError says what can be."""
+        if isinstance(told, Window):
+            return told
+        text = str(told).strip()
+        fades = text.startswith("half-life ")
+        size, _, step = text.removeprefix("half-life ").partition("/")
+        (wide, by_time), (narrow, same) = _size(size, told), _size(step or size, told)
+        if fades and not step:
+            return cls(wide, wide / _PANES if by_time else math.ceil(wide / _PANES), by_time, True)
+        if fades or by_time != same or narrow > wide or wide % narrow:
+            raise _unknown(told, "the step must go into the window without a rest" if step else "")
+        return cls(wide, narrow, by_time)
+
+    def __str__(self) -> str:
+        if self.fades:
+            return f"half-life {self._text(self.size)}"
+        return self._text(self.size) + (f"/{self._text(self.step)}" if self.step != self.size else "")
+
+    def _text(self, size: float) -> str:
+        if not self.by_time:
+            return f"{size:g}" if size < 1e6 else str(int(size))
+        unit = max((u for u, seconds in _SECONDS.items() if size % seconds == 0), key=_SECONDS.__getitem__, default="s")
+        return f"{size / _SECONDS[unit]:.12g}{unit}"
+
+    def number(self, place: float) -> int:
+        """The pane of an item, by its number from 0 or by the time of its first vote."""
+        return math.floor(place / self.step)
+
+    def panes(self, number: int) -> list[int]:
+        """The panes of the window whose last pane this is; of a half-life, those that still weigh something."""
+        many = 16 * _PANES if self.fades else round(self.size / self.step)
+        return list(range(number - many + 1, number + 1))
+
+    def weights(self, number: int, known: Iterable[int]) -> dict[int, float] | None:
+        """Of a half-life, how much an item of each pane weighs when this is the last; None where all weigh the same."""
+        if not self.fades:
+            return None
+        return {one: 0.5 ** ((number - one) * self.step / self.size) for one in known if one <= number}
+
+    def span(self, number: int) -> tuple[float, float]:
+        """Where the window with this last pane begins and ends; a half-life has no beginning."""
+        end = (number + 1) * self.step
+        return (-math.inf if self.fades else end - self.size), end
+
+
+def _size(text: str, told: object) -> tuple[float, bool]:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None or not (number := float(match[1])) or (not match[2] and not number.is_integer()):
+        raise _unknown(told)
+    return number * _SECONDS.get(match[2], 1), bool(match[2])
+
+
+def _unknown(told: object, why: str = "") -> OptionError:
+    reason = f" ({why})" if why else ""
+    return OptionError(f"window must be {_FORMS}, got {told!r}{reason}", code="out_of_range", name="window", value=told)
+
+
+# The windows that a stream has had so far.
+
+
+@dataclass(frozen=True)
+class Span:
+    """One window: where it lies, and what was counted in it."""
+
+    number: int  #: of its last pane
+    start: float  #: the number of its first item, or seconds since 1970
+    end: float
+    items: int
+    votes: int
+    complete: bool  #: whether no new item can come into it but late
+
+
+def spans(panes: Panes, window: Window, now: float) -> list[Span]:
+    """Every window that is kept whole, the oldest first; `now` is the last item's number, or the latest time.
+
+    The last one always is there, though it may lack its beginning.
+    """
+    if not panes.panes:
+        return []
+    last = max(max(panes.panes), window.number(now))
+    wide = 1 if window.fades else len(window.panes(0))
+    first = min(panes.panes) + wide - 1 if panes.since is None else panes.since + wide
+    near = {number + k for number in panes.panes for k in range(len(window.panes(0)))} | {last}  # years may lie between
+    kept = [_span(panes, window, number, now) for number in sorted(near) if min(first, last) <= number <= last]
+    return [span for span in kept if span.items or span.number == last]
+
+
+def _span(panes: Panes, window: Window, number: int, now: float) -> Span:
+    start, end = window.span(number)
+    held = [panes.panes[one] for one in window.panes(number) if one in panes.panes]
+    items, votes = sum(pane.items for pane in held), sum(pane.votes for pane in held)
+    # Items are numbered from 0: the last of a window is the one before its end.
+    return Span(number, start, end, items, votes, now + (not window.by_time) >= end)
+
+
+# Closed items: fingerprints of their names, so that a late vote does not begin an item anew.
+
+
+Marks: TypeAlias = NDArray[np.uint64]
+
+_WAITING = 1024
+
+
+class Closed:
+    """Fingerprints (64 bits) of at least the last `most` names, at most twice as many: 8 bytes each.
+
+    That a new name has the fingerprint of a closed one happens once in 10^12 names where a million are closed.
+
+    Examples
+    --------
+    >>> closed = Closed(1000)
+    >>> closed.add(["q1", "q2"])
+    >>> closed.holds(["q2", "q3"]).tolist()
+    [True, False]
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._waiting: list[int] = []  # not yet sorted in
+        self._new = np.zeros(0, dtype=np.uint64)
+        self._old = np.zeros(0, dtype=np.uint64)
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting) or bool(len(self._new)) or bool(len(self._old))
+
+    def add(self, names: Sequence[str]) -> None:
+        """Close some names."""
+        self._waiting.extend(fingerprints(names).tolist())
+        if len(self._waiting) >= _WAITING:
+            self._sort_in()
+
+    def holds(self, names: Sequence[str]) -> Flags:
+        """Which of these names are closed."""
+        marks = fingerprints(names)
+        waiting = np.array(sorted(self._waiting), dtype=np.uint64)
+        return _in(marks, self._new) | _in(marks, self._old) | _in(marks, waiting)
+
+    def absorb(self, other: Closed) -> None:
+        """Close what another has closed."""
+        for marks in (other._old, other._new, np.array(other._waiting, dtype=np.uint64)):
+            self._waiting.extend(marks.tolist())
+        self._sort_in()
+
+    def _sort_in(self) -> None:
+        self._new = np.union1d(self._new, np.array(self._waiting, dtype=np.uint64))
+        self._waiting = []
+        if len(self._new) > self.most:
+            self._old, self._new = self._new, np.zeros(0, dtype=np.uint64)
+
+    def to_dict(self) -> dict[str, str]:
+        """JSON's own types."""
+        self._sort_in()
+        return {
+            name: base64.b64encode(part.tobytes()).decode() for name, part in (("new", self._new), ("old", self._old))
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], most: int) -> Closed:
+        """The inverse of `to_dict`."""
+        closed = cls(most)
+        closed._new, closed._old = (
+            np.frombuffer(base64.b64decode(document[name]), dtype=np.uint64) for name in ("new", "old")
+        )
+        return closed
+
+
+def _in(marks: Marks, known: Marks) -> Flags:
+    if not len(known):
+        return np.zeros(len(marks), dtype=bool)
+    return np.asarray(known[np.minimum(np.searchsorted(known, marks), len(known) - 1)] == marks)
+
+
+def fingerprints(names: Sequence[str]) -> Marks:
+    """The same on every machine and in every run, unlike `hash`."""
+    raw = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
+    return np.frombuffer(raw, dtype="<u8")

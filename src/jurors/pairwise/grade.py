@@ -1,0 +1,340 @@
+"""Alarms about jurors who compare: by position, as if by chance, contrary, or a copy of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+import numpy as np
+from scipy.linalg import solve
+from scipy.sparse import csr_array
+from scipy.special import betaincinv, expit, ndtri
+
+from jurors._numeric import Floats, Integers, one_thread
+from jurors.evaluate.alarms import Alarm, AlarmPair, ranked
+from jurors.evaluate.card import alarm_lines, percent, percent_range
+from jurors.options import PairOptions, Sureness
+from jurors.pairwise.data import Counted, Ints, Preferences, read_pairs
+from jurors.pairwise.model import Answering, Strengths, strengths_alone
+from jurors.pairwise.rank import apart_alarms, fitted
+from jurors.results import Block, Columns, Notes, Result, Table
+from jurors.votes.pair_columns import FIRST, SECOND, TIE
+
+# Alarms about jurors who compare: by position, as if by chance, contrary, or a copy of another.
+#
+# Each looks at all jurors at once, so that its threshold grows with how many there are: on jurors who are fine, one
+# table in a hundred should ring (benchmarks/preferences.py counts).
+
+
+_FALSE = 0.01  # so many tables may ring although all jurors are fine
+_CLEAR_LEAN = float(np.log(2.0))  # of two equals, the first in two cases of three
+_LITTLE = 0.5  # of the average juror's discrimination
+_SAME, _FEWEST_SHARED = 0.98, 30
+
+
+def habit_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
+    """Who answers by position, as if by chance, or contrary to the others."""
+    z = float(ndtri(1 - _FALSE / (2 * len(data.jurors))))
+    error = np.sqrt(np.maximum(np.einsum("jaa->ja", fit.habit_covariance), 0))
+    low, high = fit.state.habits - z * error, fit.state.habits + z * error
+    is_open = np.isinf(fit.sharpness.ends(z)[:, 0])  # in units of an average that may be 0, a number says nothing
+    for k, juror in enumerate(data.jurors):
+        discrimination, lean, _ = map(float, fit.state.habits[k])
+        graded = float(fit.sharpness.value[k])
+        shown = "" if is_open[k] else f" (discrimination {graded:.2f})"
+        by_objects = max(discrimination, 0.0) * fit.state.sigma * 2**0.5
+        at_least = max(low[k, 1], -high[k, 1])
+        if data.is_placed and at_least > max(_CLEAR_LEAN, by_objects):
+            where, share = ("first", expit(lean)) if lean > 0 else ("second", expit(-lean))
+            message = (
+                f"{juror} prefers the {where} of two equal objects in {share:.0%} of cases, and position moves its "
+                "answers more than objects do"
+            )
+            yield Alarm("answers_by_position", "alarm", message, lean, (juror,))
+        elif len(data.jurors) > 1 and high[k, 0] < 0:
+            message = f"{juror} clearly prefers what the others find weaker{shown}"
+            yield Alarm("answers_contrary", "alarm", message, graded, (juror,))
+        elif len(data.jurors) > 1 and low[k, 0] < 0 and high[k, 0] < _LITTLE:
+            message = f"{juror} answers as if by chance{shown}"
+            yield Alarm("answers_by_chance", "warning", message, graded, (juror,))
+
+
+def copy_alarms(data: Preferences, fit: Strengths) -> Iterator[Alarm]:
+    """Two jurors who answer the same comparisons the same, far beyond what strengths and habits explain."""
+    shared, same, expected = _agreements(data, fit)
+    rows, columns = np.nonzero(np.triu(shared >= _FEWEST_SHARED, 1))
+    n, agreed, chance = shared[rows, columns], same[rows, columns], expected[rows, columns]
+    spread = np.sqrt(np.maximum(chance * (1 - chance / np.maximum(n, 1)), 1e-9))
+    away = (agreed - chance) / spread
+    limit = ndtri(1 - _FALSE / max(len(n), 1))
+    for k in np.flatnonzero((agreed >= _SAME * n) & (away > limit)):
+        one, two = data.jurors[rows[k]], data.jurors[columns[k]]
+        message = (
+            f"{one} and {two} give the same answer to {agreed[k]:,.0f} of {n[k]:,.0f} comparisons, "
+            f"where {chance[k]:,.0f} are expected of jurors like them"
+        )
+        yield Alarm(
+            "copied_answers", "alarm", message, float(away[k]), (one, two), pairs=(AlarmPair(one, two, float(away[k])),)
+        )
+
+
+def _agreements(data: Preferences, fit: Strengths) -> tuple[Floats, Floats, Floats]:
+    """Jurors x jurors: comparisons that both answered, those answered alike, and how many should be."""
+    contest, is_forward = data.contests(), data.left < data.right
+    _, first = np.unique(data.juror * (int(contest.max()) + 1) + contest, return_index=True)
+    juror, contest = data.juror[first], contest[first]
+    discrimination, lean, tie = fit.state.habits[data.juror[first]].T
+    strength = fit.state.strength
+    eta = discrimination * (strength[data.left[first]] - strength[data.right[first]]) + lean * data.is_placed
+    chances = Answering.of(eta, tie if data.has_ties else None)
+    forward = is_forward[first]
+    answer = np.where(forward, data.outcome[first], -data.outcome[first])
+    each = {
+        FIRST: np.where(forward, chances.first, chances.second),
+        SECOND: np.where(forward, chances.second, chances.first),
+        TIE: chances.tie,
+    }
+    size = len(data.jurors), int(contest.max()) + 1
+    same = sum(_product((answer == side).astype(float), juror, contest, size) for side in each)
+    expected = sum(_product(chance, juror, contest, size) for chance in each.values())
+    return _product(np.ones(len(juror)), juror, contest, size), np.asarray(same), np.asarray(expected)
+
+
+def _product(values: Floats, juror: Ints, contest: Ints, size: tuple[int, int]) -> Floats:
+    table = csr_array((values, (juror, contest)), shape=size)
+    return np.asarray((table @ table.T).toarray())
+
+
+# Jurors against themselves and against the others: the same two objects in both orders, and what the others show.
+
+
+_FEW = 50  # a juror who gave fewer than one answer in so many moves the strengths little
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """How often each juror was asked in both orders, and answered otherwise."""
+
+    asked: Integers
+    otherwise: Integers
+
+
+def swapped(data: Preferences) -> Swapped:
+    """The first answer in one order beside the first in the other, the second beside the second, and so on.
+
+    A tie in one order and a winner in the other is another answer, too. Where items are named, both orders of one item.
+    """
+    size = len(data.jurors)
+    if not data.is_placed:
+        return Swapped(np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64))
+    contest, is_forward = data.contests(), data.left < data.right
+    key = data.juror * (int(contest.max()) + 1) + contest
+    answer = np.where(is_forward, data.outcome, -data.outcome)
+    (one, one_answer), (two, two_answer) = (
+        _numbered(key[way], answer[way], len(key)) for way in (is_forward, ~is_forward)
+    )
+    _, first, second = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+    juror = data.juror[is_forward][np.argsort(key[is_forward], kind="stable")][first]
+    differs = one_answer[first] != two_answer[second]
+    return Swapped(np.bincount(juror, minlength=size), np.bincount(juror[differs], minlength=size))
+
+
+def _numbered(key: Integers, answer: Integers, most: int) -> tuple[Integers, Integers]:
+    """Keys in order, each made unique by how often it came before; and their answers."""
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    start = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, dtype=np.bool_)
+    begin = np.maximum.accumulate(np.where(start, np.arange(len(ordered)), 0)) if len(ordered) else ordered
+    return ordered * most + np.arange(len(ordered)) - begin, answer[order]
+
+
+def with_others(data: Counted, fit: Strengths) -> Floats:
+    """How each juror's answers go with the strengths that all the others show, from -1 to 1.
+
+    Around 0, not around means: whatever stands left could stand right. Without a juror of few answers, the strengths
+    are one Newton step away; without one of many, they are sought again.
+    """
+    correlation = np.full(data.shape[0], np.nan)
+    ends = np.cumsum(np.bincount(data.juror, minlength=data.shape[0]))
+    for juror, rows in enumerate(np.split(np.argsort(data.juror, kind="stable"), ends[:-1])):
+        if len(rows) < len(data.juror):
+            differences = _one_step if len(rows) < min(data.shape[1], len(data.juror) / _FEW) else _again
+            expected = np.tanh(differences(data, rows, fit) / 2)
+            correlation[juror] = _cosine(data.outcome[rows], expected, data.weight[rows])
+    return correlation
+
+
+def _one_step(data: Counted, rows: Integers, fit: Strengths) -> Floats:
+    """The differences in strength in these rows, as they would be without them."""
+    some, covariance = data.take(rows), fit.covariance
+    answers, a = fit.state.answering(some), fit.state.habits[some.juror, 0]
+    pull, weight = some.weight * a * (some.outcome - answers.mean) / 2, some.weight * a * a * answers.variance / 4
+    columns = covariance[some.left] - covariance[some.right]
+    between = columns[:, some.left] - columns[:, some.right]
+    moved = solve(np.eye(len(rows)) - between * weight, between @ pull)
+    return np.asarray(fit.state.differences(some) - moved)
+
+
+def _again(data: Counted, rows: Integers, fit: Strengths) -> Floats:
+    others = data.take(np.setdiff1d(np.arange(len(data.juror)), rows))
+    start = replace(fit.state, strength=np.zeros(data.shape[1]))
+    return strengths_alone(others, start).differences(data.take(rows))
+
+
+def _cosine(one: Integers, two: Floats, weight: Floats) -> float:
+    size = float(np.sqrt((weight @ one**2) * (weight @ two**2)))
+    return float(weight @ (one * two)) / size if size > 1e-9 else float("nan")
+
+
+# `grade_pairs`: jurors who compare two objects, graded without a key.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairGrades(Result):
+    """How each juror compares; ends of intervals are two columns. NaN where the answers say nothing about it."""
+
+    jurors: tuple[str, ...]
+    objects: int
+    answers: Integers
+    discrimination: Floats  #: how well it tells objects apart: 1 is the average juror, 0 chance, below 0 contrary
+    discrimination_ends: Floats
+    first: Floats  #: how often it would prefer the first of two equals, where it decides: 0.5 is no lean
+    first_ends: Floats
+    ties: Floats  #: the share of ties among its answers
+    ties_ends: Floats
+    swapped: Integers  #: how many comparisons it was asked in both orders
+    contradicts: Floats  #: the share of these that it answered otherwise
+    contradicts_ends: Floats
+    with_others: Floats  #: how its answers go with the strengths that the others show, from -1 to 1
+    level: float
+    remarks: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+
+    def _columns(self) -> Columns:
+        columns: dict[str, Any] = {"juror": self.jurors, "answers": self.answers}
+        for name in ("discrimination", "first", "ties", "contradicts"):
+            low, high = getattr(self, f"{name}_ends").T
+            columns |= {name: getattr(self, name), f"{name}_low": low, f"{name}_high": high}
+        return {**columns, "swapped": self.swapped, "with_others": self.with_others}
+
+    def _document(self) -> dict[str, Any]:
+        about = {"scale": "pairs", "level": self.level, "objects": self.objects, "remarks": self.remarks}
+        return {**about, "jurors": super()._document(), "alarms": [alarm.to_dict() for alarm in self.alarms]}
+
+    def _blocks(self) -> Iterable[Block]:
+        sure = f"{self.level:.0%}"
+        heads = (
+            "juror",
+            "answers",
+            "tells apart",
+            sure,
+            "prefers first",
+            sure,
+            "ties",
+            "swapped",
+            "contradicts itself",
+        )
+        rows = [
+            (
+                juror,
+                f"{self.answers[k]:,}",
+                *(_plain(self.discrimination[k]), _plain_range(self.discrimination_ends[k])),
+                *(percent(self.first[k]), percent_range(tuple(self.first_ends[k]))),
+                percent(self.ties[k]),
+                f"{self.swapped[k]:,}",
+                *(percent(self.contradicts[k]), percent_range(tuple(self.contradicts_ends[k]))),
+                _plain(self.with_others[k]),
+            )
+            for k, juror in enumerate(self.jurors)
+        ]
+        title = f"{len(self.jurors):,} jurors who compared {self.objects:,} objects {self.answers.sum():,} times"
+        table = Table((*heads, sure, "with the others"), tuple(rows), right=tuple(range(1, len(heads) + 2)))
+        notes = [Notes(lines) for lines in (self.remarks, alarm_lines(self.alarms)) if lines]
+        return [title, table, *notes]
+
+
+def _plain(value: float) -> str:
+    return "–" if value != value else f"{value:z.2f}"
+
+
+def _plain_range(ends: Floats) -> str:
+    return "" if ends[0] != ends[0] else "open" if np.isinf(ends[0]) else f"{ends[0]:z.2f} – {ends[1]:z.2f}"
+
+
+def grade_pairs(source: Any, *, level: float = 0.95, **reading: Unpack[PairOptions]) -> PairGrades:
+    r"""Grade jurors who say which of two objects is better, without a key.
+
+    Each juror's discrimination, lean to the first position and ties are fitted together with the strengths (see
+    `rank`); how often it contradicts itself where it saw two objects in both orders is counted.
+
+    Examples
+    --------
+    >>> import io
+    >>> rows = ["juror,left,right,winner", "ann,x,y,x", "ann,y,x,x", "bob,x,y,left", "bob,y,x,left", "bob,y,z,left"]
+    >>> grades = grade_pairs(io.StringIO("\n".join(rows)))
+    >>> grades.jurors, grades.swapped.tolist(), grades.contradicts.tolist()
+    (('ann', 'bob'), [1, 1], [0.0, 1.0])
+    """
+    sure = Sureness(level=level)
+    data = read_pairs(source, **reading)
+    with one_thread():
+        return pair_grades_by(data, fitted(data), sure.level)
+
+
+def pair_grades_by(data: Preferences, fit: Strengths, level: float) -> PairGrades:
+    """The grades that a fit shows."""
+    counted, habits = data.counted(), fit.state.habits
+    z = float(ndtri((1 + level) / 2))
+    error = np.sqrt(np.maximum(np.einsum("jaa->ja", fit.habit_covariance), 0))
+    ends = habits[:, :, None] + z * error[:, :, None] * np.array([-1.0, 1.0])
+    ends[:, 0] = fit.sharpness.ends(z)
+    answers = np.bincount(data.juror, minlength=len(data.jurors))
+    ties = np.bincount(data.juror[data.outcome == TIE], minlength=len(data.jurors))
+    orders = swapped(data)
+    is_known = np.array([len(data.jurors) > 1, data.is_placed])
+    own = np.column_stack([fit.sharpness.value, habits[:, 1]])
+    discrimination, first = np.where(is_known, own, np.nan).T
+    known_ends = np.where(is_known[None, :, None], ends[:, :2], np.nan)
+    alarms = (*apart_alarms(data), *habit_alarms(data, fit), *copy_alarms(data, fit))
+    return PairGrades(
+        jurors=data.jurors,
+        objects=len(data.objects),
+        answers=answers,
+        discrimination=discrimination,
+        discrimination_ends=known_ends[:, 0],
+        first=expit(first),
+        first_ends=expit(known_ends[:, 1]),
+        ties=_share(ties, answers),
+        ties_ends=share_ends(ties, answers, level),
+        swapped=orders.asked,
+        contradicts=_share(orders.otherwise, orders.asked),
+        contradicts_ends=share_ends(orders.otherwise, orders.asked, level),
+        with_others=with_others(counted, fit),
+        level=level,
+        remarks=(*data.remarks, *_open(known_ends[:, 0])),
+        alarms=ranked(alarms),
+    )
+
+
+def _open(ends: Floats) -> tuple[str, ...]:
+    """What to say where no interval has an end."""
+    if not np.isinf(ends).any():
+        return ()
+    return ("the average juror may not tell objects apart at all, so that nothing in units of it has an interval",)
+
+
+def _share(part: Integers, whole: Integers) -> Floats:
+    return np.where(whole > 0, part / np.maximum(whole, 1), np.nan)
+
+
+def share_ends(part: Integers, whole: Integers, level: float) -> Floats:
+    """Jeffreys' interval of a share; 0 and 1 are its ends where all or none were seen.
+
+    >>> share_ends(np.array([0, 5]), np.array([10, 10]), 0.95).round(2).tolist()
+    [[0.0, 0.22], [0.22, 0.78]]
+    """
+    low = betaincinv(part + 0.5, whole - part + 0.5, (1 - level) / 2)
+    high = betaincinv(part + 0.5, whole - part + 0.5, (1 + level) / 2)
+    ends = np.column_stack([np.where(part == 0, 0.0, low), np.where(part == whole, 1.0, high)])
+    return np.where(whole[:, None] > 0, ends, np.nan)

@@ -1,0 +1,337 @@
+"""Numbers, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jurors._numeric import one_thread
+from jurors.errors import OptionError
+from jurors.evaluate.alarms import KINDS, Alarm, loudest, ranked
+from jurors.evaluate.card import percent
+from jurors.numeric.data import numbers_of
+from jurors.numeric.grade import NumberGrades, about_values, measured, number_grades_by, shown
+from jurors.numeric.items import ItemValues, values_by
+from jurors.options import Grading, GradingOptions, spelled
+from jurors.pairwise.data import Preferences
+from jurors.pairwise.grade import PairGrades, pair_grades_by
+from jurors.pairwise.rank import Ranking, fitted, ranking_by
+from jurors.report.content import Verdict, shown_alarms
+from jurors.report.page import bar, style, template
+from jurors.report.tables import PageTable, counted, name
+from jurors.results import Result, Table, compact_json, inert, policy
+from jurors.sketch import Sketch
+from jurors.votes import Votes
+
+if TYPE_CHECKING:
+    from jurors.report.page import Provenance
+
+
+# The page of numbers and of preferences: the verdict first, then who and what, the numbers, where they come from.
+
+
+_AT_ONCE, _FOLDED = 12, 25  # rows of a long list that are shown at once, and from how many on it is long
+_NO_PROOF = "That is no proof: what all jurors are taken in by alike shows nowhere."
+
+
+@dataclass(frozen=True)
+class Row:
+    """A juror or an object on its interval."""
+
+    rank: int
+    name: str
+    text: str  #: the value as it is printed
+    range: str
+    score: float | None
+    ends: tuple[float, float]
+    beside: float | None = None
+    beside_ends: tuple[float, float] = (float("nan"), float("nan"))
+    more: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    actual: float | None = None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Rows in order, with a picture of each interval."""
+
+    id: str
+    title: str
+    caption: str
+    what: str  #: what a row is: juror, object
+    value: str  #: what its number is
+    level: str
+    rows: tuple[Row, ...]
+    more: tuple[str, ...] = ()
+    least: tuple[float, float] = (float("inf"), float("-inf"))  #: what the axis shows at least
+    note: str = ""
+
+    @property
+    def parts(self) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+        """What is shown at once, and what is folded away."""
+        cut = _AT_ONCE if len(self.rows) > _FOLDED else len(self.rows)
+        return self.rows[:cut], self.rows[cut:]
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """The ends of the axis: it grows where an estimate lies outside."""
+        drawn = [x for r in self.rows for x in (r.score, *r.ends, r.beside, *r.beside_ends)]
+        known = [x for x in (*drawn, *self.least) if x is not None and abs(x) < float("inf")]
+        low, high = min(known, default=0.0), max(known, default=1.0)
+        return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+    @property
+    def axis(self) -> str:
+        """The ends in words."""
+        low, high = self.domain
+        return f"{shown(low)} – {shown(high)}"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a page tells of answers that are no labels."""
+
+    kind: str
+    heading: str
+    alarms: tuple[Alarm, ...]
+    bars: tuple[Bars, ...]
+    actions: tuple[tuple[str, str], ...]  #: what to do, and by which command
+    method: str
+    remarks: tuple[str, ...]
+    tables: tuple[PageTable, ...]
+    document: Mapping[str, Any]  #: as JSON has it
+
+
+def render_kind(told: Shown, about: Provenance, title: str) -> str:
+    """The page as one self-contained file; it runs no script at all."""
+    from markupsafe import Markup
+
+    rung = shown_alarms(told.alarms)
+    filters = {"name": name, "bar": lambda row, bars: bar(row, *bars.domain)}
+    return template("kind.html.jinja", filters).render(
+        title=title, shown=told, about=about, policy=policy("'none'"), css=Markup(style()),  # noqa: S704 - our own
+        verdict=_verdict(told.alarms), loud=[a for a in rung if a.level != "note"],
+        notes=[a for a in rung if a.level == "note"],
+        numbers=Markup(inert(compact_json(told.document))),  # noqa: S704 - inert
+    )  # fmt: skip
+
+
+def only_level(kind: str, grading: Mapping[str, Any], inputs: Sequence[tuple[str, Any]]) -> float:
+    """How sure the intervals are; OptionError where something is asked that is for labels alone."""
+    usual = {one.name: one.default for one in spelled(GradingOptions, Grading)}
+    odd = [f"{name}=" for name, value in grading.items() if name != "level" and value != usual[name]]
+    odd += [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
+    if odd:
+        instead = "make labels of them (threshold=, bins=)" if kind == "numbers" else "say scale='nominal'"
+        message = f"{odd[0]} does not apply to {kind}, which these are: leave it out, or {instead}"
+        raise OptionError(message, code="does_not_apply")
+    return float(grading.get("level", Grading.level))
+
+
+def card_parts(result: Result) -> tuple[str, tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The first line of a result as it is printed, and the heads and rows of its table."""
+    blocks = list(result._blocks())
+    title = next(block for block in blocks if isinstance(block, str))
+    table = next(block for block in blocks if isinstance(block, Table))
+    return title, table.columns, tuple(tuple(map(str, row)) for row in table.rows)
+
+
+def _verdict(alarms: tuple[Alarm, ...]) -> Verdict:
+    """Can these grades be trusted: by the loudest alarm."""
+    level = loudest(alarms)
+    rang = counted(sum(a.level == level for a in alarms), str(level))
+    if level == "alarm":
+        line = f"{rang} rang. The numbers below are shown as they were found, as evidence, not as grades to act on."
+        return Verdict("alarm", "No: do not trust these grades.", (line,))
+    if level == "warning":
+        return Verdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {rang} did.",))
+    return Verdict("quiet", "No alarm rang.", (f"Nothing in the answers speaks against these grades. {_NO_PROOF}",))
+
+
+def remarks_of(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
+    """What alarms say of a juror, in a few words each."""
+    kinds = dict.fromkeys(a.kind for a in alarms if a.level != "note" and juror in a.jurors)
+    return tuple(KINDS[kind].remark for kind in kinds if kind in KINDS and KINDS[kind].remark)
+
+
+# What a page tells of jurors who answer in numbers.
+
+
+_MOST_ITEMS = 200
+_METHOD = (
+    "Each juror is taken to say offset + slope × truth + error. Where errors are independent, how any two jurors' "
+    "numbers move together fixes how closely each follows the truth. What jurors agree on is not all true: "
+    "reliability as real juries go and the items' intervals allow for as much as that was in juries with known keys."
+)
+
+
+def numbers_shown(votes: Votes | Sketch, level: float, file: str) -> Shown:
+    """Grades and values by one fit."""
+    table = votes.tuples if isinstance(votes, Sketch) else votes
+    with one_thread():
+        fit = measured(numbers_of(table))
+        grades, values = number_grades_by(fit, level), values_by(fit, level)
+    title, heads, rows = card_parts(grades)
+    wild = tuple(f"Left out as wild: {juror} says {number:g} of {item}." for item, juror, number in grades.wild)
+    return Shown(
+        kind="numbers",
+        heading=title,
+        alarms=grades.alarms,
+        bars=(_jurors(grades), _items(values)),
+        actions=(
+            ("Every item's value, with its interval", f"jurors label {file} --scale interval"),
+            ("Gate a pipeline: status 3 when an alarm rings", f"jurors check {file} --scale interval"),
+            ("How much they agree, which is not how good they are", f"jurors agreement {file} --scale interval"),
+        ),
+        method=_METHOD,
+        remarks=(f"Taken for numbers: {table.scale_why}.", *wild),
+        tables=(PageTable("table-grades", "Every grade with its interval", heads, rows),),
+        document={"grades": grades.to_dict(), "values": values.to_dict()},
+    )
+
+
+def _jurors(grades: NumberGrades) -> Bars:
+    real, ends = grades.calibrated_reliability, grades.calibrated_reliability_ends
+    order = sorted(range(len(grades.jurors)), key=lambda k: (np.isnan(real[k]), -np.nan_to_num(real[k])))
+    rows = [
+        Row(
+            rank=place + 1,
+            name=grades.jurors[k],
+            text=shown(real[k]),
+            range=_range(ends[k, 0], ends[k, 1]),
+            score=_known(real[k]),
+            ends=(float(ends[k, 0]), float(ends[k, 1])),
+            beside=_known(grades.reliability[k]),
+            beside_ends=(float(grades.reliability_ends[k, 0]), float(grades.reliability_ends[k, 1])),
+            more=(shown(grades.reliability[k]),),
+            remarks=remarks_of(grades.jurors[k], grades.alarms),
+        )
+        for place, k in enumerate(order)
+    ]
+    caption = (
+        "Jurors by reliability, the squared correlation of their numbers with the truth, as real juries go; in the "
+        "last column, the thin line is the interval if errors were independent"
+    )
+    level = f"{grades.level * 100:g}% interval"
+    return Bars(
+        "who", "Whose numbers can be relied on", caption, "juror", "reliability", level, tuple(rows),
+        ("if independent",), (0.0, 1.0),
+    )  # fmt: skip
+
+
+def _items(values: ItemValues) -> Bars:
+    order = np.lexsort((np.arange(len(values.items)), -np.nan_to_num(values.value, nan=-np.inf)))[:_MOST_ITEMS]
+    rows = [
+        Row(
+            rank=place + 1,
+            name=str(values.items[k]),
+            text=shown(values.value[k]),
+            range=_range(values.low[k], values.high[k]),
+            score=_known(values.value[k]),
+            ends=(float(values.low[k]), float(values.high[k])),
+            more=(f"{values.numbers[k]:,}",),
+        )
+        for place, k in enumerate(order.tolist())
+    ]
+    left = len(values.items) - len(rows)
+    more = f"{left:,} more are in the embedded numbers. " if left else ""
+    basis = about_values()
+    note = more + (f"{basis[0].upper()}{basis[1:]}." if any(row.range != "–" for row in rows) else "")
+    caption = "Items by value, on the panel's scale, as real juries go"
+    level = f"{values.level * 100:g}% interval"
+    return Bars(
+        "items", "What the items are worth", caption, "item", "value", level, tuple(rows), ("numbers",), note=note
+    )
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _range(low: float, high: float) -> str:
+    return "–" if np.isnan(low) else f"{shown(low)} – {shown(high)}"
+
+
+# What a page tells of jurors who say which of two objects is better, and of the objects.
+
+
+_MOST_OBJECTS = 200
+_SHOWN_PAIRS_METHOD = (
+    "Bradley and Terry's model with Davidson's ties: objects have strengths, and each juror tells them apart more or "
+    "less sharply, leans to the first or the second place, and is more or less ready to call a tie. Everything is "
+    "fitted together; priors keep what the answers leave open finite."
+)
+
+
+def pairs_shown(data: Preferences, level: float, file: str) -> Shown:
+    """Grades and ranks by one fit."""
+    with one_thread():
+        fit = fitted(data)
+        grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
+    title, heads, rows = card_parts(grades)
+    return Shown(
+        kind="preferences",
+        heading=title,
+        alarms=ranked(dict.fromkeys([*grades.alarms, *ranking.alarms])),
+        bars=(_objects(ranking), _shown_pairs_jurors(grades)),
+        actions=(
+            ("Every object with its interval", f"jurors rank {file}"),
+            ("Gate a pipeline: status 3 when an alarm rings", f"jurors grade {file} --scale pairs --fail-on alarm"),
+            ("Votes on pairs (first, second, tie), for a key", f"jurors convert {file} --scale pairs -o votes.csv"),
+        ),
+        method=_SHOWN_PAIRS_METHOD,
+        remarks=tuple(f"{line[:1].upper()}{line[1:]}." for line in grades.remarks),
+        tables=(PageTable("table-grades", "Every grade with its interval", heads, rows),),
+        document={"grades": grades.to_dict(), "ranking": ranking.to_dict()},
+    )
+
+
+def _objects(ranking: Ranking) -> Bars:
+    rows = [
+        Row(
+            rank=int(ranking.rank[k]),
+            name=ranking.objects[k],
+            text=f"{ranking.strength[k]:z.2f}",
+            range=f"{ranking.low[k]:z.2f} – {ranking.high[k]:z.2f}",
+            score=float(ranking.strength[k]),
+            ends=(float(ranking.low[k]), float(ranking.high[k])),
+            more=(f"{ranking.rank_low[k]} – {ranking.rank_high[k]}", f"{ranking.answers[k]:,}"),
+        )
+        for k in range(min(len(ranking.objects), _MOST_OBJECTS))
+    ]
+    left = len(ranking.objects) - len(rows)
+    note = f"{left:,} more are in the embedded numbers." if left else ""
+    caption = "Objects by strength: of two that differ by 1, the average juror prefers the stronger in e : 1 cases"
+    level = f"{ranking.level * 100:g}% interval"
+    return Bars(
+        "objects", "Which objects are better", caption, "object", "strength", level, tuple(rows),
+        ("rank between", "answers"), note=note,
+    )  # fmt: skip
+
+
+def _shown_pairs_jurors(grades: PairGrades) -> Bars:
+    sharp, is_open = grades.discrimination, np.isinf(grades.discrimination_ends[:, 0])
+    ends = np.where(is_open[:, None], np.nan, grades.discrimination_ends)
+    order = sorted(range(len(grades.jurors)), key=lambda k: (np.isnan(sharp[k]), -np.nan_to_num(sharp[k])))
+    rows = [
+        Row(
+            rank=place + 1,
+            name=grades.jurors[k],
+            text="–" if np.isnan(sharp[k]) else f"{sharp[k]:z.2f}",
+            range="open" if is_open[k] else "–" if np.isnan(ends[k, 0]) else f"{ends[k, 0]:z.2f} – {ends[k, 1]:z.2f}",
+            score=None if np.isnan(sharp[k]) else float(sharp[k]),
+            ends=(float(ends[k, 0]), float(ends[k, 1])),
+            more=(percent(grades.first[k]), percent(grades.ties[k]), percent(grades.contradicts[k])),
+            remarks=remarks_of(grades.jurors[k], grades.alarms),
+        )
+        for place, k in enumerate(order)
+    ]
+    caption = "Jurors by how well they tell objects apart: 1 is the average juror, 0 chance, below 0 contrary"
+    level = f"{grades.level * 100:g}% interval"
+    return Bars(
+        "who", "Whose comparisons can be relied on", caption, "juror", "tells apart", level, tuple(rows),
+        ("prefers first", "ties", "contradicts itself"), (0.0, 1.0),
+    )  # fmt: skip

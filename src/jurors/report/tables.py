@@ -1,0 +1,592 @@
+"""Tables, findings, wording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from jurors.audit.plan import auditable
+from jurors.audit.result import Audit, Case, audited
+from jurors.audit.sheet import as_sheet
+from jurors.errors import JurorsError, OptionError
+from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
+from jurors.evaluate.card import REAL, abstention_tables, level_tables, percent, percent_range, repeat_tables
+from jurors.jury import Comparison
+from jurors.jury.compare import compare_counted, left_out, usual_methods
+from jurors.jury.grade import grade_rows
+from jurors.jury.inputs import Counted, accept
+from jurors.jury.label import Labelling, in_short, label_rows, teaching_of
+from jurors.jury.score import score_counted
+from jurors.results import visible
+from jurors.sketch import Sketch
+from jurors.uncertainty.alarms import actual_scores
+from jurors.uncertainty.key_check import KeyCheck, Labels
+from jurors.votes import Key, Votes, as_key, read_votes_with_key
+from jurors.votes.io.sources import is_there
+from jurors.votes.item_texts import ItemTexts
+
+# Everything a page tells: the evaluation, and what stands beside it where it can be had at a fair price.
+
+
+_MOST_BYTES = 1 << 29  # of a file: above, items are counted by the engine and none is named
+_FINDINGS_MOST_CELLS = 200_000  # tuples x jurors x labels: above, other methods are not run for the sake of a chart
+_MOST_QUEUED = 40  # items for a person to look at
+_MOST_CURVED = 6  # jurors: above, the curve of bounds takes longer than the page
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a page is made from."""
+
+    evaluation: Evaluation
+    labelling: Labelling | None = None  #: the items' labels; None where no item has a name
+    keyed: KeyedEvaluation | None = None
+    comparison: Comparison | None = None  #: other methods beside the evaluation
+    curve: dict[str, Any] | None = None  #: bounds over the error correlation
+    queue: Labelling | None = None  #: the items that a person should look at first, with their votes
+    audit: Audit | None = None  #: what a person's labels of drawn items prove
+
+
+def find(
+    source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, answers: Any = None,
+    **grading: Any,
+) -> Findings:  # fmt: skip
+    """Count once; grade, label and compare; `texts` show the items, `grading` are the options of `grade`.
+
+    `answers` are a person's labels of an audit: they are gold, and they prove something of their own.
+    """
+    case = None if answers is None else _case(source, answers, grading)
+    evaluation, counted, known = grade_rows(source, **(grading if case is None else {**grading, "gold": case.gold}))
+    keyed = None if key is None else score_counted(counted, key)
+    labelling = queue = None
+    partition = evaluation.labelling_partition
+    if partition is not None and counted.votes.counts is None and not evaluation.exam:
+        teaching = partial(teaching_of, evaluation, counted.tuple_of_row, known)
+        labelling = label_rows(
+            counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
+            alarms=evaluation.alarms, teaching=teaching,
+        )  # fmt: skip
+        queue = labelling.for_review(_MOST_QUEUED, counted.votes, texts)
+    audit = None if case is None else audited(case, evaluation, evaluation.level)
+    beside = _comparison(evaluation, counted, keyed), _curve(evaluation)
+    return Findings(evaluation, labelling, keyed, *beside, queue, audit)
+
+
+def _case(source: Votes | Sketch, answers: Any, grading: Mapping[str, Any]) -> Case:
+    """The answers beside the votes they are about."""
+    if grading.get("gold") is not None:
+        raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
+    return Case.of(auditable(source.tuples if isinstance(source, Sketch) else source), as_sheet(answers))
+
+
+def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:
+    """The votes, and the key: a column of the same file where it names no other file."""
+    if isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key):
+        return read_votes_with_key(source, key, **reading)
+    by_item = key is not None or not is_huge([source])
+    return accept(source, by_item=by_item, **reading), None if key is None else as_key(key)
+
+
+def is_huge(sources: Iterable[Any]) -> bool:
+    """Whether files are so large that items had better be counted by the engine, and none be named."""
+    paths = [Path(one) for one in sources if isinstance(one, (str, Path)) and is_file(one)]
+    return sum(path.stat().st_size for path in paths) > _MOST_BYTES
+
+
+def is_file(name: str | Path) -> bool:
+    """Whether there is such a file; what can be no name is none."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _comparison(evaluation: Evaluation, counted: Counted, keyed: KeyedEvaluation | None) -> Comparison | None:
+    """The other methods on the same sketch; refusals are theirs, not the page's."""
+    sketch = evaluation.sketch
+    if sketch is None or evaluation.exam or evaluation.solution is None:
+        return None
+    if sketch.tuples.rows * len(sketch.jurors) * len(sketch.labels) > _FINDINGS_MOST_CELLS:
+        return None
+    others = [name for name in usual_methods(sketch) if name != evaluation.method]
+    with suppress(JurorsError):
+        compared = compare_counted(counted, others)
+        return Comparison((evaluation, *compared.evaluations), compared.refused | left_out(sketch), keyed)
+    return None
+
+
+def _curve(evaluation: Evaluation) -> dict[str, Any] | None:
+    from jurors.uncertainty import correlation_curve
+
+    sketch = evaluation.sketch
+    if sketch is None or evaluation.exam or len(sketch.labels) != 2 or len(sketch.jurors) > _MOST_CURVED:
+        return None
+    with suppress(JurorsError):
+        return correlation_curve(sketch)
+    return None
+
+
+# The numbers in full, as tables: each cell is the evaluation's own number, printed as `jurors grade` prints it.
+
+
+_MOST_TUPLES = 256  # rows of the partition's table; the embedded JSON has the others
+_MOST_CELLS = 6_000  # of a table of accuracies or confusion matrices
+_MOST_TEXT = 400  # characters of what shows an item
+_MOST_PAIRS = 60
+_MOST_METHODS = 60
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table with a caption; the first cell of each row is its heading."""
+
+    id: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    named: tuple[int, ...] = (0,)  #: columns that hold names or labels: set to the left, cut where long
+    note: str = ""
+    texts: tuple[int, ...] = ()  #: columns that hold sentences: set to the left, in several lines
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the page shows it folded."""
+        return len(self.rows) > 25 or len(self.columns) > 12
+
+
+def number_tables(findings: Findings) -> list[PageTable]:
+    """Everything there is to look up, in the order a reader asks for it."""
+    e = findings.evaluation
+    makers: Sequence[Callable[[Findings], PageTable | None]] = (
+        _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _exact, _solutions, _partition,
+        _confusions, _pairs, _methods, _items,
+    )  # fmt: skip
+    if e.exam:
+        makers = (_scores, _repeats, _methods)
+    return [table for make in makers if (table := make(findings)) is not None]
+
+
+def method_sentence(findings: Findings) -> str:
+    """How the numbers were found, in one sentence."""
+    e = findings.evaluation
+    how = {
+        "algebraic": "Exactly, from how often each combination of votes occurred: if the three jurors' errors were "
+        "independent on this test, one of the solutions is the truth."
+        if e.exact is not None
+        else "By algebra, from how often each combination of votes occurred, if the jurors' errors were independent.",
+        "latent": "By a model fitted to how often each combination of votes occurred: every item has a true label that "
+        "nobody sees, and each juror its own rates of confusing one label with another."
+        if not e.is_on_a_line
+        else "By a model fitted to how often each combination of votes occurred: every item has a place on a line that "
+        "nobody sees, and each juror follows it more or less closely and cuts it into levels where it thinks fit.",
+    }.get(e.method, f"By the method {e.method}.")
+    if e.as_real is not None:
+        how = f"If errors were independent: {how[0].lower()}{how[1:]}"
+    if e.gold is not None:
+        return f"{how} Of a truth that is known, only {e.gold.items:,} gold items helped to find these numbers."
+    return f"{how} No vote was compared with an answer key to find these numbers."
+
+
+def _level(e: Evaluation) -> str:
+    return f"{e.level * 100:g}% interval"
+
+
+def _held(value: Any, ends: tuple[float, float]) -> str:
+    if value is None or value != value or ends[0] != ends[0]:
+        return "–"
+    return "yes" if ends[0] <= value <= ends[1] else "no"
+
+
+def _range(ends: tuple[float, float]) -> str:
+    return percent_range(ends) or "–"
+
+
+def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
+    return None if keyed is None else keyed.solution.to_float()
+
+
+def _repeats(findings: Findings) -> PageTable | None:
+    """How steady jurors are who were asked again; by the key, also how right majorities of their answers are."""
+    e, keyed = findings.evaluation, findings.keyed
+    steady = e.repeats if keyed is None else keyed.repeats
+    for table in repeat_tables(steady, most=None):
+        return PageTable("table-repeats", table.title.capitalize(), table.columns, table.rows)
+    return None
+
+
+def _abstentions(findings: Findings) -> PageTable | None:
+    """Who abstains on what, where somebody does."""
+    for table in abstention_tables(findings.evaluation, most=None):
+        return PageTable("table-abstentions", table.title.capitalize(), table.columns, table.rows)
+    return None
+
+
+def _prevalences(findings: Findings) -> PageTable | None:
+    e, actual = findings.evaluation, _actual(findings.keyed)
+    if not _has_grades(e):
+        return None
+    majority = e.majority.to_float().prevalence if e.majority else {}
+    columns = ["label", *_columns(e, "how common"), "majority vote says", *_key_columns(e, actual)]
+    rows = []
+    for a in e.labels:
+        row = [str(a), *_cells(e, "prevalence", a), percent(majority.get(a))]
+        if actual is not None:
+            row += _key_cells(e, actual.prevalence.get(a), "prevalence", a)
+        rows.append(tuple(row))
+    return PageTable("table-prevalence", "How common each label is", tuple(columns), tuple(rows))
+
+
+def _scores(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if not _has_grades(e):
+        return None
+    actual = None if findings.keyed is None else actual_scores(findings.keyed)
+    majority = e.majority.to_float().score if e.majority else {}
+    columns = ["juror", *_columns(e, "score"), "majority vote says", *_key_columns(e, actual)]
+    rows = []
+    for j in e.jurors:
+        row = [j, *_cells(e, "score", j), percent(majority.get(j))]
+        if actual is not None:
+            row += _key_cells(e, actual.get(j), "score", j)
+        rows.append(tuple(row))
+    caption = "The share of all items each juror has right"
+    return PageTable("table-scores", caption, tuple(columns), tuple(rows))
+
+
+def _levels(findings: Findings) -> PageTable | None:
+    """Of ordered levels, how far off each juror is, and to which side; beside it by the key."""
+    e, keyed = findings.evaluation, findings.keyed
+    tables = [table for by in (e, keyed) if by is not None for table in level_tables(by, most=None)]
+    if not tables or e.ordered is None:
+        return None
+    columns = (*tables[0].columns, *(f"actual {head}" for table in tables[1:] for head in table.columns[1:]))
+    known = {row[0]: row[1:] for table in tables[1:] for row in table.rows}
+    rows = tuple((*map(str, row), *map(str, known.get(row[0], ()))) for row in tables[0].rows)
+    caption = "How far each juror's votes are off, in levels, to which side (lenient or harsh), and how they follow"
+    return PageTable("table-levels", caption, columns, rows)
+
+
+def _accuracies(findings: Findings) -> PageTable | None:
+    """One row per juror and label, so that sixteen labels read as well as two."""
+    e, actual = findings.evaluation, _actual(findings.keyed)
+    if not _has_grades(e):
+        return None
+    columns = ["juror", "true label", *_columns(e, "accuracy"), *_key_columns(e, actual)]
+    rows = []
+    for j in e.jurors[: max(1, _MOST_CELLS // (len(columns) * len(e.labels)))]:
+        true = {} if actual is None else actual.accuracy.get(j, {})
+        for a in e.labels:
+            row = [j, str(a), *_cells(e, "accuracy", j, a)]
+            if actual is not None:
+                row += _key_cells(e, true.get(a), "accuracy", j, a)
+            rows.append(tuple(row))
+    left = len(e.jurors) * len(e.labels) - len(rows)
+    note = f"{left:,} more rows are in the embedded numbers." if left else ""
+    caption = "Of the items of a true label, the share each juror gets right"
+    return PageTable("table-accuracy", caption, tuple(columns), tuple(rows), named=(0, 1), note=note)
+
+
+def _has_grades(e: Evaluation) -> bool:
+    return e.solution is not None or e.as_real is not None
+
+
+def _columns(e: Evaluation, what: str) -> list[str]:
+    """As real juries go, and beside it if errors were independent; the latter alone where that is all."""
+    if e.as_real is None:
+        return [what, _level(e)]
+    beside = ["if independent", _level(e)] if e.solution is not None else []
+    return [f"{what}, {REAL}", _level(e), *beside]
+
+
+def _cells(e: Evaluation, statistic: str, *names: Any) -> list[str]:
+    grades: list[Any] = [e.as_real] if e.as_real is not None else []
+    cells = []
+    for by in [*grades, *([e] if e.solution is not None else [])]:
+        value = getattr(by, statistic)
+        for name in names:
+            value = value[name]
+        cells += [percent(value), _range(by.interval_of(statistic, *names))]
+    return cells
+
+
+def _key_columns(e: Evaluation, actual: Any) -> list[str]:
+    if actual is None:
+        return []
+    both = e.as_real is not None and e.solution is not None
+    return ["actual", "held", *(["held if independent"] if both else [])]
+
+
+def _key_cells(e: Evaluation, true: Any, statistic: str, *names: Any) -> list[str]:
+    """The true value, and whether the intervals hold it."""
+    held = [_held(true, e.leading.interval_of(statistic, *names))]
+    if e.as_real is not None and e.solution is not None:
+        held.append(_held(true, e.interval_of(statistic, *names)))
+    return [percent(true), *held]
+
+
+def _exact(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if e.exact is None:
+        return None
+    rows = [(f"prevalence of {a}", str(x), percent(e.prevalence.get(a))) for a, x in e.exact.prevalence.items()]
+    rows += [
+        (f"accuracy of {j} on {a}", str(x), percent(e.accuracy[j][a]) if e.accuracy else "–")
+        for j, by_label in e.exact.accuracy.items()
+        for a, x in by_label.items()
+    ]
+    kind = "rational" if e.exact.is_rational else "irrational"
+    caption = f"The exact solution ({kind})"
+    return PageTable("table-exact", caption, ("statistic", "exactly", "rounded"), tuple(rows), named=(0, 1))
+
+
+def _solutions(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if len(e.solutions) < 2 and e.solution is not None:
+        return None
+    shown = [s.to_float() for s in e.solutions[:6]]
+    if not shown:
+        return None
+    heads = ["chosen" if k == 0 and e.solution is not None else f"solution {k + 1}" for k in range(len(shown))]
+    rows = [(f"prevalence of {a}", *(percent(s.prevalence[a]) for s in shown)) for a in e.labels]
+    rows += [
+        (f"accuracy of {j} on {a}", *(percent(s.accuracy[j][a]) for s in shown)) for j in e.jurors for a in e.labels
+    ]
+    rows += [(f"score of {j}", *(percent(s.score[j]) for s in shown)) for j in e.jurors]
+    note = f"Chosen by: {e.rule}." if e.solution is not None else "None of them is real, so none is chosen."
+    left = len(e.solutions) - len(shown)
+    note += f" {left:,} more are in the embedded numbers." if left else ""
+    caption = "Every solution that explains the counts"
+    return PageTable("table-solutions", caption, ("statistic", *heads), tuple(rows), note=note)
+
+
+def _partition(findings: Findings) -> PageTable | None:
+    """The commonest decision tuples, each split by estimated true label."""
+    e = findings.evaluation
+    if e.partition is None or e.solution is None or len(e.jurors) > 12 or len(e.labels) > 8:
+        return None
+    sketch = e.partition.sketch
+    order = (-sketch.counts).argsort(kind="stable")[:_MOST_TUPLES]
+    said = sketch.tuples.codes[order].tolist()
+    columns = (*e.jurors, "items", *(f"truly {a}" for a in e.labels), "best label")
+    rows = [
+        (
+            *("–" if code < 0 else str(e.labels[code]) for code in said[place]),
+            f"{sketch.counts[k]:,}",
+            *(f"{x:,.1f}" if x == x else "–" for x in e.partition.by_true_label[k]),
+            str(e.labels[e.partition.chosen[k]]),
+        )
+        for place, k in enumerate(order.tolist())
+        if sketch.counts[k]
+    ]
+    left = int((sketch.counts > 0).sum()) - len(rows)
+    note = f"{left:,} rarer decision tuples are left out here." if left else ""
+    named = (*range(len(e.jurors)), len(columns) - 1)
+    caption = "The partition: each decision tuple's items by estimated true label"
+    return PageTable("table-partition", caption, columns, tuple(rows), named=named, note=note)
+
+
+def _confusions(findings: Findings) -> PageTable | None:
+    e = findings.evaluation
+    if e.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MOST_CELLS:
+        return None
+    columns = ("juror", "true label", *(f"says {b}" for b in e.labels))
+    rows = [(j, str(a), *(percent(e.confusion[j][a][b]) for b in e.labels)) for j in e.jurors for a in e.labels]
+    return PageTable(
+        "table-confusion", "Confusion: what each juror says of each true label", columns, tuple(rows), (0, 1)
+    )
+
+
+def _pairs(findings: Findings) -> PageTable | None:
+    dependence = findings.evaluation.dependence
+    if dependence is None:
+        return None
+    pairs = dependence.pairs()
+    keyed = findings.keyed
+    actual = {} if keyed is None else {(a, b): f"{x:+z.3f}" for a, b, x, _ in dependence_with_key(keyed).pairs()}
+    rows = tuple(
+        (a, b, f"{x:+z.3f}", f"{z:+z.1f}", *([actual.get((a, b), "–")] if keyed is not None else []))
+        for a, b, x, z in pairs[:_MOST_PAIRS]
+    )
+    note = f"The {_MOST_PAIRS} most correlated of {len(pairs):,} pairs." if len(pairs) > _MOST_PAIRS else ""
+    columns = ("first", "second", "error correlation", "z", *(["actual"] if keyed is not None else []))
+    return PageTable("table-pairs", "Who errs with whom", columns, rows, named=(0, 1), note=note)
+
+
+def _methods(findings: Findings) -> PageTable | None:
+    if findings.comparison is None or len(findings.comparison.evaluations) < 2:
+        return None
+    table = findings.comparison.table()
+    rows = tuple(tuple(str(cell) for cell in row) for row in table.rows)
+    if len(rows) > _MOST_METHODS:  # the accuracies go
+        rows = tuple(row for row in rows if not row[0].startswith("accuracy of "))
+    return PageTable("table-methods", "The same votes graded by other methods", table.columns, rows)
+
+
+def _items(findings: Findings) -> PageTable | None:
+    """The items where a person's look helps most."""
+    queue = findings.queue
+    if queue is None or not queue.expected_errors >= 0:
+        return None
+    why = {"why": queue.reasons["why"]} if queue.reasons else {}
+    shown = {"votes": in_short(queue.votes or {}), **(queue.texts or {}), **why}
+    cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
+    rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
+    columns = ("item", "best label", "is right", *shown)
+    caption = f"The {len(rows)} items where a person's look helps most, and how probably the best label is right"
+    return PageTable("table-items", caption, columns, rows, named=(0, 1), texts=tuple(range(3, len(columns))))
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…"
+
+
+# Words that the page's sentences share. Names of jurors, labels and items come from strangers: always as text.
+
+
+_SHORT = 15  # characters that every screen has room for
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 juror`, `1,204 items`."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def name(text: Any) -> Markup:
+    """A name that keeps its own direction; a long one is cut by the page's style, and has its whole in a hint."""
+    return _named(str(text))
+
+
+@lru_cache(maxsize=4096)  # a page of twenty thousand items says each name hundreds of times
+def _named(text: str) -> Markup:
+    shown = visible(text)
+    if len(shown) <= _SHORT:
+        return Markup("<bdi>{}</bdi>").format(shown)
+    return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(shown)
+
+
+def names(all_names: Sequence[Any], most: int = 5) -> Markup:
+    """`ann, bob and cy`; `ann, bob, cy and 12 more`."""
+    shown = [name(one) for one in all_names[:most]]
+    rest = len(all_names) - len(shown)
+    if rest:
+        return Markup(", ").join(shown) + Markup(" and {} more").format(f"{rest:,}")
+    if len(shown) < 2:
+        return Markup("").join(shown)
+    return Markup(", ").join(shown[:-1]) + Markup(" and ") + shown[-1]
+
+
+def of_which(number: float, total: int) -> str:
+    """`1 of 108 (0.5%) is`, `12 of 108 (11.1%) are`."""
+    shown = f"{number:z,.0f}"
+    return f"{shown} of {total:,} ({number / total:z.1%}) {'is' if shown == '1' else 'are'}"
+
+
+def sentences(lines: Sequence[str]) -> list[str]:
+    """Lines of a card, which end where its width does, each with what goes on in the next.
+
+    >>> sentences(["One line that", "goes on.", "Another."])
+    ['One line that goes on.', 'Another.']
+    """
+    whole: list[str] = []
+    for line in lines:
+        if whole and not whole[-1].endswith((".", ":")):
+            whole[-1] += f" {line}"
+        else:
+            whole.append(line)
+    return whole
+
+
+# What is known of the truth, beside the grades: what an answer key says of them, and what an audit's labels prove.
+
+
+_MOST_ROWS = 1_000  # of a table of an audit
+_PROVED = {
+    "score": "The share of its votes that each juror has right",
+    "wrong_labels": "The share of items whose label is wrong, by each method, blind to these labels",
+    "prevalence": "How common each label is",
+    "accuracy": "Of the items of a true label, the share each juror gets right",
+}
+_HEADS = {"score": ["juror"], "wrong_labels": ["method"], "prevalence": ["label"], "accuracy": ["juror", "true label"]}
+
+
+def key_lines(check: KeyCheck) -> list[Markup]:
+    """What the key says, in sentences."""
+    who, estimate, true = check.worst
+    start = "By" if not check.speaks_against else "They are contradicted by"
+    line = Markup("{} the answer key ({}): the score furthest off is that of {}, {} estimated, {} actual.").format(
+        start, counted(check.items, "item"), names([who]), percent(estimate), percent(true)
+    )
+    if check.known:
+        promised = f", where {check.level * 100:g}% should" if check.is_contradicted else ""
+        line += Markup(" {} of {} score intervals hold the actual score{}.").format(
+            f"{check.held:,}", f"{check.known:,}", promised
+        )
+    if check.independent is not None and check.independent[1]:
+        line += Markup(" If errors were independent: {} of {}.").format(*map("{:,}".format, check.independent))
+    return [line, *([] if check.labels is None else [_label_line(check.labels)])]
+
+
+def _label_line(labels: Labels) -> Markup:
+    wrong, majority = labels.wrong / labels.items, labels.majority / labels.items
+    expected = ""
+    if labels.are_far_off:
+        expected = f", where {labels.expected / labels.items:.1%} were expected to be"
+    return Markup("By the key, {} of the best labels are wrong ({:.1%}){}, and {:.1%} of majority vote's.").format(
+        f"{labels.wrong:,}", wrong, expected, majority
+    )
+
+
+def label_advice(labels: Labels) -> str | None:
+    """Whose labels to use, by the key."""
+    best, majority = f"{labels.wrong / labels.items:.1%}", f"{labels.majority / labels.items:.1%}"
+    if labels.wrong == labels.majority == 0:
+        return None
+    if labels.better == "best":
+        return f"Use the best labels, not majority vote's: by the key {best} of them are wrong, against {majority}"
+    if labels.better == "majority":
+        return (
+            f"Use majority vote's labels, not the best labels: by the key {majority} of them are wrong, against {best}"
+        )
+    return (
+        f"The key does not tell the best labels from majority vote's ({best} and {majority} wrong, within chance): "
+        "majority vote is the simpler choice"
+    )
+
+
+def audit_lines(audit: Audit) -> list[str]:
+    """What the two columns of an audit are worth."""
+    first = f"A person labelled {audit.labelled:,} of the {counted(audit.items, 'item')}, which chance had drawn."
+    real = f"{REAL.capitalize()}: by reference juries, with these labels as gold. As good as your jury is like them."
+    return [first, *audit.notes, *([] if audit.calibrated is None else [real])]
+
+
+def audit_tables(audit: Audit) -> list[PageTable]:
+    """Guaranteed beside as real juries go: scores, wrong labels, prevalences, accuracies."""
+    return [_audit_table(audit, statistic) for statistic in _PROVED]
+
+
+def _audit_table(audit: Audit, statistic: str) -> PageTable:
+    sure, heads = f"{audit.level * 100:g}% interval", _HEADS[statistic]
+    names = [name for name in audit.guaranteed if name[0] == statistic]
+    shown = names[:_MOST_ROWS]
+    left = len(names) - len(shown)
+    return PageTable(
+        f"audit-{statistic.replace('_', '-')}", _PROVED[statistic], (*heads, "guaranteed", sure, REAL, sure),
+        tuple((*map(str, name[1:]), *_audit_cells(audit, name)) for name in shown), named=tuple(range(len(heads))),
+        note=f"{left:,} more rows are in the embedded numbers." if left else "",
+    )  # fmt: skip
+
+
+def _audit_cells(audit: Audit, name: tuple[Any, ...]) -> list[str]:
+    real = (audit.calibrated or {}).get(name)
+    cells = []
+    for share in (audit.guaranteed[name], real):
+        cells += ["–", "–"] if share is None else [percent(share.estimate), percent_range(share.interval) or "–"]
+    return cells

@@ -1,1 +1,0 @@
-"""The page at `/`: projects, live grades, alarms with their history, and the desk where a person labels items."""

@@ -1,0 +1,69 @@
+"""What the server says no to: one line, a code, and the HTTP status it goes out with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from jurors.errors import About, Code, JurorsError
+from jurors.results import visible
+
+_MOST_TOLD = 500  #: characters of a message: names in it may be long
+
+#: the code of an error about the input -> its status; any other is 422, a body that is understood but not usable
+_STATUS = {
+    "unknown_name": 404, "too_large": 413, "unknown_option": 400, "out_of_range": 400, "option": 400, "damaged": 400,
+    "no_items": 409, "few_jurors": 409, "few_labels": 409, "many_labels": 409, "degenerate": 409, "sketch": 409,
+}  # fmt: skip
+
+
+class Refused(JurorsError):  # noqa: N818 - an answer, not a fault of the server
+    """A request that cannot be served: what was found, what to do, and the status that says whose fault it is."""
+
+    headers: Mapping[str, str] = {}
+
+    def __init__(self, status: int, code: Code, message: str, /, **about: Unpack[About]) -> None:
+        super().__init__(message, code=code, **about)
+        self.status = status
+
+    def with_headers(self, **headers: str) -> Refused:
+        """The same, with headers that tell the caller's program what to do."""
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self
+
+
+def status_of(error: JurorsError) -> int:
+    """The HTTP status of an error about the input."""
+    return error.status if isinstance(error, Refused) else _STATUS.get(error.code, 422)
+
+
+def error_document(code: str, message: str) -> dict[str, Any]:
+    r"""The JSON of an answer that is no success: one line, in which nothing is hidden.
+
+    >>> error_document("no_project", "there is no\nproject 'x'")
+    {'error': {'code': 'no_project', 'message': "there is no project 'x'"}}
+    """
+    line = visible(" ".join(message.split()))
+    return {"error": {"code": code, "message": line if len(line) <= _MOST_TOLD else f"{line[: _MOST_TOLD - 1]}…"}}
+
+
+class StoreDown(Refused):
+    """The store cannot be reached or is busy; nothing of this request was acknowledged, and trying again is safe."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(503, "store_down", f"the store does not answer ({reason}); send it again, which is safe")
+
+
+class StoreFull(Refused):
+    """The store's disk takes no more; what was acknowledged before is safe."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(507, "disk_full", f"the store takes no more ({reason}); free some room, then send it again")
+
+
+class NoProject(Refused):
+    """No project has this name (any more)."""
+
+    def __init__(self, name: str) -> None:
+        message = f"there is no project {name!r}; make it with PUT /v1/projects/NAME"
+        super().__init__(404, "no_project", message, name=name, what="project")

@@ -1,1 +1,0 @@
-"""What a store keeps beside votes and counts: keys, gold, alarms."""

@@ -1,0 +1,161 @@
+"""Dashboard, API page."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from jurors.results import COLOURS, digest
+from jurors.serve.errors import Refused
+from jurors.versions import VERSION
+
+# What the page at `/` is made of: one document without data, its style and script, and the charts' runtime.
+
+
+#: Everything comes from the server itself; charts set styles of their own, and nothing is fetched from elsewhere.
+DASHBOARD_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file of the page."""
+
+    body: bytes
+    kind: str
+    is_packed: bool = False  #: by gzip
+
+
+@lru_cache(maxsize=1)
+def page() -> bytes:
+    """The document: it holds no name and no number, so that it needs no key."""
+    return Template(_template("dashboard.html")).substitute(version=VERSION).encode()
+
+
+@lru_cache(maxsize=8)
+def asset(name: str) -> Asset | None:
+    """A file by its name; None where there is none of it."""
+    if name == "dashboard.css":
+        return Asset((COLOURS + _template(name)).encode(), "text/css; charset=utf-8")
+    if name == "dashboard.js":
+        return Asset(_template(name).encode(), "text/javascript; charset=utf-8")
+    return _runtime() if name == "vega.js" else None
+
+
+def _runtime() -> Asset:
+    """As the report carries it, made once and kept in the user's cache."""
+    from jurors.report.page import RuntimeMaker
+
+    maker = RuntimeMaker()
+    try:
+        return Asset(base64.b64decode(maker.result().packed), "text/javascript; charset=utf-8", is_packed=True)
+    finally:
+        maker.close()
+
+
+def _template(name: str) -> str:
+    return (files("jurors.serve") / "templates" / name).read_text(encoding="utf-8")
+
+
+# `/`, the dashboard: its document and files hold no votes; what it shows, its script asks for under `/v1`.
+
+
+dashboard_router = APIRouter(include_in_schema=False)
+
+
+@dashboard_router.get("/")
+def dashboard() -> HTMLResponse:
+    """The page."""
+    return HTMLResponse(page(), headers={"Content-Security-Policy": DASHBOARD_POLICY})
+
+
+@dashboard_router.get("/assets/{name}")
+def file(name: str) -> Response:
+    """One of the page's files."""
+    there = asset(name)
+    if there is None:
+        raise Refused(404, "no_file", f"the dashboard has no file {name!r:.60}")
+    packed = {"Content-Encoding": "gzip"} if there.is_packed else {}
+    return Response(there.body, media_type=there.kind, headers={"Cache-Control": "no-cache", **packed})
+
+
+# `/docs`: the interface to read, made from its own description; no script, and nothing that is fetched.
+
+
+api_page_router = APIRouter(include_in_schema=False)
+
+_STYLE = f"""{COLOURS}
+body {{ font: 16px/1.5 system-ui, sans-serif; background: var(--page); color: var(--ink); }}
+body {{ margin: 0 auto; max-width: 60rem; padding: 1rem; }}
+section {{ background: var(--card); border: 1px solid var(--line); border-radius: 8px; }}
+section {{ margin: 1rem 0; padding: 0 1rem 1rem; }}
+h2 {{ font: 600 1rem/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }}
+h2 b {{ color: var(--link); }}
+pre {{ background: var(--page); padding: .5rem; overflow-x: auto; }}
+td, th {{ text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0; }}
+"""
+POLICY = f"default-src 'none'; style-src {digest(_STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
+@api_page_router.get("/docs")
+def docs(request: Request) -> HTMLResponse:
+    """The page."""
+    return HTMLResponse(_page(json.dumps(request.app.openapi())), headers={"Content-Security-Policy": POLICY})
+
+
+@cache
+def _page(description: str) -> str:
+    told = json.loads(description)
+    routes = "".join(
+        _section(method, path, route) for path, methods in told["paths"].items() for method, route in methods.items()
+    )
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>jurors: the interface</title><style>{_STYLE}</style></head><body><main>"
+        f"<h1>jurors {escape(told['info']['version'])}: the interface</h1>"
+        "<p>Bodies and answers are JSON. Where the server asks for a key, send "
+        "<code>Authorization: Bearer jk_…</code>. "
+        'What goes wrong is one line: <code>{"error": {"code": …, "message": …}}</code>. '
+        'For programs: <a href="/openapi.json">openapi.json</a>.</p>'
+        f"{routes}</main></body></html>"
+    )
+
+
+def _section(method: str, path: str, route: dict[str, Any]) -> str:
+    about = escape(route.get("description", route["summary"]))
+    parts = "".join(_parts(route))
+    return f"<section><h2><b>{method.upper()}</b> {escape(path)}</h2><p>{about}</p>{parts}</section>"
+
+
+def _parts(route: dict[str, Any]) -> Iterator[str]:
+    asked = [one for one in route.get("parameters", []) if one["in"] == "query"]
+    if asked:
+        rows = "".join(
+            f"<tr><td><code>{escape(one['name'])}</code></td><td>{escape(one.get('description', ''))}</td></tr>"
+            for one in asked
+        )
+        yield f"<table><thead><tr><th>asked</th><th></th></tr></thead><tbody>{rows}</tbody></table>"
+    body = route.get("requestBody", {}).get("content", {}).get("application/json", {})
+    if "example" in body:
+        yield f"<p>Send</p><pre>{_example(body['example'])}</pre>"
+    for status, answer in sorted(route["responses"].items()):
+        content = answer.get("content", {}).get("application/json", {})
+        if "example" in content:
+            yield f"<p>{escape(status)}</p><pre>{_example(content['example'])}</pre>"
+
+
+def _example(example: Any) -> str:
+    return escape(json.dumps(example, indent=1, ensure_ascii=False))

@@ -1,0 +1,128 @@
+"""Error bodies, OpenAPI examples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from jurors.errors import Code, JurorsError
+from jurors.serve.auth import without_secrets
+from jurors.serve.errors import Refused, error_document, status_of
+from jurors.serve.logs import note
+
+# Answers that are no success: whatever goes wrong, one document of one form, and no secret in any log.
+
+
+_CODES: dict[int, Code] = {404: "no_route", 405: "no_route", 400: "bad_body"}
+
+
+def answer_errors(app: FastAPI) -> None:
+    """Every error of a route becomes one line."""
+    app.add_exception_handler(JurorsError, _refused)
+    app.add_exception_handler(RequestValidationError, _misfit)
+    app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(Exception, _fault)
+
+
+async def _refused(request: Request, error: Any) -> JSONResponse:
+    headers = dict(error.headers) if isinstance(error, Refused) else None
+    return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
+
+
+async def _misfit(request: Request, error: Any) -> JSONResponse:
+    """A body or a parameter that is not as the route says: the first fault, and where."""
+    first = error.errors()[0]
+    is_body = first["loc"][:1] == ("body",)
+    if first["type"] == "json_invalid":
+        return JSONResponse(error_document("damaged", f"the body is no JSON: {first['ctx']['error']}"), 400)
+    place = ".".join(str(part)[:60] for part in first["loc"][1:]) or "the body"
+    return JSONResponse(error_document("bad_body" if is_body else "option", f"{place}: {first['msg']}"), 422)
+
+
+async def _plain(request: Request, error: Any) -> JSONResponse:
+    known = {404: "there is no such route; see /docs", 405: f"{request.method} is not for this route; see /docs"}
+    message = known.get(error.status_code, str(error.detail))
+    code = _CODES.get(error.status_code, "bad_request")
+    return JSONResponse(error_document(code, message), error.status_code, error.headers)
+
+
+async def _fault(request: Request, error: Any) -> JSONResponse:
+    """An error of ours: told in the log, with no more than its kind to the caller."""
+    note("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
+    return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
+
+
+# Examples of the interface's description: what is asked and what comes back, as a test sends and gets it.
+
+
+VOTES = {"votes": [{"item": "q1", "juror": "ann", "label": "yes"}, {"item": "q1", "juror": "bob", "label": "no"}]}
+ACCEPTED = {"accepted": 2}
+PROJECT: dict[str, Any] = {"labels": ["yes", "no"], "window": 1000, "thresholds": {"min_score": 0.8}}
+SUMMARY: dict[str, Any] = {
+    "name": "shop", "items": 300, "votes": 900, "jurors": 3, "labels": ["yes", "no"], "alarms": 0,
+    "updated": 1735689600.0,
+}  # fmt: skip
+GOLD = {"accepted": 1}
+GRADE = {
+    "schema": 1, "items": 300, "jurors": ["ann", "bob", "cy"], "labels": ["no", "yes"], "method": "algebraic",
+    "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9, "bob": 0.85, "cy": 0.8}, "alarms": [],
+}  # fmt: skip
+LABELS = {
+    "schema": 1, "method": "algebraic", "labels": ["no", "yes"], "expected_errors": 12.5, "next": None,
+    "items": [{"item": "q1", "label": "yes", "probability": 0.97}],
+}  # fmt: skip
+ALARMS: dict[str, Any] = {"schema": 1, "alpha": 0.05, "active": 0, "alarms": [], "thresholds": None}
+HISTORY = {
+    "schema": 1, "window": "1000", "by_time": False,
+    "windows": [{
+        "number": 0, "start": 0, "end": 1000, "items": 300, "votes": 900, "complete": False,
+        "prevalence": {"no": 0.7, "yes": 0.3}, "score": {"ann": 0.9}, "interval": {"score": {"ann": [0.85, 0.94]}},
+        "alarms": [], "refused": None, "first_time": None, "last_time": None,
+    }],
+}  # fmt: skip
+REVIEW = {
+    "schema": 1, "labels": ["no", "yes"], "gold": 0,
+    "items": [{
+        "item": "q7", "label": "yes", "probability": 0.52, "teaches": 0.48, "why": "48% likely to be wrong",
+        "votes": {"ann": "yes", "bob": "no", "cy": "yes"},
+    }],
+}  # fmt: skip
+CHART = {
+    "data": {"values": [{"juror": "ann", "score": 0.9}]},
+    "mark": "point", "encoding": {"x": {"field": "score", "type": "quantitative"}},
+}  # fmt: skip
+ERRORS = {
+    400: ("option", "there is no window 'x'; there are 'last', 'now' and numbers of /history"),
+    404: ("no_project", "there is no project 'shop'; make it with PUT /v1/projects/NAME"),
+    409: ("few_jurors", "grading without an answer key needs at least 3 jurors, got 2: ann, bob."),
+    422: ("bad_vote", "vote 0 has no 'label'; give each an item, a juror and a label"),
+}
+_ERROR_SCHEMA = {
+    "type": "object", "required": ["error"],
+    "properties": {"error": {
+        "type": "object", "required": ["code", "message"],
+        "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+    }},
+}  # fmt: skip
+
+
+def answers(example: Any, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route: an example of its success, and of each refusal."""
+    told: dict[int | str, dict[str, Any]] = {
+        code: _answer(
+            f"Refused: {ERRORS[code][0]}", {"error": dict(zip(("code", "message"), ERRORS[code], strict=True))}
+        )
+        for code in (*statuses, *((422,) if 422 not in statuses else ()))
+    }
+    if example is not None:
+        told[status] = _answer("Well", example, schema=None)
+    return told
+
+
+def _answer(description: str, example: Any, schema: Any = _ERROR_SCHEMA) -> dict[str, Any]:
+    content = {"example": example} | ({} if schema is None else {"schema": schema})
+    return {"description": description, "content": {"application/json": content}}

@@ -1,0 +1,476 @@
+"""All other routes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+)
+
+from jurors.results import csv_text, json_ready, json_text
+from jurors.serve.auth import ApiKey, Limits, check_project
+from jurors.serve.database import Project, window_of
+from jurors.serve.errors import NoProject, Refused
+from jurors.serve.grading import AlarmWatch, Grades, OverTime
+from jurors.serve.metrics import Measures
+from jurors.serve.pages import api_page_router, dashboard_router
+from jurors.serve.responses import ALARMS, CHART, GOLD, GRADE, HISTORY, LABELS, PROJECT, REVIEW, SUMMARY, answers
+from jurors.serve.security import ENDING
+from jurors.serve.store import KeptGold, SqlStore, batch_of, label_text
+from jurors.serve.votes import votes_router
+from jurors.versions import DOCUMENT
+
+# `GET /v1/projects/{name}/charts/{kind}`: the report's charts as Vega-Lite, for the dashboard and whoever draws.
+
+
+charts_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+
+_RECENT = 2.0  #: seconds that the grades of a chart may be old
+_WINDOWS = 60  #: in the chart of scores over time
+_AXES = 150  #: points beside the axes of a chart, for names and a legend
+
+
+@charts_router.get("/charts/{kind}", responses=answers(CHART, 404, 409))
+def chart(
+    name: str,
+    kind: str,
+    request: Request,
+    width: Annotated[float, Query(ge=200, le=3000, description="Of the whole chart, in points.")] = 900.0,
+) -> Response:
+    """A chart of the project: history, accuracy or prevalence, as a Vega-Lite specification."""
+    draw = _KINDS.get(kind)
+    if draw is None:
+        raise Refused(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
+    body = json.dumps(draw(request.app.state, name, width).to_dict(), ensure_ascii=False, allow_nan=False)
+    return Response(body.encode("utf-8", "replace"), media_type="application/json")
+
+
+def _history(state: Any, name: str, width: float) -> Any:
+    from jurors.report.charts.other import history
+
+    over_time: OverTime = state.over_time
+    watch: AlarmWatch = state.alarms
+    return history(
+        over_time.history(name, _WINDOWS), [alarm.to_dict() for alarm in watch.look(name).alarms], width=width
+    )
+
+
+def _accuracy(state: Any, name: str, width: float) -> Any:
+    from jurors.report.charts.accuracy import accuracy
+
+    grades: Grades = state.grades
+    return accuracy(grades.of(name, max_age=_RECENT).evaluation, width=min(420.0, width - _AXES))
+
+
+def _prevalence(state: Any, name: str, width: float) -> Any:
+    from jurors.report.charts.prevalence import prevalence
+
+    grades: Grades = state.grades
+    return prevalence(grades.of(name, max_age=_RECENT).evaluation, width=min(420.0, width - _AXES))
+
+
+_KINDS: dict[str, Callable[[Any, str, float], Any]] = {
+    "history": _history, "accuracy": _accuracy, "prevalence": _prevalence,
+}  # fmt: skip
+
+
+# `GET /v1/projects/{name}/events`: what happens, as server-sent events.
+
+
+events_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+
+_EVERY = 1.0
+_STILL_HERE = 15  #: looks without news until a line says that the connection lives
+_MOST = 100  #: listeners per process
+
+
+@events_router.get("/events", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
+async def events(name: str, request: Request) -> StreamingResponse:
+    """Votes that were counted, grades that changed, alarms that ring or are cleared; until either side ends it."""
+    state = request.app.state
+    await to_thread.run_sync(state.store.project, name)
+    if state.listeners >= _MOST:
+        raise Refused(429, "too_many_requests", f"{_MOST} listen already; ask /alarms and /grade instead")
+    return StreamingResponse(_happening(name, state), media_type="text/event-stream")
+
+
+async def _happening(name: str, state: Any) -> AsyncIterator[str]:
+    state.listeners += 1
+    try:
+        seen = await to_thread.run_sync(_look, state.store, state.alarms, name)
+        yield _event("votes", seen["votes"])
+        quiet = 0
+        while not ENDING.is_set():
+            await asyncio.sleep(_EVERY)
+            now = await to_thread.run_sync(_look, state.store, state.alarms, name)
+            news = list(_news(seen, now))
+            for kind, data in news:
+                yield _event(kind, data)
+            quiet = 0 if news else quiet + 1
+            if quiet >= _STILL_HERE:
+                quiet = 0
+                yield ": still here\n\n"
+            seen = now
+    except NoProject:
+        yield _event("gone", {"project": name})
+    finally:
+        state.listeners -= 1
+
+
+def _look(store: SqlStore, watch: AlarmWatch, name: str) -> dict[str, Any]:
+    project = store.project(name)
+    votes = {"items": project.items, "votes": project.votes, "version": project.version, "updated": project.updated}
+    return {"votes": votes, "alarms": watch.kept_alarms(project.id)}
+
+
+def _news(before: dict[str, Any], now: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What is new, the loudest last."""
+    news: list[tuple[str, Any]] = []
+    if now["votes"]["version"] != before["votes"]["version"]:
+        news += [("votes", now["votes"]), ("grade", {"version": now["votes"]["version"]})]
+    known = {alarm["id"]: alarm for alarm in before["alarms"]}
+    news += [("alarm", one) for one in now["alarms"] if known.get(one["id"], {}).get("active") != one["active"]]
+    return news
+
+
+def _event(kind: str, data: Any) -> str:
+    """A name cannot end its line: JSON writes line ends as two characters."""
+    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=True)}\n\n"
+
+
+# For whoever keeps the server running: does it live, can it serve, how does it do.
+
+
+probes_router = APIRouter(tags=["operations"])
+
+
+@probes_router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """The process lives; it says nothing of the store."""
+    return {"status": "ok"}
+
+
+@probes_router.get("/readyz", responses={503: {"description": "The store does not answer."}})
+def readyz(request: Request) -> dict[str, Any]:
+    """The store answers."""
+    with request.app.state.store.reading() as session:
+        session.one("SELECT 1")
+    return {"status": "ready"}
+
+
+@probes_router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+def metrics(request: Request) -> Response:
+    """What Prometheus collects."""
+    measures: Measures = request.app.state.measures
+    return Response(measures.text(request.app.state.store, request.app.state.alarms), media_type=measures.media_type)
+
+
+# `/v1/projects`: make, list, look at, delete.
+
+
+projects_router = APIRouter(prefix="/v1/projects", tags=["projects"])
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Thresholds(BaseModel):
+    """The limits of `jurors check`, those that need no file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    min_score: Share | dict[str, Share] | None = Field(None, description="For every juror, or by juror.")
+    min_prevalence: dict[str, Share] | None = Field(None, description="By label.")
+    max_prevalence: dict[str, Share] | None = Field(None, description="By label.")
+    max_wrong: Share | None = Field(None, description="The share of labels that may be wrong.")
+    max_correlation: Share | None = None
+    min_effective: float | None = Field(None, ge=0, le=1e6)
+    allow_unknown: StrictBool | None = None
+
+
+class Asked(BaseModel):
+    """What a project is told when it is made; all of it may be left out."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [PROJECT]})
+
+    labels: list[StrictStr | StrictInt | StrictFloat | StrictBool] | None = Field(
+        None, description="The labels that may be said; others are refused.", min_length=1, max_length=250
+    )
+    window: StrictInt | StrictStr | None = Field(
+        None, description="How the stream is cut: 1000 (items), 1h, 1h/5m, half-life 1d.", examples=[1000, "1h"]
+    )
+    thresholds: Thresholds | None = None
+    settle: float | None = Field(
+        None, ge=0, le=86_400, allow_inf_nan=False,
+        description="Seconds to wait for more votes on an item before alarms are looked for; 60 where it is not said."
+        " Items on which everybody voted wait for nobody.",
+    )  # fmt: skip
+
+
+_BODY = {"requestBody": {"content": {"application/json": {"example": PROJECT}}}}
+
+
+def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any]:
+    """A project as lists show it."""
+    jurors, labels = (store.names(project.id, kind) for kind in ("jurors", "labels"))
+    return {
+        "name": project.name, "items": project.items, "votes": project.votes, "jurors": len(jurors),
+        "labels": [json.loads(label) for label in labels], "alarms": alarms, "updated": project.updated,
+    }  # fmt: skip
+
+
+@projects_router.get("", responses=answers({"projects": [SUMMARY]}))
+def projects(request: Request) -> dict[str, Any]:
+    """All projects; with a key for one project, that one."""
+    store: SqlStore = request.app.state.store
+    for waiting in store.waiting():
+        store.fold_all(waiting)
+    key: ApiKey | None = request.state.key
+    mine = [one for one in store.projects() if key is None or key.project in (None, one.name)]
+    active = request.app.state.alarms.active()
+    return {"projects": [summary(store, one, active.get(one.id, 0)) for one in mine]}
+
+
+@projects_router.put(
+    "/{name}", responses=answers({**SUMMARY, "settings": PROJECT}, 409, 422, status=201), openapi_extra=_BODY
+)
+def put_project(name: str, request: Request, response: Response, asked: Asked | None = None) -> dict[str, Any]:
+    """Make a project (201), or tell it more (200)."""
+    store: SqlStore = request.app.state.store
+    check_project(name, request.app.state.limits)
+    told = asked.model_dump(exclude_none=True) if asked is not None else {}
+    _check(store, name, told, request.app.state.limits)
+    project, is_new = store.put_project(name, told)
+    response.status_code = 201 if is_new else 200
+    return {**summary(store, project), "settings": project.settings}
+
+
+def _check(store: SqlStore, name: str, told: dict[str, Any], limits: Limits) -> None:
+    """What pydantic cannot know: labels that can be kept, one window for a stream, and how many projects there are."""
+    labels = told.get("labels", [])
+    batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
+    if len(set(map(label_text, labels))) < len(labels):
+        raise Refused(422, "bad_body", "labels: one is there twice")
+    if "window" in told:
+        window_of(told)
+    there = {one.name: one for one in store.projects()}
+    if name not in there and len(there) >= limits.projects:
+        raise Refused(409, "many_projects", f"there are {limits.projects:,} projects, the most this server keeps")
+    if name in there and there[name].items and "window" in told and window_of(told) != there[name].window:
+        told_so = "the window of a project that has votes cannot be changed; make another project"
+        raise Refused(409, "option", told_so, name="window")
+
+
+@projects_router.get("/{name}", responses=answers({**SUMMARY, "settings": PROJECT}, 404))
+def project(name: str, request: Request) -> dict[str, Any]:
+    """One project, with its settings."""
+    store: SqlStore = request.app.state.store
+    store.fold_all(store.project(name).id)
+    one = store.project(name)
+    alarms = request.app.state.alarms.active().get(one.id, 0)
+    return {**summary(store, one, alarms), "settings": one.settings}
+
+
+@projects_router.delete("/{name}", status_code=204, response_model=None, responses=answers(None, 404))
+def delete_project(name: str, request: Request) -> None:
+    """Forget a project, with all its votes and counts."""
+    store: SqlStore = request.app.state.store
+    store.delete_project(name)
+
+
+# What is known of a project: its grade, labels, alarms, history, the page.
+
+
+results_router = APIRouter(prefix="/v1/projects/{name}", tags=["what is known"])
+
+MaxAge = Annotated[
+    float, Query(ge=0, le=86_400, description="Seconds that an answer may be old: then it costs nothing.")
+]
+_JSON = "application/json"
+_LARGEST_CURSOR = 2**62
+
+
+@results_router.get("/grade", responses=answers(GRADE, 400, 404, 409))
+def grade(
+    name: str,
+    request: Request,
+    window: Annotated[str | None, Query(max_length=20, description="'last' (whole), 'now', or a number.")] = None,
+    max_age: MaxAge = 0.0,
+    partition: Annotated[bool, Query(description="Whether every decision tuple is named, with its label.")] = True,
+) -> Response:
+    """The report card, as `jurors grade --format json` prints it for the same votes.
+
+    It reflects every vote that was acknowledged before, unless `max_age` allows an older one.
+    """
+    grades: Grades = request.app.state.grades
+    graded = grades.of(name, window, max_age)
+    tag = f'"{graded.counted.project.id}-{graded.version}-{window or "all"}-{int(partition)}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"ETag": tag})
+    return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
+
+
+@results_router.get("/labels", responses=answers(LABELS, 400, 404, 409))
+def labels(
+    name: str,
+    request: Request,
+    after: Annotated[int, Query(ge=-1, le=_LARGEST_CURSOR, description="`next` of the page before.")] = -1,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Items per page.")] = 1_000,
+    format: Annotated[str, Query(pattern="^(json|csv)$", description="json or csv.")] = "json",
+) -> Response:
+    """The best label of each item, by arrival, with the probability that it is right; a page of them."""
+    grades: Grades = request.app.state.grades
+    store: SqlStore = request.app.state.store
+    graded = grades.of(name)
+    labelling, project = graded.labelled.labelling, graded.counted.project
+    page = store.items(project.id, after, limit)
+    gold = KeptGold(store).of(project.id, [row.item for row in page])
+    items = graded.labelled.of_items([(row.item, bytes(row.counted)) for row in page], gold)
+    if format == "csv":
+        text = csv_text(("item", "label", "probability"), [tuple(one.values()) for one in items])
+        return Response(text, media_type="text/csv; charset=utf-8")
+    document = {
+        "schema": DOCUMENT, "method": labelling.method, "labels": labelling.labels, "items": items,
+        "expected_errors": labelling.expected_errors, "next": page[-1].number if len(page) == limit else None,
+    }  # fmt: skip
+    return _document(document)
+
+
+@results_router.get("/alarms", responses=answers(ALARMS, 404))
+def alarms(name: str, request: Request) -> Response:
+    """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
+    watch: AlarmWatch = request.app.state.alarms
+    return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
+
+
+@results_router.get("/history", responses=answers(HISTORY, 404))
+def history(
+    name: str,
+    request: Request,
+    limit: Annotated[int, Query(ge=1, le=400, description="So many windows, the newest.")] = 20,
+) -> Response:
+    """The grades of window after window. Those that there was no time to grade say so; ask again."""
+    over_time: OverTime = request.app.state.over_time
+    return _document({"schema": DOCUMENT, **over_time.document(name, limit)})
+
+
+@results_router.get("/report", responses=answers(None, 404, 409), response_class=Response)
+def report(name: str, request: Request) -> Response:
+    """The page of `jurors report`: verdict, evidence, numbers."""
+    grades: Grades = request.app.state.grades
+    page = grades.page(name)
+    return Response(page, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": PAGE_POLICY})
+
+
+#: The page has a policy of its own, which names its scripts by their digests; this one puts it into a box beside.
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-downloads"
+)
+
+
+def _document(document: Any) -> Response:
+    from jurors.results import json_text
+
+    return Response(json_text(json_ready(document), indent=None), media_type=_JSON)
+
+
+# A person helps: which items to look at, and the labels that come back.
+
+
+review_router = APIRouter(prefix="/v1/projects/{name}", tags=["review"])
+
+
+class GoldLabel(BaseModel):
+    """What a person said of an item."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    item: StrictStr | StrictInt = Field(description="As it was voted on.")
+    label: StrictStr | StrictInt | StrictFloat | StrictBool = Field(description="One of the project's labels.")
+
+
+class Gold(BaseModel):
+    """Some of them."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"gold": [{"item": "q1", "label": "yes"}]}]}
+    )
+
+    gold: list[GoldLabel] = Field(max_length=100_000)
+
+
+_REVIEWING_BODY = {
+    "requestBody": {"content": {"application/json": {"example": {"gold": [{"item": "q1", "label": "yes"}]}}}}
+}
+
+
+@review_router.get("/review", responses=answers(REVIEW, 404, 409))
+def review(
+    name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
+) -> Response:
+    """The items where a person's label would teach most, why, and who said what; those with gold are done."""
+    grades: Grades = request.app.state.grades
+    graded = grades.of(name)
+    items = graded.labelled.for_review(limit, request.app.state.store)
+    labels = graded.labelled.labelling.labels
+    document = {"schema": DOCUMENT, "labels": labels, "gold": sum(graded.counted.gold.values()), "items": items}
+    return Response(json_text(json_ready(document), indent=None), media_type="application/json")
+
+
+@review_router.post("/gold", responses=answers(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY)
+def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
+    """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
+    store: SqlStore = request.app.state.store
+    project = store.project(name)
+    store.fold_all(project.id)
+    known = set(store.names(project.id, "labels"))
+    labels: dict[str, str] = {}
+    for place, one in enumerate(body.gold):
+        text = label_text(one.label)
+        if text not in known:
+            told = f"gold {place}: nobody ever said {one.label!r:.60} in this project"
+            raise Refused(422, "unknown_name", f"{told}; labels are {', '.join(sorted(known))}")
+        labels[_item(one.item, place, request.app.state.limits.name)] = text
+    KeptGold(store).put(project.id, labels)
+    return {"accepted": len(body.gold)}
+
+
+def _item(item: str | int, place: int, longest: int) -> str:
+    name = str(item)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        name = ""
+    if not name or len(name) > longest or "\0" in name:
+        raise Refused(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
+    return name
+
+
+# What the server answers, by subject.
+
+
+ROUTERS = (
+    projects_router,
+    votes_router,
+    results_router,
+    review_router,
+    events_router,
+    probes_router,
+    dashboard_router,
+    charts_router,
+    api_page_router,
+)

@@ -1,0 +1,628 @@
+"""Projects, votes, gold, keys, drift state."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import compress
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NoReturn
+
+from jurors.errors import JurorsError, OptionError
+from jurors.monitor.windows import fingerprints
+from jurors.serve.auth import ApiKey
+from jurors.serve.database import (
+    COLUMNS,
+    MIGRATIONS,
+    Connections,
+    Dialect,
+    ItemRow,
+    Names,
+    Project,
+    Session,
+    add_names,
+    names,
+    window_of,
+)
+from jurors.serve.errors import NoProject, Refused
+from jurors.serve.fold import fold_once
+from jurors.votes.read import tidy
+
+# Votes as they are posted: checked in bulk, exactly, and written down as JSON columns for the inbox.
+#
+# Nothing is taken that could not be counted later: what the fold reads has been checked here. Items and jurors are text
+# (a number is taken as JSON writes it); labels keep their kind, so that 1 and "1" are two.
+
+
+_PARTS = itemgetter("item", "juror", "label")
+_NAMES = frozenset((str, int))
+_LABELS = frozenset((str, int, float, bool))
+_KNOWN = frozenset(("item", "juror", "label", "time"))
+_LONGEST = 500  #: characters of a name
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Columns of one length."""
+
+    items: Sequence[str]
+    jurors: Sequence[str]
+    labels: Sequence[str]  #: as JSON
+    times: Sequence[float | None] | None  #: seconds since 1970; None where no vote has one
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def to_json(self) -> str:
+        """As the inbox holds it."""
+        return json.dumps([self.items, self.jurors, self.labels, self.times], separators=(",", ":"))
+
+
+def batch_of(votes: Any) -> Batch:
+    """Check a list of votes; Refused names the first that is none.
+
+    >>> batch_of([{"item": "q1", "juror": "ann", "label": "yes"}, {"item": 2, "juror": "bob", "label": True}])
+    Batch(items=['q1', '2'], jurors=['ann', 'bob'], labels=['"yes"', 'true'], times=None)
+    """
+    if not isinstance(votes, list):
+        _refuse("votes must be a list of objects with item, juror and label")
+    if not votes:
+        return Batch((), (), (), None)
+    try:
+        items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
+        spare = max(map(len, votes)) > len(_KNOWN) - 1
+        times = [vote.get("time") for vote in votes] if spare else None
+    except (TypeError, KeyError, AttributeError):
+        _refuse_vote(votes)
+    if spare and not all(vote.keys() <= _KNOWN for vote in votes):
+        _refuse_vote(votes)
+    return Batch(
+        _names(items, "item"), _names(jurors, "juror"), _label_texts(labels), None if times is None else _times(times)
+    )
+
+
+def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
+    """The first vote that has not the parts of one."""
+    for place, vote in enumerate(votes):
+        if not isinstance(vote, dict):
+            _refuse(f"vote {place} is no object; give each an item, a juror and a label")
+        for part in ("item", "juror", "label"):
+            if part not in vote:
+                _refuse(f"vote {place} has no {part!r}; give each an item, a juror and a label")
+        if strange := [name for name in vote if name not in _KNOWN]:
+            _refuse(f"vote {place} has {strange[0]!r:.80}, which is no part of a vote; known are {sorted(_KNOWN)}")
+    raise AssertionError("every vote has its parts")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise Refused(422, "bad_vote", message)
+
+
+def _names(values: Sequence[Any], what: str) -> Sequence[str]:
+    """Text, none of it empty, too long, or not to be stored."""
+    kinds = set(map(type, values))
+    if not kinds <= _NAMES:
+        _refuse_first(values, lambda value: type(value) not in _NAMES, f"its {what} must be text")
+    cells = tidy(values, column=what)
+    if None in cells:
+        _refuse_first(cells, lambda cell: cell is None, f"its {what} is empty")
+    texts = cells if kinds == {str} else list(map(str, cells))
+    _check_texts(texts, what)
+    return texts
+
+
+def _check_texts(texts: Sequence[str], what: str) -> None:
+    if len(max(texts, key=len)) > _LONGEST:
+        _refuse_first(texts, lambda text: len(text) > _LONGEST, f"its {what} is longer than {_LONGEST} characters")
+    if "\0" in (joined := "\n".join(texts)) or not _is_text(joined):
+        rule = f"its {what} holds a character that cannot be kept (NUL, or half a character)"
+        _refuse_first(texts, lambda text: "\0" in text or not _is_text(text), rule)
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _label_texts(labels: Sequence[Any]) -> list[str]:
+    """Each label as JSON; few are distinct."""
+    if not set(map(type, labels)) <= _LABELS:
+        _refuse_first(
+            labels, lambda label: type(label) not in _LABELS, "its label must be text, a number, true or false"
+        )
+    distinct = {(type(label), label) for label in labels}
+    cells = {one: tidy([one[1]], column="label")[0] for one in distinct}
+    wrong = {one for one, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
+    if wrong:
+        _refuse_first(labels, lambda label: (type(label), label) in wrong, "its label is empty, or no number")
+    _check_texts([cell for cell in cells.values() if type(cell) is str] or ["-"], "label")
+    texts = {one: label_text(cell) for one, cell in cells.items()}
+    return [texts[type(label), label] for label in labels]
+
+
+def label_text(label: Any) -> str:
+    """A label as the store keeps it: 1.0 is 1.
+
+    >>> label_text("yes"), label_text(1.0), label_text(True)
+    ('"yes"', '1', 'true')
+    """
+    is_whole = type(label) is float and label.is_integer()
+    return json.dumps(int(label) if is_whole else label, ensure_ascii=False)
+
+
+def _times(values: Sequence[Any]) -> Sequence[float | None] | None:
+    if all(value is None for value in values):
+        return None
+    return [_seconds(value, place) for place, value in enumerate(values)]
+
+
+def _seconds(value: Any, place: int) -> float | None:
+    """Seconds since 1970 from a number or from ISO 8601, which is UTC where it names no zone."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        if type(value) in (int, float) and math.isfinite(value):
+            return float(value)
+    except (ValueError, OverflowError):
+        pass
+    _refuse(f"vote {place}: its time {value!r:.60} is neither seconds since 1970 nor like 2025-01-31T12:00:00Z")
+
+
+def _refuse_first(values: Sequence[Any], is_wrong: Callable[[Any], bool], rule: str) -> NoReturn:
+    place, value = next(compress(enumerate(values), map(is_wrong, values)))
+    _refuse(f"vote {place}: {rule}, got {value!r:.60}")
+
+
+# `SqlStore`: everything the server keeps, on either database.
+
+
+_MAKE = "INSERT INTO projects (name, settings, created) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING RETURNING id"
+
+
+class SqlStore:
+    """Votes, items and counts of all projects. Every call is one transaction; any thread may call.
+
+    Examples
+    --------
+    >>> from jurors._files import scratch
+    >>> from jurors.serve.store import batch_of
+    >>> from jurors.serve.store import open_store
+    >>> with scratch() as folder:
+    ...     store = open_store(str(folder / "votes.db"))
+    ...     project, is_new = store.put_project("qa", {})
+    ...     store.append([(project.id, batch_of([{"item": "q1", "juror": "ann", "label": "yes"}]))])
+    ...     folded = store.fold(project.id)
+    ...     project = store.project("qa")
+    ...     store.close()
+    >>> is_new, folded, project.items, project.votes
+    (True, 1, 1, 1)
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._connections = Connections(dialect)
+
+    def reading(self) -> AbstractContextManager[Session]:
+        """A transaction that sees one state of the store."""
+        return self._connections.transaction(self.dialect.begin_read)
+
+    def writing(self) -> AbstractContextManager[Session]:
+        """A transaction that writes; durable when it has ended."""
+        return self._connections.transaction(self.dialect.begin_write)
+
+    def close(self) -> None:
+        """Close what is open."""
+        self._connections.close()
+
+    # -- the tables ---------------------------------------------------------------------------------------------
+
+    def migrate(self) -> None:
+        """Bring the tables up to date, once, however many processes start at a time."""
+        with self.writing() as session:
+            if self.dialect.lock_schema:
+                session.rows(self.dialect.lock_schema)
+            session.run("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)")
+            row = session.one("SELECT MAX(version) FROM schema_version")
+            version = (row and row[0]) or 0
+            if version > len(MIGRATIONS):
+                message = f"{self.dialect.shown} was written by a newer jurors (tables {version}); update this one"
+                raise Refused(503, "store_down", message)
+            for statement in (one for step in MIGRATIONS[version:] for one in step):
+                session.run(statement.format(**self.dialect.words))
+            if version < len(MIGRATIONS):
+                session.run("DELETE FROM schema_version")
+                session.run("INSERT INTO schema_version VALUES (?)", len(MIGRATIONS))
+
+    # -- projects -----------------------------------------------------------------------------------------------
+
+    def put_project(self, name: str, settings: dict[str, Any]) -> tuple[Project, bool]:
+        """Make a project, or give it these settings; whether it is new. Labels may be added, never taken away."""
+        window_of(settings)
+        with self.writing() as session:
+            row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
+            made = None if row else session.one(_MAKE, name, json.dumps(settings), time.time())
+            if row is None and made is None:  # somebody else made it meanwhile
+                row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
+            if row is None:
+                project_id = (made or (0,))[0]
+            else:
+                before = _project(row)
+                project_id, settings = before.id, _merged(before.settings, settings)
+                if before.numbered and window_of(settings) != before.window:
+                    message = f"the window of {name!r} is {before.window} and cannot change; make another project"
+                    raise Refused(409, "option", message, name="window", value=settings["window"])
+                session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
+            if self.dialect.lock_project:
+                session.rows(self.dialect.lock_project, project_id)
+            add_names(session, project_id, "labels", map(label_text, settings.get("labels") or ()))
+            again = session.one(f"SELECT {COLUMNS} FROM projects WHERE id = ?", project_id)
+        return _project(again or row or ()), row is None
+
+    def project(self, name: str) -> Project:
+        """The project of this name; NoProject where there is none."""
+        with self.reading() as session:
+            project = self.project_in(session, name)
+        if project is None:
+            raise NoProject(name)
+        return project
+
+    @staticmethod
+    def project_in(session: Session, name: str) -> Project | None:
+        """The project as a transaction sees it, beside other things."""
+        row = session.one(f"SELECT {COLUMNS} FROM projects WHERE name = ?", name)
+        return None if row is None else _project(row)
+
+    def projects(self) -> list[Project]:
+        """All of them, by name."""
+        with self.reading() as session:
+            rows = session.rows(f"SELECT {COLUMNS} FROM projects ORDER BY name")
+        return [_project(row) for row in rows]
+
+    def delete_project(self, name: str) -> None:
+        """Forget a project and all that belongs to it."""
+        with self.writing() as session:
+            if not session.run("DELETE FROM projects WHERE name = ?", name):
+                raise NoProject(name)
+
+    def names(self, project: int, kind: Names) -> list[str]:
+        """The names of jurors or labels, in the order of their codes."""
+        with self.reading() as session:
+            return names(session, project, kind)
+
+    # -- votes in -----------------------------------------------------------------------------------------------
+
+    def append(self, batches: Sequence[tuple[int, Batch]]) -> None:
+        """Take some batches, all or none; they are durable when this returns. NoProject where one's project is gone."""
+        now = time.time()
+        try:
+            with self.writing() as session:
+                session.many(
+                    "INSERT INTO inbox (project, arrived, votes, batch) VALUES (?, ?, ?, ?)",
+                    [(project, now, len(batch), batch.to_json()) for project, batch in batches if len(batch)],
+                )
+        except Exception as error:
+            if self.dialect.is_orphan(error):
+                raise NoProject("of these votes") from error
+            raise
+
+    def waiting(self) -> list[int]:
+        """The projects with votes that are not folded yet."""
+        with self.reading() as session:
+            return [row[0] for row in session.rows("SELECT DISTINCT project FROM inbox")]
+
+    def fold(self, project: int, most: int = 10_000) -> int:
+        """Count what waits, about `most` votes of it; how many votes were taken. Exactly once, whoever calls."""
+        with self.reading() as session:  # most often there is nothing, and nobody is kept waiting
+            if session.one("SELECT seq FROM inbox WHERE project = ? LIMIT 1", project) is None:
+                return 0
+        with self.writing() as session:
+            if self.dialect.lock_project:
+                session.rows(self.dialect.lock_project, project)
+            return fold_once(session, project, most)
+
+    def fold_all(self, project: int) -> None:
+        """Count all that waits: what is read next has every vote that was acknowledged before."""
+        while self.fold(project):
+            pass
+
+    # -- items and counts ---------------------------------------------------------------------------------------
+
+    def items(self, project: int, after: int = -1, limit: int = 1_000) -> list[ItemRow]:
+        """A page of items, by arrival, after the one of number `after`."""
+        with self.reading() as session:
+            rows = session.rows(
+                "SELECT number, item, pane, counted, first_time FROM items WHERE project = ? AND number > ?"
+                " ORDER BY number LIMIT ?", project, after, limit,
+            )  # fmt: skip
+        return [ItemRow(*row) for row in rows]
+
+    def counts(self, project: int) -> dict[bytes, int]:
+        """How many items have each decision tuple, of all panes together."""
+        with self.reading() as session:
+            sums = session.rows("SELECT counted, SUM(times) FROM panes WHERE project = ? GROUP BY counted", project)
+        return {bytes(key): int(times) for key, times in sums}
+
+    def forget(self, project: int, before: float, most: int = 10_000) -> int:
+        """Drop items (up to `most`) and their votes that nothing changed since; counts stay. How many went."""
+        with self.writing() as session:
+            if self.dialect.lock_project:
+                session.rows(self.dialect.lock_project, project)
+            names = [row[0] for row in session.rows(f"SELECT item {_OLD} LIMIT ?", project, before, most)]
+            marks = fingerprints(names).view("<i8").tolist()
+            known = "INSERT INTO closed (project, mark) VALUES (?, ?) ON CONFLICT (project, mark) DO NOTHING"
+            session.many(known, [(project, mark) for mark in marks])
+            session.many("DELETE FROM items WHERE project = ? AND item = ?", [(project, name) for name in names])
+            session.run("UPDATE projects SET closed = closed + ? WHERE id = ?", len(names), project)
+        return len(names)
+
+
+_OLD = "FROM items WHERE project = ? AND updated < ?"
+
+
+def _project(row: Sequence[Any]) -> Project:
+    number, name, settings, *rest = row
+    return Project(number, name, json.loads(settings), *rest)
+
+
+def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """What a project was told before and is told now; what is counted already must stay true."""
+    gone = [label for label in old.get("labels") or () if label not in (new.get("labels") or old["labels"])]
+    if gone:
+        message = f"label {gone[0]!r} of this project cannot be taken away; name it too, or make another project"
+        raise Refused(409, "option", message, name="labels", value=gone[0])
+    return {**old, **new}
+
+
+# Open the store that `--store` names.
+
+
+_SCHEMES = ("postgresql://", "postgres://")
+
+
+def open_store(place: str) -> SqlStore:
+    """The store at a path (SQLite) or an address of PostgreSQL, with its tables up to date."""
+    store = SqlStore(_dialect(place))
+    try:
+        store.migrate()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def check_there(place: str) -> None:
+    """OptionError where a file is named that is not there: what only reads should not make one."""
+    if "://" not in place and not Path(place).exists():
+        raise OptionError(f"--store {place}: there is no such file", name="store")
+
+
+def shown_store(place: str) -> str:
+    """The place without a password.
+
+    >>> shown_store("votes.db"), shown_store("postgresql://me:secret@db.example/votes")
+    ('votes.db', 'postgresql://db.example/votes')
+    """
+    return _dialect(place).shown
+
+
+def _dialect(place: str) -> Dialect:
+    if place.startswith(_SCHEMES):
+        return _postgres(place)
+    from jurors.serve.database import SQLite
+
+    if "://" in place:
+        scheme = place.partition("://")[0]
+        raise OptionError(f"--store: no store is called {scheme}://; give a path, or postgresql://…", name="store")
+    path = Path(place).absolute()  # SQLite has its own idea of some names, such as :memory:
+    _refuse_other_files(path)
+    return SQLite(str(path), place)
+
+
+def _postgres(url: str) -> Dialect:
+    try:
+        from psycopg import ProgrammingError
+
+        from jurors.serve.database import PostgreSQL
+    except ImportError:
+        raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[serve]'") from None
+    try:
+        return PostgreSQL(url)
+    except ProgrammingError:  # whose message has the whole address, password and all
+        raise OptionError("--store: this is no address of PostgreSQL; write postgresql://user@host/database") from None
+
+
+def _refuse_other_files(path: Path) -> None:
+    """A file of votes is not to be opened as a database, nor a folder."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise OptionError(f"--store {path}: name a file in a folder that is there", name="store")
+    if path.exists() and path.stat().st_size and _head(path) != b"SQLite format 3\0":
+        kind = f"it is no SQLite file (SQLite {sqlite3.sqlite_version})"
+        raise OptionError(f"--store {path}: {kind}; name another, or one that is not there yet", name="store")
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(16)
+
+
+# What watches a project's stream, between one look and the next: its state, and the alarms that it raised.
+
+
+class KeptDrift:
+    """The state of each project's watch."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+
+    def state(self, project: int) -> tuple[int, dict[str, Any]] | None:
+        """The version that was looked at last, and what the next look needs."""
+        with self._store.reading() as session:
+            row = session.one("SELECT version, state FROM drift WHERE project = ?", project)
+        return None if row is None else (row[0], json.loads(row[1]))
+
+    def put(
+        self, project: int, seen: int | None, version: int, state: dict[str, Any], alarms: list[dict[str, Any]]
+    ) -> bool:
+        """Keep a state, unless another has looked meanwhile (`seen` is the version it went on from)."""
+        row = (version, json.dumps(state), json.dumps(alarms), sum(alarm["active"] for alarm in alarms))
+        with self._store.writing() as session:
+            if seen is not None:
+                sql = (
+                    "UPDATE drift SET version = ?, state = ?, alarms = ?, active = ? WHERE project = ? AND version = ?"
+                )
+                return bool(session.run(sql, *row, project, seen))
+            columns = "(version, state, alarms, active, project) VALUES (?, ?, ?, ?, ?)"
+            sql = f"INSERT INTO drift {columns} ON CONFLICT DO NOTHING"
+            return bool(session.run(sql, *row, project))
+
+    def alarms(self, project: int) -> list[dict[str, Any]]:
+        """The alarms as of the last look, the oldest first."""
+        with self._store.reading() as session:
+            row = session.one("SELECT alarms FROM drift WHERE project = ?", project)
+        return [] if row is None else list(json.loads(row[0]))
+
+    def looked(self) -> dict[int, int]:
+        """Project -> the version that was looked at last."""
+        with self._store.reading() as session:
+            return dict(session.rows("SELECT project, version FROM drift"))
+
+    def active(self) -> dict[int, int]:
+        """Project -> how many alarms ring."""
+        with self._store.reading() as session:
+            return dict(session.rows("SELECT project, active FROM drift"))
+
+
+# Gold: what a person said of some items, posted back from a review.
+
+
+class KeptGold:
+    """Gold labels of projects; the last word of a person on an item stands."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+
+    def put(self, project: int, labels: Mapping[str, str]) -> None:
+        """Item -> label as JSON; another label corrects. What is computed from the votes is to be computed anew."""
+        now = time.time()
+        with self._store.writing() as session:
+            session.many(
+                "INSERT INTO gold (project, item, label, given) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (project, item) DO UPDATE SET label = excluded.label, given = excluded.given",
+                [(project, item, label, now) for item, label in labels.items()],
+            )
+            session.run("UPDATE projects SET version = version + 1 WHERE id = ?", project)
+
+    def of(self, project: int, items: Iterable[str]) -> dict[str, str]:
+        """Item -> label as JSON, of those of these items that have one."""
+        with self._store.reading() as session:
+            sql = "SELECT item, label FROM gold WHERE project = ? AND item IN ({names})"
+            return dict(session.rows_in(sql, project, list(items)))
+
+    def counts(self, project: int) -> Counter[tuple[bytes, str]]:
+        """How many items of each decision tuple have each gold label; items without a vote have no tuple."""
+        with self._store.reading() as session:
+            rows = session.rows(
+                "SELECT items.counted, gold.label, COUNT(*) FROM gold JOIN items ON items.project = gold.project"
+                " AND items.item = gold.item WHERE gold.project = ? GROUP BY items.counted, gold.label", project,
+            )  # fmt: skip
+        return Counter({(bytes(key), label): int(times) for key, label, times in rows})
+
+    def open_items(self, project: int, wanted: Mapping[bytes, int]) -> dict[bytes, list[str]]:
+        """So many items of each decision tuple that nobody has labelled yet, the oldest first."""
+        sql = (
+            "SELECT counted, item FROM (SELECT counted, item, number,"
+            " ROW_NUMBER() OVER (PARTITION BY counted ORDER BY number) AS nth FROM items"
+            " WHERE project = ? AND counted IN ({names}) AND NOT EXISTS"
+            " (SELECT 1 FROM gold WHERE gold.project = items.project AND gold.item = items.item)) AS numbered"
+            f" WHERE nth <= {max(wanted.values(), default=0)} ORDER BY number"
+        )
+        items: dict[bytes, list[str]] = {key: [] for key in wanted}
+        with self._store.reading() as session:
+            for key, item in session.rows_in(sql, project, list(wanted)):
+                items[bytes(key)].append(item)
+        return items
+
+    def total(self, project: int) -> int:
+        """How many items have one."""
+        with self._store.reading() as session:
+            row = session.one("SELECT COUNT(*) FROM gold WHERE project = ?", project)
+        return 0 if row is None else int(row[0])
+
+
+# API keys in the store: their hashes, never the keys.
+
+
+_COLUMNS = "id, hash, scope, project, note, created, revoked"
+
+
+class KeptKeys:
+    """The keys of a store.
+
+    Examples
+    --------
+    >>> from jurors._files import scratch
+    >>> from jurors.serve.auth import make_key
+    >>> from jurors.serve.store import open_store
+    >>> with scratch() as folder:
+    ...     store = open_store(str(folder / "votes.db"))
+    ...     keys, (token, key) = KeptKeys(store), make_key("read", "shop")
+    ...     keys.add_key(key)
+    ...     kept = keys.key(key.id)
+    ...     store.close()
+    >>> kept == key
+    True
+    """
+
+    def __init__(self, store: SqlStore | Callable[[], SqlStore]) -> None:
+        self._given = store
+
+    @property
+    def _store(self) -> SqlStore:
+        return (
+            self._given if isinstance(self._given, SqlStore) else self._given()
+        )  # an app opens its own when it starts
+
+    def add_key(self, key: ApiKey) -> None:
+        """Keep a key."""
+        values = (key.id, key.hash, key.scope, key.project, key.note, key.created, key.revoked)
+        with self._store.writing() as session:
+            session.run(f"INSERT INTO api_keys ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", *values)
+
+    def key(self, id: str) -> ApiKey | None:
+        """The key of this name, revoked or not."""
+        with self._store.reading() as session:
+            row = session.one(f"SELECT {_COLUMNS} FROM api_keys WHERE id = ?", id)
+        return None if row is None else _key(row)
+
+    def all_keys(self) -> list[ApiKey]:
+        """All of them, the oldest first."""
+        with self._store.reading() as session:
+            return [_key(row) for row in session.rows(f"SELECT {_COLUMNS} FROM api_keys ORDER BY created, id")]
+
+    def revoke_key(self, id: str, when: float) -> bool:
+        """Whether there was such a key that was not revoked; it is now."""
+        with self._store.writing() as session:
+            return bool(session.run("UPDATE api_keys SET revoked = ? WHERE id = ? AND revoked IS NULL", when, id))
+
+    def any_key(self) -> bool:
+        """Whether one was ever made."""
+        with self._store.reading() as session:
+            return session.one("SELECT id FROM api_keys LIMIT 1") is not None
+
+
+def _key(row: Sequence[Any]) -> ApiKey:
+    return ApiKey(*row)

@@ -1,0 +1,255 @@
+"""POST votes, journal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, Full, Queue
+from threading import Thread
+from typing import Any, Literal, NoReturn
+
+from anyio import to_thread
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic_core import from_json
+
+from jurors._files import scratch
+from jurors.errors import Code, VotesError
+from jurors.monitor.windows import MOST_LABELS
+from jurors.serve.auth import Limits
+from jurors.serve.database import Project
+from jurors.serve.errors import NoProject, Refused, StoreDown
+from jurors.serve.responses import ACCEPTED, VOTES, answers
+from jurors.serve.store import Batch, SqlStore, batch_of, label_text
+
+# Votes on their way to the disk: whoever waits at the same moment shares one commit.
+
+
+_MOST_WAITING = 10_000
+_MOST_VOTES = 20_000  #: in one commit
+
+_Waiting = tuple[int, Batch, "Future[None]"]
+
+
+class Journal:
+    """One thread that writes; each batch's future is done when the batch is durable, or says why it is not."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self._queue: Queue[_Waiting | None] = Queue(_MOST_WAITING)
+        self._thread = Thread(target=self._write, name="journal", daemon=True)
+        self._thread.start()
+
+    def append(self, project: int, batch: Batch) -> Future[None]:
+        """Put a batch in line."""
+        future: Future[None] = Future()
+        try:
+            self._queue.put_nowait((project, batch, future))
+        except Full:
+            future.set_exception(StoreDown("too many requests wait"))
+        return future
+
+    def close(self) -> None:
+        """Write what waits, then end."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _write(self) -> None:
+        is_open = True
+        while is_open:
+            group, is_open = self._group()
+            if group:
+                self._keep(group)
+
+    def _group(self) -> tuple[list[_Waiting], bool]:
+        """All that waits, up to a size; and whether more may come."""
+        group: list[_Waiting] = []
+        votes, one = 0, self._queue.get()
+        while one is not None:
+            group.append(one)
+            votes += len(one[1])
+            if votes >= _MOST_VOTES:
+                return group, True
+            try:
+                one = self._queue.get_nowait()
+            except Empty:
+                return group, True
+        return group, False
+
+    def _keep(self, group: Sequence[_Waiting]) -> None:
+        try:
+            self._store.append([(project, batch) for project, batch, _ in group])
+        except NoProject as error:
+            if len(group) == 1:
+                group[0][2].set_exception(error)
+            else:  # only those of that project fail
+                for one in group:
+                    self._keep([one])
+        except Exception as error:
+            for _, _, future in group:
+                future.set_exception(error)
+        else:
+            for _, _, future in group:
+                future.set_result(None)
+
+
+# Which votes a project takes: named labels alone, where it names them, and no more jurors and labels than its limits.
+#
+# What a batch names is compared with what this process knows to be there; only new names are worth a look at the store.
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A project as this process last saw it."""
+
+    project: Project
+    jurors: frozenset[str]
+    labels: frozenset[str]  #: as JSON
+
+    def holds(self, batch: Batch) -> bool:
+        """Whether nothing in the batch is new."""
+        return self.jurors.issuperset(batch.jurors) and self.labels.issuperset(batch.labels)
+
+
+class Admission:
+    """The door of each project."""
+
+    def __init__(self, store: SqlStore, limits: Limits) -> None:
+        self._store, self._limits = store, limits
+        self._known: dict[str, _Known] = {}
+
+    async def project(self, name: str, batch: Batch) -> Project:
+        """The project, if these votes may go there; Refused says why not."""
+        if len(batch) > self._limits.votes:
+            message = f"{len(batch):,} votes are too many at once; send at most {self._limits.votes:,}"
+            raise Refused(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
+        known = self._known.get(name)
+        if known is None or not known.holds(batch):
+            known = await to_thread.run_sync(self._look, name, batch)
+        return known.project
+
+    def forget(self, name: str) -> None:
+        """Look again the next time: it was deleted, and perhaps made again."""
+        self._known.pop(name, None)
+
+    def _look(self, name: str, batch: Batch) -> _Known:
+        """What is there now, with what the batch would add."""
+        project = self._store.project(name)
+        self._store.fold_all(project.id)
+        jurors, labels = (self._store.names(project.id, kind) for kind in ("jurors", "labels"))
+        if project.labels is not None:
+            _check_named(batch, [label_text(label) for label in project.labels])
+        all_jurors, all_labels = frozenset(jurors).union(batch.jurors), frozenset(labels).union(batch.labels)
+        if len(all_labels) > (most := min(self._limits.labels, MOST_LABELS)):
+            _refuse_many("labels", most, "are these scores or free text? Group them first")
+        if len(all_jurors) > self._limits.jurors:
+            _refuse_many("jurors", self._limits.jurors, "put some of them into another project")
+        known = self._known[name] = _Known(project, all_jurors, all_labels)
+        return known
+
+
+def _check_named(batch: Batch, named: Iterable[str]) -> None:
+    allowed = list(named)
+    for place, label in enumerate(batch.labels):
+        if label not in allowed:
+            message = f"vote {place}: label {label:.60} is not among the project's labels {', '.join(allowed)}"
+            raise Refused(422, "bad_vote", message)
+
+
+def _refuse_many(what: Literal["labels", "jurors"], most: int, advice: str) -> NoReturn:
+    code: Code = "many_labels" if what == "labels" else "many_jurors"
+    raise Refused(409, code, f"this project would have more than {most:,} {what}: {advice}", needed=most)
+
+
+# Bodies that other tools write, as votes: OTLP-JSON or OpenInference annotations, and logs of Inspect AI.
+
+
+#: what a document holds -> who wrote it
+_SHAPES = {
+    "resourceSpans": "openinference", "resourceLogs": "openinference", "annotator_kind": "openinference",
+    "context": "openinference", "eval": "inspect",
+}  # fmt: skip
+
+
+def tool_of(document: Any) -> str | None:
+    """The tool that wrote a document; None where none of ours did.
+
+    >>> tool_of({"resourceSpans": []}), tool_of({"eval": {}, "samples": []}), tool_of({"votes": []})
+    ('openinference', 'inspect', None)
+    """
+    first = document[0] if isinstance(document, list) and document else document
+    if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
+        first = first["data"][0]  # annotations, as Phoenix returns them
+    return next((tool for key, tool in _SHAPES.items() if isinstance(first, dict) and key in first), None)
+
+
+def votes_of_log(body: bytes, tool: str) -> Batch:
+    """The votes of a tool's document, by the reader that files have."""
+    from jurors.votes import read_votes
+
+    with scratch() as folder:
+        path = folder / "body.json"
+        path.write_bytes(body)
+        try:
+            votes = read_votes(path, tool=tool)
+        except VotesError as error:  # without the name of our temporary file
+            raise Refused(422, error.code, error.fault.replace(str(path), "the body")) from None
+    row, juror, label = votes.triples()
+    names = votes.item_names()[row].tolist()
+    said = zip(names, juror.tolist(), label.tolist(), strict=True)
+    return batch_of([{"item": str(i), "juror": votes.jurors[j], "label": votes.labels[k]} for i, j, k in said])
+
+
+# `POST /v1/projects/{name}/votes`: acknowledged only when durable; the same votes again change nothing.
+
+
+votes_router = APIRouter(prefix="/v1/projects", tags=["votes"])
+
+_LARGE = 1 << 18  #: bytes that would keep other requests waiting while they are read
+_NAME = {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 500}, {"type": "integer"}]}
+_LABEL = {"anyOf": [*_NAME["anyOf"], {"type": "number"}, {"type": "boolean"}]}
+_TIME = {"anyOf": [{"type": "number"}, {"type": "string", "format": "date-time"}, {"type": "null"}]}
+_VOTE = {
+    "type": "object", "required": ["item", "juror", "label"], "additionalProperties": False,
+    "properties": {"item": _NAME, "juror": _NAME, "label": _LABEL, "time": _TIME},
+}  # fmt: skip
+_VOTES = {"type": "object", "required": ["votes"], "properties": {"votes": {"type": "array", "items": _VOTE}}}
+_LOG = {"type": "object", "description": "OTLP-JSON with annotations (OpenInference), or an Inspect AI log."}
+_CONTENT = {"application/json": {"schema": {"anyOf": [_VOTES, _LOG]}, "example": VOTES}}
+_BODY = {"requestBody": {"required": True, "content": _CONTENT}}
+
+
+_SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP-JSON or OpenInference annotations, or a log of
+Inspect AI as JSON"""
+
+
+@votes_router.post("/{name}/votes", openapi_extra=_BODY, responses=answers(ACCEPTED, 400, 404, 422))
+async def post_votes(name: str, request: Request) -> JSONResponse:
+    """Take some votes: repeats change nothing, a changed label corrects."""
+    body = await request.body()
+    batch = await to_thread.run_sync(votes_in, body) if len(body) > _LARGE else votes_in(body)
+    state = request.app.state
+    project = await state.admission.project(name, batch)
+    if batch:
+        try:
+            await asyncio.wrap_future(state.journal.append(project.id, batch))
+        except NoProject:  # deleted, and perhaps made again, since this process last looked
+            state.admission.forget(name)
+            again = await state.admission.project(name, batch)
+            await asyncio.wrap_future(state.journal.append(again.id, batch))
+    return JSONResponse({"accepted": len(batch)})
+
+
+def votes_in(body: bytes) -> Batch:
+    """The votes of a body."""
+    try:
+        document: Any = from_json(body)
+    except ValueError as error:
+        raise Refused(400, "damaged", f"the body is no JSON: {error}") from None
+    if isinstance(document, dict) and "votes" in document:
+        return batch_of(document["votes"])
+    if (tool := tool_of(document)) is not None:
+        return votes_of_log(body, tool)
+    raise Refused(422, "bad_vote", f"the body must be {_SHAPE}")

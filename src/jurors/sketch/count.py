@@ -1,0 +1,359 @@
+"""Counting in DuckDB."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.options import Label, Reading, ReadingOptions
+from jurors.sketch.sketch import Sketch
+from jurors.votes.codes import LARGEST_COUNT, Finding, code_type, fits_dense, ordered_labels, recode
+from jurors.votes.findings import Spelling, repeated_rows, with_findings
+from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, Log, Part, Table, family, open_source
+from jurors.votes.io.sources import Source
+from jurors.votes.layout import Layout
+from jurors.votes.read import (
+    cells,
+    fetched,
+    grid,
+    labels_of,
+    laid_out,
+    spelled_labels,
+    tidy,
+    told_by_table,
+    votes_of,
+    votes_of_log,
+    whole_counts,
+    wide_votes,
+)
+from jurors.votes.recode import Rewriting
+from jurors.votes.repeats import heard_once
+from jurors.votes.scale import chosen, is_chosen, scaled
+from jurors.votes.table import Votes, set_apart
+
+if TYPE_CHECKING:
+    from jurors._numeric import Integers
+
+
+# Counting in DuckDB: files larger than memory become a few rows of counts, and no vote is held on the way.
+#
+# Wide: rows with the same cells are counted as they lie in the file. Long: each (juror, label) pair gets bits of its
+# own, so that an item's votes are one `bit_or`; a juror who voted twice shows, because the votes are then more than
+# the jurors with bits. What needs the rows themselves (repeated items, empty names, sparse panels) is left to
+# `read_votes`.
+
+
+_BITS = 62  # of a BIGINT that stays positive, and one to spare for strangers
+_STRANGER = 1 << 62
+_MOST_KEYS = 16  # beyond, hardly two items share a tuple
+_MOST_PAIRS = 1_000_000
+_HEAD_ROWS = 200_000
+_TAIL_BYTES = 1 << 16
+_WIDEST_RANGE = 1_000_000_000  # DuckDB's longest bitstring, 125 MB
+_NAMELESS = "('', 'nan', 'NaN', '-0')"
+
+
+def counted(table: Table, layout: Layout, options: Reading) -> Votes | None:
+    """The decision tuples of a table with their counts; None where only the votes themselves can tell."""
+    if layout.kind != "long":
+        return _counted_wide(table, layout, options)
+    return _counted_long(_of_chosen(table, layout, options), layout, options)
+
+
+def _of_chosen(table: Table, layout: Layout, options: Reading) -> Table:
+    """The rows of the chosen jurors, and those that name none: these are told by `read_votes`, with their number."""
+    if layout.juror is None or not is_chosen(options):
+        return table
+    cell = table.cell(layout.juror)
+    raw = fetched(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
+    names = tidy(table.parse(raw, layout.juror), column=table.names[layout.juror])
+    jurors = list(dict.fromkeys(name for name in names if name is not None))
+    kept = {jurors[k] for k in chosen(jurors, options)}
+    cells = [str(one) for one, name in zip(raw, names, strict=True) if name is None or name in kept]
+    table.con.execute("CREATE OR REPLACE TEMP TABLE chosen AS SELECT unnest(?::VARCHAR[]) AS v", [cells])
+    rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM chosen)"
+    columns = ", ".join(f"c{k}" for k in range(len(table.names)))
+    return replace(table, sql=f"(SELECT * FROM {table.sql} WHERE {rows}) AS theirs({columns})")
+
+
+# -- wide and counts ------------------------------------------------------------------------------------------
+
+
+def _counted_wide(table: Table, layout: Layout, options: Reading) -> Votes | None:
+    columns = layout.votes if layout.count is None else (*layout.votes, layout.count)
+    shown = ", ".join(f"{table.cell(k)} AS c{k}" for k in columns)
+    if layout.item is not None and not _items_are_fine(table, layout.item, repeated=layout.count is not None):
+        return None
+    bare = ", ".join(f"c{k}" for k in columns)
+    kept = table.keep_rows(f"SELECT {shown}, n FROM (SELECT {bare}, count(*) AS n FROM {table.sql} GROUP BY ALL)")
+    times = fetched(kept, "SELECT n AS v FROM kept")
+    if layout.count is not None:
+        try:
+            each = whole_counts(cells(kept, layout.count), table.names[layout.count])
+        except VotesError:  # the row of the file, not of the counts, must be named
+            return None
+        sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]
+        if sum(sums) > LARGEST_COUNT:
+            return None
+        times = np.array(sums, dtype=np.int64)
+    codes, values = grid(kept, layout.votes)
+    jurors = [table.names[k] for k in layout.votes]
+    return wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
+
+
+def _items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
+    """Whether every row names its item, and (unless they may be repeated) no two rows name the same."""
+    items = _item_names(table, k)
+    if items is None:
+        return False
+    if table.types[k] in INTEGERS:
+        return _whole_items_are_fine(table, k, repeated=repeated)
+    for name in items:
+        distinct = "true" if repeated else f"count(DISTINCT hash({name})) = count(*)"  # other hashes are other names
+        differ, odd = table.watched(f"SELECT {distinct}, bool_or({_odd(name)}) FROM {table.sql}").fetchall()[0]
+        if not odd:
+            return bool(differ)
+    return False
+
+
+def _whole_items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
+    """The same for whole numbers: one bit per number says exactly whether all differ."""
+    rows, named, low, high = table.con.execute(
+        f"SELECT count(*), count(c{k}), min(c{k})::HUGEINT, max(c{k})::HUGEINT FROM {table.sql}"
+    ).fetchall()[0]
+    if named < rows or (not repeated and high - low + 1 < rows):
+        return False
+    if repeated:
+        return True
+    if high - low < _WIDEST_RANGE:
+        distinct = f"bit_count(bitstring_agg(c{k}::BIGINT, {low}, {high}))"
+    else:
+        distinct = f"count(DISTINCT c{k})"
+    return bool(table.watched(f"SELECT {distinct} = {rows} FROM {table.sql}").fetchall()[0][0])
+
+
+def _item_names(table: Table, k: int) -> list[str] | None:
+    """SQL for the item's name, as it is and without blanks around; None where two values may be one name."""
+    kind, cell = table.types[k], table.cell(k)
+    if kind in INTEGERS:
+        return [cell]
+    if family(kind) == "json":
+        kinds = table.con.execute(f"SELECT DISTINCT json_type(c{k}) FROM {table.sql} LIMIT 9").fetchall()
+        types = {row[0] for row in kinds}
+        if not (types == {"VARCHAR"} or types <= {"BIGINT", "UBIGINT"}):
+            return None
+        cell = f"(c{k} ->> '$')"
+    elif family(kind) not in ("text", "int"):
+        return None
+    return [cell, f"trim(nfc_normalize({cell}), '{BLANKS}')"]
+
+
+def _odd(name: str, *, whole: bool = False) -> str:
+    """SQL: whether this is no name, or one with blanks around or letters not composed."""
+    if whole:
+        return f"{name} IS NULL"
+    ends = " OR ".join(f"suffix({name}, '{blank}')" for blank in BLANKS if blank.isascii())
+    suspect = f"{name} < '!' OR strlen({name}) <> length({name}) OR {ends}"  # cutting blanks off costs far more
+    blanks = f"CASE WHEN {suspect} THEN {name} <> trim(nfc_normalize({name}), '{BLANKS}') ELSE false END"
+    return f"coalesce({name} IN {_NAMELESS} OR {blanks}, true)"
+
+
+# -- long -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """The jurors, the labels, and the bits of each pair that was found in the file."""
+
+    jurors: tuple[Label, ...]
+    labels: tuple[Label, ...]
+    juror: Integers  #: of each pair
+    code: NDArray[Any]  #: of each pair, -1 where it is no vote
+    findings: tuple[Finding, ...] = ()
+    labels_told: bool = False
+
+    @property
+    def width(self) -> int:
+        """How many bits hold a label or nothing."""
+        return len(self.labels).bit_length()
+
+    @property
+    def a_key(self) -> int:
+        """How many jurors' votes fit one key."""
+        return _BITS // self.width
+
+    @property
+    def keys(self) -> int:
+        """How many keys hold an item's votes."""
+        return -(-len(self.jurors) // self.a_key)
+
+    def columns(self) -> list[list[int | None]]:
+        """For each pair, what it adds to each key, and whether it is a vote."""
+        which, place = np.divmod(self.juror, self.a_key)
+        bits = (self.code.astype(np.int64) + 1) << (place * self.width)
+        keys = [np.where(which == key, bits, 0).tolist() for key in range(self.keys)]
+        return [*keys, [1 if code >= 0 else None for code in self.code.tolist()]]
+
+    def codes(self, keys: Sequence[Integers]) -> NDArray[Any]:
+        """Keys x tuples as tuples x jurors: positions of labels, -1 for no vote."""
+        codes = np.empty((len(keys[0]), len(self.jurors)), dtype=code_type(len(self.labels)))
+        for k in range(len(self.jurors)):
+            which, place = divmod(k, self.a_key)
+            codes[:, k] = ((keys[which] >> (place * self.width)) & ((1 << self.width) - 1)) - 1
+        return codes
+
+
+def _counted_long(table: Table, layout: Layout, options: Reading) -> Votes | None:
+    item, juror, label = layout.used
+    names = _item_names(table, item)
+    if names is None:
+        return None
+    odd_whole = table.types[item] in INTEGERS
+    for pairs in _pairs(table, juror, label, whole=bool(Rewriting.of(options))):
+        panel = _panel(table, pairs, juror, label, options)
+        if panel is None or panel.keys > _MOST_KEYS:
+            return None
+        strangers = False
+        for name in names:
+            tuples = _tuples(table, panel, name, _odd("name", whole=odd_whole), juror, label)
+            strangers = bool((tuples["k0"] & _STRANGER).any())
+            if strangers:
+                break
+            if not tuples["odd"].any():
+                votes = _checked(panel, tuples)
+                return None if votes is None else scaled(votes, options)
+        if not strangers:
+            return None
+    return None
+
+
+def _pairs(table: Table, juror: int, label: int, *, whole: bool = False) -> Iterator[str]:
+    """SQL for the (juror, label) pairs of the file: at first as its head has them, where its tail has no others.
+
+    What is to become of labels is decided by all of them, and not by the head (`whole`).
+    """
+    pairs = f"SELECT DISTINCT c{juror}, c{label} FROM"
+    part = table.parts[0]
+    if not whole and len(table.parts) == 1 and part.format in ("csv", "tsv") and max(juror, label) < len(part.names):
+        head = f"SELECT c{juror}, c{label} FROM {table.sql} LIMIT {_HEAD_ROWS}"
+        table.con.execute(f"CREATE OR REPLACE TEMP TABLE head AS {pairs} ({head})")
+        known = set(table.con.execute("FROM head").fetchall())
+        if all((row[juror] or None, row[label] or None) in known for row in _tail(part) if row):
+            yield "FROM head"
+    yield f"{pairs} {table.sql}"
+
+
+def _tail(part: Part) -> list[list[str]]:
+    """The last rows of a CSV file: where juror comes after juror, they have pairs that its head lacks."""
+    with part.path.open("rb") as file:
+        file.seek(max(0, part.path.stat().st_size - _TAIL_BYTES))
+        lines = file.read().decode("utf-8", "replace").splitlines()[1:]
+    rows = list(csv.reader(lines, delimiter=part.delimiter))
+    return rows if all(len(row) == len(part.names) for row in rows if row) else []
+
+
+def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -> _Panel | None:
+    """Who votes what; the table `pairs` in DuckDB has the bits of each. None where somebody has no name."""
+    con = table.con
+    numbered = f"SELECT row_number() OVER () - 1 AS id, * FROM ({pairs} LIMIT {_MOST_PAIRS + 1})"
+    con.execute(f"CREATE OR REPLACE TEMP TABLE pair AS {numbered}")
+    rows = con.execute(f"SELECT {table.cell(juror)} AS j, {table.cell(label)} AS v FROM pair ORDER BY id").fetchall()
+    names = tidy(table.parse([row[0] for row in rows], juror), column=table.names[juror])
+    if len(rows) > _MOST_PAIRS or None in names:
+        return None
+    often = _rows_of_pairs(table, juror, label) if options.ignore_case else None
+    said = table.parse([row[1] for row in rows], label)
+    spelling = spelled_labels(said, options, table.names[label], None if often is None else often.tolist)
+    if all(value is None for value in spelling.labels):
+        raise VotesError(f"every vote in column {table.names[label]!r} is missing")
+    labels = labels_of(spelling, options)
+    jurors = ordered_labels(names)
+    place = {name: k for k, name in enumerate(jurors)}
+    by = np.array([place[name] for name in names])
+    findings = spelling.findings(
+        list(map(str, jurors)), by, np.arange(len(rows)), _times(table, juror, label, spelling)
+    )
+    panel = _Panel(jurors, labels, by, recode(spelling.answers, labels), findings, options.labels is not None)
+    if panel.keys <= _MOST_KEYS:
+        columns = panel.columns()
+        listed = ", ".join(f"unnest(?::BIGINT[]) AS k{k}" for k in range(panel.keys))
+        bits = f"SELECT unnest(range({len(rows)})) AS id, {listed}, unnest(?::BIGINT[]) AS vote"
+        con.execute(
+            f"CREATE OR REPLACE TEMP TABLE pairs AS SELECT c{juror} AS j, c{label} AS v, bits.* EXCLUDE (id) "
+            f"FROM pair JOIN ({bits}) AS bits USING (id)",
+            columns,
+        )
+    return panel
+
+
+def _times(table: Table, juror: int, label: int, spelling: Spelling) -> Integers | None:
+    """How many rows hold each pair, where there is something to say about some."""
+    return _rows_of_pairs(table, juror, label) if spelling.says_something else None
+
+
+def _rows_of_pairs(table: Table, juror: int, label: int) -> Integers:
+    """How many rows hold each pair."""
+    same = f"pair.c{juror} IS NOT DISTINCT FROM f.c{juror} AND pair.c{label} IS NOT DISTINCT FROM f.c{label}"
+    rows = f"SELECT c{juror}, c{label}, count(*) AS n FROM {table.sql} GROUP BY ALL"
+    sql = f"SELECT coalesce(n, 0) AS n FROM pair LEFT JOIN ({rows}) AS f ON {same} ORDER BY id"
+    return np.array([n for (n,) in table.watched(sql).fetchall()], dtype=np.int64)
+
+
+def _tuples(table: Table, panel: _Panel, name: str, odd: str, juror: int, label: int) -> dict[str, NDArray[Any]]:
+    """The distinct keys of items, with how many votes an item has and how many items there are."""
+    keys = [f"bit_or(coalesce(k0, {_STRANGER})) AS k0", *(f"bit_or(k{k}) AS k{k}" for k in range(1, panel.keys))]
+    match = f"c{juror} IS NOT DISTINCT FROM j AND c{label} IS NOT DISTINCT FROM v"
+    items = (
+        f"SELECT {name} AS name, {', '.join(keys)}, count(vote) AS votes "
+        f"FROM {table.sql} LEFT JOIN pairs ON {match} GROUP BY 1"
+    )
+    columns = ", ".join(["k0", *(f"coalesce(k{k}, 0) AS k{k}" for k in range(1, panel.keys)), "votes"])
+    sql = f"SELECT {columns}, count(*) AS n, bool_or({odd}) AS odd FROM ({items}) GROUP BY ALL"
+    return dict(table.watched(sql).fetchnumpy())
+
+
+def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
+    """The tuples as votes with counts; None where a juror voted twice, or where the panel is sparse."""
+    codes = panel.codes([tuples[f"k{k}"] for k in range(panel.keys)])
+    votes, counts = tuples["votes"], tuples["n"].astype(np.int64)
+    if not np.array_equal(np.count_nonzero(codes >= 0, axis=1), votes):
+        return None
+    if not fits_dense(int(counts.sum()) * len(panel.jurors), int((votes * counts).sum())):
+        return None
+    counted = Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts, scale=None)
+    return replace(set_apart(counted), findings=panel.findings, labels_told=panel.labels_told)
+
+
+# A sketch from files of votes, counted where they lie, so that they may be larger than memory.
+
+
+def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
+    r"""Count the votes in a file, or in several, without holding them in memory.
+
+    The sketch is that of `Sketch.from_votes(read_votes(source))`, and so are the options and the errors. DuckDB counts
+    while it reads and spills to disk beyond `memory`; only sparse panels and items that come again are read whole.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_sketch(io.StringIO("ann,bob,cy\nyes,yes,no\nno,no,no\nyes,yes,no\n"))
+    Sketch(3 items, 3 jurors, 2 tuples, labels no, yes)
+
+    """
+    options = Reading.of(reading)
+    with open_source(source, options) as opened:
+        if isinstance(opened, Log):
+            return Sketch.from_votes(votes_of_log(opened, options))
+        table, layout = laid_out(opened, options)
+        votes = counted(table, layout, options) if layout.repeat is None else None
+        if votes is None:
+            return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
+        votes = heard_once(votes, options)
+        again = repeated_rows(votes) if layout.kind != "counts" else ()
+        return Sketch.from_votes(with_findings(votes, [*told_by_table(table, layout, options, votes), *again]))

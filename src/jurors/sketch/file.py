@@ -1,0 +1,324 @@
+"""Sketch files: counts of decision tuples as one JSON document; equal counts give equal bytes.
+
+    {"format": "jurors sketch", "version": 1, "items": 1000,
+     "jurors": ["ann", "bob", "cy"], "labels": ["fail", "pass"],
+     "decisions": ["00001111", "00110011", "01010101"],
+     "counts": [97, 79, 23, 66, 56, 143, 40, 496],
+     "checksum": "sha256:…"}
+
+"decisions" has one text per juror: her position in "labels" for each tuple, in as many digits as the last position has,
+and points for no vote. The third tuple above is (fail, pass, fail), seen on 23 items. "scale" says "nominal",
+"ordinal" (the labels stand lowest first) or "interval" where somebody said so; else it is recognised from the counts,
+as when they were made. Where most votes are missing,
+"votes" says how many jurors voted on each tuple, "voters" who they are (positions in "jurors", tuple after tuple), and
+"decisions" is one text of what they said. Where "abstentions" is true, the position after the last label is
+abstaining, which is no label. No item is named: a sketch can be shared where the votes cannot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors.errors import VotesError
+from jurors.options import KnownScale
+from jurors.sketch.sketch import merge_votes
+from jurors.versions import SKETCH
+from jurors.votes.codes import NO_VOTE, plain
+from jurors.votes.readers.base import Files, shown
+from jurors.votes.scale import recognised
+from jurors.votes.table import ABSTAINED, Votes, as_answers, set_apart
+from jurors.votes.write import grouped
+
+TITLE = "sketch file"
+FORMAT = "jurors sketch"
+_MARK = re.compile(rb'"format"\s*:\s*"jurors sketch"')
+_PARTS = ("items", "jurors", "labels", "decisions", "counts", "checksum")
+_AGAIN = "count the votes again with `jurors sketch`"
+_POINT, _ZERO = ord("."), ord("0")
+Whole: TypeAlias = NDArray[np.int64]
+Triples: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+
+
+def recognises(files: Files) -> bool:
+    """Whether any of these is a sketch file; `read` names one that is not."""
+    return any(is_sketch_head(files.head(path)) for path in files.paths)
+
+
+def is_sketch_head(head: bytes) -> bool:
+    """Whether a file that begins so is a sketch file."""
+    return head.lstrip()[:1] == b"{" and _MARK.search(head) is not None
+
+
+def read(files: Files) -> Votes:
+    """The counts of a sketch file; of several, added up."""
+    parts = []
+    for path in _sketches(files):
+        document = files.document(path).value
+        try:
+            parts.append((path.name, from_document(document)))
+        except VotesError as error:
+            raise error.after(files.name(path)) from None
+    return parts[0][1] if len(parts) == 1 else merge_votes(parts)
+
+
+def _sketches(files: Files) -> Sequence[Path]:
+    """The sketch files, each of them once."""
+    how = "count votes and add them to sketches with `jurors merge`"
+    ours = files.own(lambda path: is_sketch_head(files.head(path)), TITLE, tables=False, otherwise=how)
+    seen: dict[bytes, Path] = {}
+    for path in ours:
+        content = hashlib.sha256(path.read_bytes()).digest()
+        if content in seen:
+            raise VotesError(
+                f"{files.name(path)}the very same counts are in {seen[content].name}; name it once, or add them with "
+                "`jurors merge` if both are meant"
+            )
+        seen[content] = path
+    return ours or files.paths
+
+
+# -- out ------------------------------------------------------------------------------------------------------
+
+
+def to_document(votes: Votes) -> dict[str, Any]:
+    """The counts of some votes as a JSON document, whatever the order of their rows.
+
+    >>> votes = Votes.from_matrix([["b", "a"], ["a", None], ["b", "a"]], jurors=("ann", "bob"))
+    >>> document = to_document(votes)
+    >>> document["decisions"], document["counts"], document["checksum"][:13]
+    (['01', '.0'], [1, 2], 'sha256:84cc86')
+    """
+    for label in votes.labels:
+        _check_label(plain(label))
+    document = {
+        "format": FORMAT,
+        "version": SKETCH,
+        "items": votes.total,
+        "jurors": list(votes.jurors),
+        "labels": [plain(label) for label in votes.labels],
+        **({"scale": votes.scale} if votes.scale_told else {}),
+        **({} if votes.abstained is None else {"abstentions": True}),
+        **_canonical(as_answers(votes)),
+    }
+    return {**document, "checksum": _checksum(document)}
+
+
+def text_of(votes: Votes) -> str:
+    """The text of a sketch file of some votes."""
+    return to_text(to_document(votes))
+
+
+def to_text(document: Mapping[str, Any]) -> str:
+    """The document as JSON, one part per line."""
+    lines = [f" {json.dumps(part)}: {_compact(value, ascii=False)}" for part, value in document.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    """SHA-256 of the parts in alphabetic order, without blanks, in ASCII: laying the file out anew changes nothing."""
+    digest = hashlib.sha256()
+    for part in sorted(document):
+        if part != "checksum":
+            digest.update(f"{json.dumps(part)}:{_compact(document[part], ascii=True)}\n".encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _compact(value: Any, *, ascii: bool) -> str:
+    return json.dumps(value, ensure_ascii=ascii, separators=(",", ":"))
+
+
+def _canonical(votes: Votes) -> dict[str, Any]:
+    """The distinct tuples in a fixed order, with or without the voters named: whichever takes less."""
+    counts = votes.weights
+    labels, width = len(votes.labels), len(votes.jurors)
+    if votes.is_dense:
+        rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])
+        at, col = np.nonzero(rows >= 0)
+        triples: Triples = at, col, rows[at, col]
+    else:
+        triples, sizes = _by_length(votes.triples(), counts, labels)
+    if _is_sparse(len(triples[0]), len(sizes) * width):
+        triples, sizes = _by_length(triples, sizes, labels)
+        held = np.bincount(triples[0], minlength=len(sizes)).tolist()
+        voters, said = triples[1].tolist(), _digits(triples[2], labels)
+        return {"votes": held, "voters": voters, "decisions": said, "counts": sizes.tolist()}
+    if not votes.is_dense:  # of sparse rows few may be distinct
+        rows = np.full((len(sizes), width), NO_VOTE, dtype=np.int64)
+        rows[triples[0], triples[1]] = triples[2]
+        rows, sizes = grouped(rows, sizes)
+    return {"decisions": [_digits(column, labels) for column in rows.T], "counts": sizes.tolist()}
+
+
+def _is_sparse(votes: int, cells: int) -> bool:
+    return 5 * votes < cells  # a voter's position takes some four characters more than a point
+
+
+def _by_length(triples: Triples, counts: Whole, labels: int) -> tuple[Triples, Whole]:
+    """The distinct tuples by their number of votes, then by who said what, as triples; and their counts."""
+    at, col, code = triples
+    base = max(labels, 1)
+    key = col.astype(np.int64) * base + code
+    length = np.bincount(at, minlength=len(counts))
+    start = np.cumsum(length) - length
+    keys, lengths, sizes = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
+    for votes in np.unique(length[counts > 0]).tolist():
+        where = np.flatnonzero((length == votes) & (counts > 0))
+        rows, repeats = grouped(key[start[where, None] + np.arange(votes)], counts[where])
+        keys.append(rows.ravel())
+        lengths.append(np.full(len(rows), votes))
+        sizes.append(repeats)
+    flat, held = np.concatenate(keys), np.concatenate(lengths)
+    return (np.repeat(np.arange(len(held)), held), flat // base, flat % base), np.concatenate(sizes)
+
+
+def _digits(codes: NDArray[Any], labels: int) -> str:
+    """Positions as digits of equal number, points for no vote.
+
+    >>> _digits(np.array([3, -1, 11]), 12)
+    '03..11'
+    """
+    digits = _width(labels)
+    text = np.empty((len(codes), digits), dtype=np.uint8)
+    for place in range(digits):
+        text[:, digits - 1 - place] = codes // 10**place % 10 + _ZERO
+    text[codes < 0] = _POINT
+    return text.tobytes().decode("ascii")
+
+
+def _width(labels: int) -> int:
+    return len(str(max(labels - 1, 0)))
+
+
+# -- in -------------------------------------------------------------------------------------------------------
+
+
+def from_document(document: Any) -> Votes:
+    """The counts in a sketch document; VotesError says in one line what is wrong with it.
+
+    >>> from_document(to_document(Votes.from_matrix([["b", "a"], ["b", "a"]]))).counts.tolist()
+    [2]
+    """
+    _check_version(document)
+    jurors = _distinct(document, "jurors", (str,))
+    labels = _distinct(document, "labels", (str, int, float, bool))
+    counts = _numbers(document, "counts", "a count")
+    items = sum(counts.tolist())
+    if type(document["items"]) is not int or document["items"] != items:
+        raise VotesError(f'"items" is {shown(document["items"])}, but the counts add up to {items:,}; {_AGAIN}')
+    scale = document.get("scale", "nominal")
+    if scale not in get_args(KnownScale):
+        raise VotesError(f'"scale" must be one of {", ".join(get_args(KnownScale))}, found {shown(scale)}; {_AGAIN}')
+    why = "the sketch file says so" if "scale" in document else ""
+    if document.get("abstentions", False) not in (True, False):
+        raise VotesError(f'"abstentions" must be true or false, found {shown(document["abstentions"])}; {_AGAIN}')
+    answers = (*labels, ABSTAINED) if document.get("abstentions") else labels
+    bare = Votes(
+        jurors=jurors, labels=answers, rows=len(counts), counts=counts, scale=scale, scale_why=why, scale_told=bool(why)
+    )
+    votes = _sparse_votes(document, bare) if "voters" in document else _dense_votes(document, bare)
+    if _checksum(document) != document["checksum"]:
+        message = f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}"
+        raise VotesError(message, code="damaged")
+    return set_apart(votes) if why else recognised(set_apart(votes))
+
+
+def _check_version(document: Any) -> None:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise VotesError(
+            'this is no sketch file (there is no "format": "jurors sketch"); make one with `jurors sketch`'
+        )
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise VotesError(f'"version" must be a whole number from 1, found {shown(version)}; {_AGAIN}')
+    if version > SKETCH:
+        raise VotesError(f"written by a newer jurors (version {shown(version)}); update jurors (pip install -U jurors)")
+    if missing := [part for part in _PARTS if part not in document]:
+        raise VotesError(f'there is no "{missing[0]}" in this sketch file; {_AGAIN}')
+
+
+def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+    values = document[part]
+    if not isinstance(values, list):
+        raise VotesError(f'"{part}" must be a list, found {shown(values)}; {_AGAIN}')
+    for value in values:
+        if type(value) not in kinds:
+            raise VotesError(f'"{part}" holds {shown(value)}, which is no {part[:-1]}; {_AGAIN}')
+        _check_label(value)
+    if len({(isinstance(value, bool), value) for value in values}) < len(values):
+        twice = next(value for value in values if values.count(value) > 1)
+        raise VotesError(f'"{part}" names {shown(twice)} twice; {_AGAIN}')
+    return tuple(values)
+
+
+def _check_label(label: Any) -> None:
+    if type(label) not in (str, int, float, bool) or (isinstance(label, float) and not math.isfinite(label)):
+        raise VotesError(
+            f"label {shown(label)} cannot stand in a sketch file; labels are text, finite numbers, true and false"
+        )
+
+
+def _numbers(document: Mapping[str, Any], part: str, what: str) -> Whole:
+    """A list of whole numbers, none of them negative, whose sum is still a number to compute with."""
+    values = document.get(part)
+    if not isinstance(values, list):
+        raise VotesError(f'"{part}" must be a list, found {shown(values)}; {_AGAIN}')
+    if set(map(type, values)) - {int}:
+        at, value = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int)
+        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {shown(value)}; {_AGAIN}')
+    if values and min(values) < 0:
+        at, value = next((k, v) for k, v in enumerate(values, 1) if v < 0)
+        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {shown(value)}; {_AGAIN}')
+    if sum(values) >= 1 << 63:
+        raise VotesError(f'"{part}" adds up to {shown(sum(values))}, more than 2^63; {_AGAIN}')
+    return np.array(values, dtype=np.int64)
+
+
+def _dense_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
+    texts = document["decisions"]
+    if not isinstance(texts, list) or len(texts) != len(bare.jurors):
+        raise VotesError(f'"decisions" must be a list with one text for each of {len(bare.jurors)} jurors; {_AGAIN}')
+    columns = [_codes(text, bare.rows, len(bare.labels)) for text in texts]
+    matrix = np.column_stack(columns) if columns else np.zeros((bare.rows, 0), dtype=np.int64)
+    codes = Votes.from_matrix(matrix, jurors=bare.jurors, labels=bare.labels, scale=None).codes
+    return replace(bare, _dense=codes)
+
+
+def _sparse_votes(document: Mapping[str, Any], bare: Votes) -> Votes:
+    held, col = _numbers(document, "votes", "a number of votes"), _numbers(document, "voters", "a position")
+    if len(held) != bare.rows or held.sum() != len(col) or col.max(initial=-1) >= len(bare.jurors):
+        raise VotesError(f'"votes", "voters" and "counts" do not belong together; {_AGAIN}')
+    row = np.repeat(np.arange(bare.rows), held)
+    if ((row[1:] == row[:-1]) & (col[1:] <= col[:-1])).any():
+        raise VotesError(f'"voters" are not in order, or a juror is named twice; {_AGAIN}')
+    code = _codes(document["decisions"], len(col), len(bare.labels))
+    if (code < 0).any():
+        raise VotesError(f'"decisions" lacks the decision of a voter; {_AGAIN}')
+    return bare._with_triples(row, col, code)
+
+
+def _codes(text: Any, votes: int, labels: int) -> Whole:
+    """The inverse of `_digits`."""
+    digits = _width(labels)
+    if not isinstance(text, str) or not text.isascii():
+        raise VotesError(f'"decisions" must be texts of digits and points, found {shown(text)}; {_AGAIN}')
+    if len(text) != votes * digits:
+        raise VotesError(f'a text of "decisions" has {len(text):,} characters instead of {votes * digits:,}; {_AGAIN}')
+    cells = np.frombuffer(text.encode("ascii"), dtype=np.uint8).reshape(votes, digits).astype(np.int64) - _ZERO
+    absent = (cells == _POINT - _ZERO).all(axis=1)
+    code = cells @ 10 ** np.arange(digits)[::-1]
+    code[absent] = NO_VOTE
+    if (wrong := ~absent & (((cells < 0) | (cells > 9)).any(axis=1) | (code >= labels))).any():
+        at = int(np.argmax(wrong))
+        cell = text[at * digits : (at + 1) * digits]
+        raise VotesError(f'"decisions" holds {cell!r}, but labels go from 0 to {labels - 1}; {_AGAIN}')
+    return code

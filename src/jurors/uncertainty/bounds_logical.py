@@ -1,0 +1,654 @@
+"""Linear programs over answer keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from math import gcd, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors._numeric import Floats, Integers
+from jurors.errors import SketchError
+from jurors.evaluate.alarms import Alarm
+from jurors.evaluate.solution import Named
+from jurors.sketch import Sketch
+from jurors.uncertainty.bounds_spec import Bounds, Share, Specification
+from jurors.votes import Label
+
+# `AnswerKeys`: all answer keys that meet a specification, and programs over them (HiGHS, through scipy).
+#
+# An answer key says of the n[t] items with decision tuple t how many have the true label l:
+#     a[t,l] >= 0,  Σ_l a[t,l] = n[t],  and for every demand k  Σ_tl G_k[t,l] a[t,l] <= 0.
+# All demands are homogeneous: a floor x for juror i on label l has G[t,l] = x [i voted] - [t_i = l] and 0 elsewhere; a
+# least prevalence p of l has G[t,m] = p - [m = l]. An item without i's vote counts neither as right nor as wrong.
+#
+# Programs split items at will unless `whole`; that can only widen the bounds. What is returned is no solver's claim but
+# weak duality: for any weights λ >= 0,  min Σ c a >= Σ_t n[t] min_l (c + Σ_k λ_k G_k)[t,l].
+
+
+MOST_TUPLES = 20_000
+_ROUNDING = 1e-12  # of a sum of counts, far below the solver's 1e-7
+_NONE = np.zeros(0, dtype=np.int64)
+_SECONDS = 5.0  # for one integer program; what is proven by then is used
+
+
+class Demand(NamedTuple):
+    """One floor of a juror on a label, or (juror None) one limit to the prevalence of a label."""
+
+    juror: int | None
+    label: int
+    share: Fraction
+    is_most: bool = False  #: the prevalence may be at most this
+
+    def shortfall(self, codes: NDArray[Any], labels: int, share: Any) -> NDArray[Any]:
+        """Tuples x labels: how much an item adds to what the demand lacks; `share` exact or as a float."""
+        result = np.zeros((len(codes), labels), dtype=object if isinstance(share, Fraction) else float)
+        if self.juror is not None:
+            votes = codes[:, self.juror]
+            result[:, self.label] = share * (votes >= 0).astype(result.dtype) - (votes == self.label)
+            return result
+        result += share
+        result[:, self.label] -= 1
+        return -result if self.is_most else result
+
+
+class Found(NamedTuple):
+    """What a program gave: a bound that holds whatever the solver rounds, and an answer key that (nearly) has it."""
+
+    bound: float  #: inf: there is no such answer key
+    key: Floats | None  #: tuples x labels
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerKeys:
+    """All answer keys of some counts that meet some demands."""
+
+    codes: NDArray[Any]  #: distinct decision tuples x jurors, -1 for no vote
+    counts: Integers  #: items with each
+    labels: int
+    demands: tuple[Demand, ...]
+
+    @classmethod
+    def from_sketch(cls, sketch: Sketch, specification: Specification) -> AnswerKeys:
+        """The answer keys of a sketch; refused where there are too many distinct decision tuples."""
+        if len(sketch.labels) < 2 or not sketch.items:
+            raise SketchError(
+                f"bounds need items and at least 2 labels, got {sketch.items} items and {len(sketch.labels)} labels; "
+                "name the labels that nobody used when counting (labels=…)"
+            )
+        floors = specification.floors(sketch.jurors, sketch.labels)
+        demands = [Demand(i, a, x) for i, row in enumerate(floors) for a, x in enumerate(row) if x > 0]
+        for a, (least, most) in enumerate(specification.limits(sketch.labels)):
+            demands += [Demand(None, a, least)] * (least > 0) + [Demand(None, a, most, True)] * (most < 1)
+        codes, counts = distinct(sketch.tuples.codes, sketch.counts)
+        if len(codes) > MOST_TUPLES:
+            raise SketchError(
+                f"{len(codes):,} distinct decision tuples are too many for logical bounds (at most {MOST_TUPLES:,}); "
+                "take fewer jurors with sketch.take([…]): the bounds of some jurors hold for them in any panel"
+            )
+        return cls(codes, counts, len(sketch.labels), tuple(demands))
+
+    def take(self, jurors: list[int]) -> AnswerKeys:
+        """What is asked of these jurors alone (and of the prevalences): tuples that now look alike are merged."""
+        place = {juror: k for k, juror in enumerate(jurors)}
+        kept = [d for d in self.demands if d.juror is None or d.juror in place]
+        demands = tuple(d if d.juror is None else d._replace(juror=place[d.juror]) for d in kept)
+        return AnswerKeys(*distinct(self.codes[:, jurors], self.counts), self.labels, demands)
+
+    # -- what an answer key means -------------------------------------------------------------------------
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return int(self.counts.sum())
+
+    def votes(self, juror: int, label: int) -> tuple[Floats, Floats]:
+        """Tuples x labels: what an item adds to R_il (right on the label) and M_il (voted on the label)."""
+        right, voted = np.zeros((2, len(self.codes), self.labels))
+        right[:, label] = self.codes[:, juror] == label
+        voted[:, label] = self.codes[:, juror] >= 0
+        return right, voted
+
+    # -- programs -------------------------------------------------------------------------------------------
+
+    def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> Found:
+        """The least Σ cost·a, among keys with Σ voted·a >= 1 if that is given."""
+        matrix, side, n = self._matrix, self._side, self.counts
+        if voted is not None:
+            matrix, side = _with_row(matrix, -_without_last(voted)), np.append(side, n @ voted[:, -1] - 1)
+        result = _solve(_without_last(cost), matrix, side, self._most, whole)
+        if result.status == 2:
+            return Found(np.inf, None)
+        if result.x is None:
+            return Found(-np.inf, None)
+        key = self._full(result.x)
+        if whole:
+            proven = result.get("mip_dual_bound", result.fun if result.status == 0 else None)
+            bound = -np.inf if proven is None else proven + float(n @ cost[:, -1])
+            return Found(min(bound, float((cost * np.round(key)).sum())), np.round(key))
+        weights = np.maximum(0.0, -result.ineqlin.marginals)
+        extra = 0.0 if voted is None else weights[-1]
+        total = cost + self._weighted(weights[: len(self.demands)]) - (0.0 if voted is None else extra * voted)
+        return Found(float(n @ total.min(axis=1)) + extra, key)
+
+    def contradiction(self) -> Floats | None:
+        """Weights of the demands that prove them impossible together (Farkas); None where they are possible.
+
+        The demands may be missed by v, v is minimised, and the program's dual gives the weights.
+        """
+        from scipy import sparse
+
+        if not self.demands:
+            return None
+        slack = sparse.csr_array(-(np.arange(self._matrix.shape[0]) < len(self.demands)).astype(float)[:, None])
+        matrix = sparse.hstack([self._matrix, slack], format="csr")
+        cost = np.append(np.zeros(self._matrix.shape[1]), 1.0)
+        result = _solve(cost, matrix, self._side, np.append(self._most, np.inf), False)
+        if result.x is None:
+            return None
+        weights = np.maximum(0.0, -result.ineqlin.marginals[: len(self.demands)])
+        proof = float(self.counts @ self._weighted(weights).min(axis=1))
+        return weights if proof > _ROUNDING * self.items * max(1.0, weights.sum()) else None
+
+    def is_impossible_whole(self) -> bool:
+        """Whether no answer key meets the demands where every item has one label."""
+        return self.minimum(np.zeros((len(self.codes), self.labels)), whole=True).bound == np.inf
+
+    def _weighted(self, weights: Floats) -> Floats:
+        return np.asarray(self._rows.T @ weights).reshape(len(self.codes), self.labels)
+
+    def _full(self, free: Floats) -> Floats:
+        """The answer key of the free variables, all labels but the last."""
+        key = np.maximum(0.0, free[: len(self._most)].reshape(self.labels - 1, -1).T)
+        return np.column_stack([key, np.maximum(0.0, self.counts - key.sum(axis=1))])
+
+    @cached_property
+    def _rows(self) -> Any:
+        """Demands x (tuples x labels), sparse."""
+        from scipy import sparse
+
+        rows = [d.shortfall(self.codes, self.labels, float(d.share)).ravel() for d in self.demands]
+        columns = [np.flatnonzero(row) for row in rows]
+        ends = np.cumsum([0, *map(len, columns)])
+        data = [row[where] for row, where in zip(rows, columns, strict=True)]
+        shape = (len(rows), len(self.codes) * self.labels)
+        return sparse.csr_array((np.concatenate([[], *data]), np.concatenate([_NONE, *columns]), ends), shape=shape)
+
+    @cached_property
+    def _matrix(self) -> Any:
+        """The rows on all labels but the last, whose items are the rest: with two labels only bounds remain."""
+        from scipy import sparse
+
+        last = self._rows[:, self.labels - 1 :: self.labels]
+        if self.labels == 2:
+            return self._rows[:, ::2] - last
+        demands = sparse.hstack([self._rows[:, a :: self.labels] - last for a in range(self.labels - 1)], format="csr")
+        tuples = sparse.hstack([sparse.eye_array(len(self.codes))] * (self.labels - 1))
+        return sparse.vstack([demands, tuples], format="csr")
+
+    @cached_property
+    def _side(self) -> Floats:
+        demands = -(self._rows[:, self.labels - 1 :: self.labels] @ self.counts.astype(float))
+        return demands if self.labels == 2 else np.append(demands, self.counts)
+
+    @cached_property
+    def _most(self) -> Floats:
+        return np.tile(self.counts.astype(float), self.labels - 1)
+
+
+def distinct(codes: NDArray[Any], counts: Integers) -> tuple[NDArray[Any], Integers]:
+    """Each decision tuple that was seen once, with all its items."""
+    codes, counts = codes[counts > 0], counts[counts > 0]
+    if not codes.shape[1]:
+        return codes[:1], counts.sum(keepdims=True)
+    tuples, inverse = np.unique(codes, axis=0, return_inverse=True)
+    sizes = np.zeros(len(tuples), dtype=np.int64)
+    np.add.at(sizes, inverse.ravel(), counts)
+    return tuples, sizes
+
+
+def _without_last(cost: Floats) -> Floats:
+    """The cost of every label instead of the last, label by label."""
+    return np.asarray((cost[:, :-1] - cost[:, -1:]).T.ravel())
+
+
+def _with_row(matrix: Any, row: Floats) -> Any:
+    """One row more; sparse.vstack takes longer than a small program."""
+    from scipy import sparse
+
+    where = np.flatnonzero(row)
+    data, columns = np.append(matrix.data, row[where]), np.append(matrix.indices, where)
+    ends = np.append(matrix.indptr, len(data))
+    return sparse.csr_array((data, columns, ends), shape=(matrix.shape[0] + 1, matrix.shape[1]))
+
+
+def _solve(cost: Floats, matrix: Any, side: Floats, most: Floats, whole: bool) -> Any:
+    from scipy.optimize import linprog
+
+    bounds = np.column_stack([np.zeros_like(most), most])
+    integers = np.ones(len(cost)) if whole else None
+    options = {"mip_rel_gap": 0.0, "time_limit": _SECONDS} if whole else {}
+    return linprog(cost, A_ub=matrix, b_ub=side, bounds=bounds, method="highs", integrality=integers, options=options)
+
+
+# Why no answer key meets a specification: few jurors, few decision tuples, and points that a person can add up.
+#
+# Every demand gives points: with a floor x, being right on the label earns w (1 - x), being wrong costs w x, so that
+# whoever meets the floor ends with 0 or more. If even the best label for every decision tuple adds up to less than 0,
+# somebody misses a floor, whatever the answer key (Farkas). The points are whole numbers, and added up exactly.
+
+
+_MOST_PAIRS = 45
+_SHOWN = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Contradiction:
+    """Jurors whose demands exclude each other on these counts; none could be left out."""
+
+    jurors: tuple[str, ...]
+    labels: tuple[Label, ...]
+    keys: AnswerKeys  #: the counts and demands of these jurors alone
+    weights: tuple[int, ...]  #: points for each demand; all 0 where only whole items contradict
+
+    def points(self) -> NDArray[Any]:
+        """Tuples x labels: what an item scores with each true label, exactly."""
+        shape = (len(self.keys.codes), self.keys.labels)
+        total = np.full(shape, Fraction(0), dtype=object)
+        for weight, demand in zip(self.weights, self.keys.demands, strict=True):
+            if weight:
+                total = total - weight * demand.shortfall(self.keys.codes, self.keys.labels, demand.share)
+        return total
+
+    @property
+    def total(self) -> Fraction:
+        """The most points that any answer key gives: below 0, or nothing is proven."""
+        return Fraction(sum(int(n) * best for n, best in zip(self.keys.counts, self.points().max(axis=1), strict=True)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The certificate by name: jurors, rules, tuples with what they score at best, and the total."""
+        points = self.points()
+        names = (*self.labels, None)
+        rows = zip(self.keys.codes.tolist(), self.keys.counts.tolist(), points.tolist(), strict=True)
+        tuples = [
+            {
+                "decisions": [names[k] for k in t],
+                "items": n,
+                "best_label": self.labels[row.index(max(row))],
+                "points": int(max(row)),
+            }
+            for t, n, row in rows
+        ]
+        rules = [self._rule(d, w) for d, w in zip(self.keys.demands, self.weights, strict=True) if w]
+        return {"jurors": list(self.jurors), "rules": rules, "tuples": tuples, "total": int(self.total)}
+
+    def _rule(self, demand: Demand, weight: int) -> dict[str, Any]:
+        earns, costs = int(weight * (1 - demand.share)), int(weight * demand.share)
+        if demand.is_most:
+            earns, costs = -earns, -costs
+        juror = None if demand.juror is None else self.jurors[demand.juror]
+        label = self.labels[demand.label]
+        return {"juror": juror, "label": label, "at_most" if demand.is_most else "at_least": float(demand.share)} | {
+            "right" if juror is not None else "true": earns,
+            "wrong" if juror is not None else "other": -costs,
+        }
+
+    def to_alarm(self, highest: float | None) -> Alarm:
+        """The alarm in words; `highest` is the highest floor possible, where that was worked out."""
+        who = ", ".join(map(repr, self.jurors)) or "the prevalences"
+        message = f"no answer key gives {who} what is asked" + (
+            self._proof() if any(self.weights) else _CONTRADICTION_WHOLE
+        )
+        if highest is not None:
+            message += f". The highest floor possible for everybody on every label is {highest:.4f}"
+        return Alarm("specification_impossible", "alarm", message, highest, self.jurors)
+
+    def _proof(self) -> str:
+        document = self.to_dict()
+        tuples = sorted(document["tuples"], key=lambda row: -abs(row["items"] * row["points"]))
+        votes = [", ".join("-" if a is None else str(a) for a in row["decisions"]) for row in tuples[:_SHOWN]]
+        said = [f"{row['items']:,} × ({v}) {row['points']:+,}" for row, v in zip(tuples, votes, strict=False)]
+        more = f" and {len(tuples) - _SHOWN} more tuples" if len(tuples) > _SHOWN else ""
+        return (
+            f". Count points: {_rules(document['rules'])}; where the specification is met, no sum is below 0. But "
+            f"whatever its true label, an item scores at most, by the votes of {', '.join(self.jurors)}: "
+            f"{'; '.join(said)}{more}. That is {document['total']:,} points at best"
+        )
+
+
+_CONTRADICTION_WHOLE = ": it takes items that are partly one label and partly another, and every item has one label"
+
+
+def find_contradiction(
+    keys: AnswerKeys, jurors: Sequence[str], labels: Sequence[Label], *, whole: bool = False
+) -> Contradiction | None:
+    """A small set of jurors who cannot all meet the demands; None where some answer key satisfies everybody."""
+    if whole:
+        if not keys.is_impossible_whole():
+            return None
+        chosen = _smallest(keys, list(range(len(jurors))), AnswerKeys.is_impossible_whole)
+        part = keys.take(chosen)
+        return Contradiction(tuple(jurors[k] for k in chosen), tuple(labels), part, (0,) * len(part.demands))
+    weights = keys.contradiction()
+    if weights is None:
+        return None
+    involved = sorted({d.juror for d, w in zip(keys.demands, weights, strict=True) if w > 0 and d.juror is not None})
+    if _possible(keys.take(involved)):  # a weight that was rounded away
+        involved = list(range(len(jurors)))
+    chosen = _smallest(keys, involved, lambda part: not _possible(part))
+    part = keys.take(chosen)
+    proof = part.contradiction()
+    whole_weights = None if proof is None else _whole_weights(part, proof)
+    if whole_weights is None:  # so close to possible that the proof would be rounding
+        return None
+    return Contradiction(tuple(jurors[k] for k in chosen), tuple(labels), part, whole_weights)
+
+
+def _possible(keys: AnswerKeys) -> bool:
+    return keys.contradiction() is None
+
+
+def _smallest(keys: AnswerKeys, jurors: list[int], is_impossible: Callable[[AnswerKeys], bool]) -> list[int]:
+    """Nobody, one or two of the jurors if they suffice; otherwise those left when nobody more can be dropped."""
+    pairs = sorted(combinations(jurors, 2), key=lambda pair: -_disagreement(keys, *pair))
+    alone = [[], *([k] for k in jurors)] if any(d.juror is None for d in keys.demands) else []
+    for few in [*alone, *map(list, pairs[:_MOST_PAIRS])]:
+        if len(few) < len(jurors) and is_impossible(keys.take(few)):
+            return few
+    kept = list(jurors)
+    for juror in jurors:
+        rest = [k for k in kept if k != juror]
+        if is_impossible(keys.take(rest)):
+            kept = rest
+    return kept
+
+
+def _disagreement(keys: AnswerKeys, i: int, j: int) -> int:
+    first, second = keys.codes[:, i], keys.codes[:, j]
+    return int(keys.counts[(first != second) & (first >= 0) & (second >= 0)].sum())
+
+
+def _whole_weights(keys: AnswerKeys, weights: Floats) -> tuple[int, ...] | None:
+    """The smallest whole weights near these that still prove the contradiction, checked in exact arithmetic."""
+    common = lcm(*(d.share.denominator for d in keys.demands))
+    for size in (1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 50, 100, 1000, 10**6, 10**9, 2**60):
+        whole = [round(Fraction(w / float(weights.max())) * size) for w in weights.tolist()]
+        scaled = Contradiction((), (), keys, tuple(w * common for w in whole))
+        if any(whole) and scaled.total < 0:
+            pairs = zip(keys.demands, scaled.weights, strict=True)
+            smaller = gcd(*(int(x) for d, w in pairs for x in (w * d.share, w)))
+            return tuple(w // smaller for w in scaled.weights)
+    return None
+
+
+def _rules(rules: list[dict[str, Any]]) -> str:
+    """The rules in words, those that are the same for every juror and label said once."""
+    votes = [rule for rule in rules if rule["juror"] is not None]
+    said = []
+    for right, wrong in dict.fromkeys((rule["right"], rule["wrong"]) for rule in votes):
+        same = [f"{r['juror']} on {r['label']}" for r in votes if (r["right"], r["wrong"]) == (right, wrong)]
+        said.append(f"{', '.join(same)}: right {right:+,}, wrong {wrong:+,}")
+    said += [f"every item of {r['label']} {r['true']:+,}, every other {r['other']:+,}" for r in rules if r not in votes]
+    return "; ".join(said)
+
+
+# Logical bounds: what follows from the counts alone, with no assumption about the jurors.
+#
+# The answer key is unknown, but it is one of finitely many. Over all those that meet a specification (answer_keys.py),
+#     prevalence  Q_l / Q      by two linear programs per label,
+#     accuracy    R_il / M_il  by a few linear programs each: the least ratio is the λ with  min R_il - λ M_il = 0, and
+#                              λ <- R_il / M_il at the minimiser reaches it in two or three steps (Dinkelbach).
+# M_il, the items of true label l that juror i voted on, is a whole number: the accuracy exists if M_il >= 1. An item
+# without i's vote counts neither in R_il nor in M_il, but in Q_l it does, whatever its label.
+# What needs no program stands at the end.
+
+
+Interval = tuple[float, float]
+_CLOSE = 1e-9
+_WHOLE = 1e-6  # an integer program's rounding; whole items differ by far more
+_STEPS = 80
+_MOST_WHOLE_CELLS = 64  # tuples x labels up to which integer programs also for the accuracies are affordable
+
+
+def logical_bounds(
+    sketch: Sketch,
+    specification: Specification | Mapping[Label, Share] | Share | None = None,
+    *,
+    exact: bool = False,
+) -> Bounds:
+    """Between which numbers every prevalence and accuracy lies, whatever the jurors' errors have in common.
+
+    Without a specification hardly anything follows: any answer key is possible. With one, such as "every juror is
+    right at least 60% of the time on every label", quite a lot may, up to the fact that no answer key meets it: then
+    prevalence and accuracy are None, and the alarm `specification_impossible` says which jurors contradict each other
+    on which decision tuples (`details["certificate"]` has it all). An accuracy that does not exist, because the label
+    cannot occur among the items the juror voted on, is NaN.
+
+    Parameters
+    ----------
+    sketch
+        Any number of jurors and labels; votes may be missing.
+    specification
+        A `Specification`, text for `Specification.parse`, one floor for everything, or floors by label.
+    exact
+        Count whole items, by integer programs: always for the prevalences, for the accuracies where there are at most
+        64 pairs of tuple and label. Otherwise items may be split between labels, which widens the bounds by about
+        an item. A program that takes longer than 5 seconds gives what it has proven by then.
+
+    Raises
+    ------
+    SketchError
+        No items, fewer than two labels, or more than 20,000 distinct decision tuples.
+    VotesError
+        The specification names a juror or label that is not there.
+
+    Examples
+    --------
+    >>> sketch = Sketch.from_counts({"AA": 40, "AB": 10, "BA": 5, "BB": 45}, jurors=("ann", "bob"))
+    >>> logical_bounds(sketch, "0.8", exact=True).prevalence
+    {'A': (0.38, 0.56), 'B': (0.44, 0.62)}
+    >>> logical_bounds(sketch, "ann:0.95, bob:0.95").alarms[0].jurors
+    ('ann', 'bob')
+    """
+    asked = Specification.of(specification)
+    keys = AnswerKeys.from_sketch(sketch, asked)
+    if not keys.demands:
+        return _bounds(sketch, asked, [(0.0, 1.0)] * keys.labels, _free_accuracies(keys), {"method": "closed form"})
+    against = find_contradiction(keys, sketch.jurors, sketch.labels)
+    if against is None and exact:
+        against = find_contradiction(keys, sketch.jurors, sketch.labels, whole=True)
+    if against is not None:
+        return _impossible(sketch, asked, against)
+    search = _Search(keys)
+    prevalences, accuracies = search.prevalences(), search.accuracies()
+    whole = ["prevalence"] * exact
+    if exact:
+        search = _Search(keys, whole=True)
+        prevalences = _common(prevalences, search.prevalences())
+        if len(keys.codes) * keys.labels <= _MOST_WHOLE_CELLS:
+            whole.append("accuracy")
+            accuracies = [_common(*rows) for rows in zip(accuracies, search.accuracies(), strict=True)]
+    return _bounds(sketch, asked, prevalences, accuracies, {"method": "linear programs", "whole_items": whole})
+
+
+def highest_floor(sketch: Sketch) -> float:
+    """x*: the highest accuracy that some answer key gives every juror on every label that occurs, to within 1e-9.
+
+    Items may be split between labels, so that the x* of whole items may be lower by about an item. A pair who disagree
+    on a share d of the items make at least d errors on them: x* <= 1 - d/2 for every pair.
+
+    Examples
+    --------
+    >>> sketch = Sketch.from_counts({"AA": 40, "AB": 10, "BA": 5, "BB": 45}, jurors=("ann", "bob"))
+    >>> round(highest_floor(sketch), 4)
+    0.9
+    """
+    low, high = 0.0, pair_bound(sketch)
+    for step in range(_STEPS):
+        guess = (low + high) / 2 if step % 2 else high  # what was proven last may be x* itself
+        keys = AnswerKeys.from_sketch(sketch, Specification(floor=guess))
+        weights = keys.contradiction()
+        if weights is None:
+            low = guess
+        else:
+            high = min(guess, _proven_floor(keys, weights, guess))
+        if high - low <= _CLOSE:
+            break
+    return low
+
+
+def _proven_floor(keys: AnswerKeys, weights: Floats, above: float) -> float:
+    """No higher floor is possible, by these weights: Σ_t n[t] min_l (x Σ_i λ_il [voted] - Σ_i λ_il [t_i = l]) > 0.
+
+    That grows with x; the floor where it is 0 is the next to try.
+    """
+    by_label = weights.reshape(-1, keys.labels)
+    voted = (keys.codes >= 0) @ by_label
+    right = np.column_stack([(keys.codes == a) @ by_label[:, a] for a in range(keys.labels)])
+    low, high = 0.0, above
+    while high - low > 1e-15:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        impossible = keys.counts @ (middle * voted - right).min(axis=1) > 0
+        low, high = (low, middle) if impossible else (middle, high)
+    return high
+
+
+# -- linear programs ------------------------------------------------------------------------------------------------
+
+
+class _Search:
+    """The extremes over all answer keys. What was right under those met on the way starts the next search."""
+
+    def __init__(self, keys: AnswerKeys, *, whole: bool = False) -> None:
+        self.keys = keys
+        self.whole = whole
+        self.floors = {(d.juror, d.label): float(d.share) for d in keys.demands}
+        self.met: list[tuple[Floats, Floats]] = []  # jurors x labels: R and M
+
+    def prevalences(self) -> list[Interval]:
+        """By label; with two labels the second is the rest."""
+        keys, result = self.keys, []
+        for a in range(keys.labels - (keys.labels == 2)):
+            cost = np.zeros((len(keys.codes), keys.labels))
+            cost[:, a] = 1
+            low, high = max(0.0, self._least(cost)), min(float(keys.items), 0.0 - self._least(-cost))
+            result.append((math.ceil(low - _WHOLE), math.floor(high + _WHOLE)) if self.whole else (low, high))
+        result += [(keys.items - high, keys.items - low) for low, high in result] * (keys.labels == 2)
+        return [(low / keys.items, high / keys.items) for low, high in result]
+
+    def accuracies(self) -> list[list[Interval]]:
+        """By juror and label."""
+        size = self.keys.codes.shape[1]
+        return [[self._accuracy(i, a) for a in range(self.keys.labels)] for i in range(size)]
+
+    def _accuracy(self, juror: int, label: int) -> Interval:
+        right, voted = self.keys.votes(juror, label)
+        if not any(m[juror, label] >= 1 for _, m in self.met) and -self._least(-voted) < 1 - _CLOSE:
+            return math.nan, math.nan
+        low = self._least_share(right, voted, [(r[juror, label], m[juror, label]) for r, m in self.met])
+        wrong = self._least_share(voted - right, voted, [((m - r)[juror, label], m[juror, label]) for r, m in self.met])
+        return max(self.floors.get((juror, label), 0.0), low), 1 - max(0.0, wrong)
+
+    def _least_share(self, part: Floats, voted: Floats, met: list[tuple[float, float]]) -> float:
+        """The least Σ part / Σ voted over the answer keys with Σ voted >= 1, from those that were `met`."""
+        share, gap, slack = min((r / m for r, m in met if m >= 1), default=1.0), 0.0, _WHOLE if self.whole else 0.0
+        for _ in range(_STEPS):
+            if share <= _CLOSE:
+                return 0.0
+            least = self.keys.minimum(part - share * voted, voted=voted, whole=self.whole)
+            gap = least.bound
+            if least.key is None:
+                break
+            self._remember(least.key)
+            lower = float((least.key * part).sum() / (least.key * voted).sum())
+            if gap >= -_CLOSE or lower >= share - 1e-12:
+                break
+            share = lower
+        # part >= share * voted + gap for every key, and voted >= 1
+        return math.nan if gap == math.inf else share + min(0.0, gap + slack)
+
+    def _least(self, cost: Floats) -> float:
+        least = self.keys.minimum(cost, whole=self.whole)
+        if least.key is None:
+            return -math.inf
+        self._remember(least.key)
+        return least.bound
+
+    def _remember(self, key: Floats) -> None:
+        codes, labels = self.keys.codes, range(self.keys.labels)
+        right = np.column_stack([key[:, a] @ (codes == a) for a in labels])
+        self.met.append((right, (codes >= 0).T @ key))
+
+
+def _common(first: list[Interval], second: list[Interval]) -> list[Interval]:
+    """Both hold: the second is of fewer answer keys (NaN where none is left), the first proven without time limits."""
+    return [b if math.isnan(b[0]) else (max(a[0], b[0]), min(a[1], b[1])) for a, b in zip(first, second, strict=True)]
+
+
+# -- results --------------------------------------------------------------------------------------------------------
+
+
+def _bounds(
+    sketch: Sketch,
+    asked: Specification,
+    prevalences: list[Interval],
+    accuracies: list[list[Interval]],
+    details: dict[str, Any],
+) -> Bounds:
+    return Bounds(
+        items=sketch.items,
+        jurors=sketch.jurors,
+        labels=sketch.labels,
+        assumption=str(asked),
+        prevalence=Named(zip(sketch.labels, prevalences, strict=True)),
+        accuracy=Named(
+            (j, Named(zip(sketch.labels, row, strict=True))) for j, row in zip(sketch.jurors, accuracies, strict=True)
+        ),
+        details=details,
+    )
+
+
+def _impossible(sketch: Sketch, asked: Specification, against: Contradiction) -> Bounds:
+    highest = highest_floor(sketch) if asked.is_uniform and any(against.weights) else None
+    return Bounds(
+        items=sketch.items,
+        jurors=sketch.jurors,
+        labels=sketch.labels,
+        assumption=str(asked),
+        prevalence=None,
+        accuracy=None,
+        alarms=(against.to_alarm(highest),),
+        details={"method": "linear programs", "certificate": against.to_dict()},
+    )
+
+
+# -- without a program: no specification at all, and a pair that bounds everybody's floor ------------------------------
+
+
+def _free_accuracies(keys: AnswerKeys) -> list[list[Interval]]:
+    """Any key is possible: 0 to 1 for a juror who says the label and others too."""
+    rows = []
+    for i in range(keys.codes.shape[1]):
+        said = [bool((keys.codes[:, i] == a).any()) for a in range(keys.labels)]
+        rows.append([(float(sum(said) == yes), float(yes)) if any(said) else (math.nan,) * 2 for yes in said])
+    return rows
+
+
+def pair_bound(sketch: Sketch) -> float:
+    """No floor for everybody is higher: a disagreement is an error, d_ij <= (1 - x)(votes of i + votes of j)."""
+    codes, counts = distinct(sketch.tuples.codes, sketch.counts)
+    voted = (codes >= 0).astype(np.int64)
+    votes = counts @ voted
+    both = voted.T @ (counts[:, None] * voted)
+    said = [(codes == a).astype(np.int64) for a in range(len(sketch.labels))]
+    apart = both - sum(s.T @ (counts[:, None] * s) for s in said)
+    return float(1 - (apart / np.maximum(1, votes[:, None] + votes[None, :])).max(initial=0.0))

@@ -1,0 +1,585 @@
+"""Panels, curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from math import comb, fsum, inf, nextafter
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jurors._numeric import Codes, Floats
+from jurors.errors import OptionError, SketchError
+from jurors.evaluate import Alarm, Named
+from jurors.evaluate.card import percent
+from jurors.evaluate.trio import DecodedTrios, evaluate_trios
+from jurors.options import Progress
+from jurors.results import Columns, Result, Table, columns_of
+from jurors.sketch import Sketch
+from jurors.sketch.connectivity import linked
+from jurors.uncertainty.bounds_search import Hull, Separated, Unseparated, search
+from jurors.uncertainty.bounds_spec import Bounds
+from jurors.uncertainty.bounds_trio import (
+    Branch,
+    ExactTrio,
+    FlippedTrio,
+    Interval,
+    Outcome,
+    branch_of,
+    closed_box,
+    complement,
+    smallest_correlation,
+)
+
+# What the trios of a panel say together: intervals intersected, and an orientation for jurors who are tied together.
+#
+# Every separated trio fixes which of its jurors err alike and which the other way round, up to its mirror. Trios that
+# share a juror must agree, so a group of tied trios has two sides: one evaluation and its mirror. A side stays if no
+# interval becomes empty and the group can be no worse than coins in sum, Σ d_i >= 0, which is Σ b_i >= 0.
+
+
+Place: TypeAlias = tuple[int, ...]
+Accuracies: TypeAlias = dict[int, tuple[Interval, Interval]]
+
+MOST_TRIOS = 2_000  #: of a panel with more, so many are drawn
+SEED = 0
+ALL: Interval = (0.0, 1.0)
+
+
+class TrioBounds(NamedTuple):
+    """What one separated trio says as it is (+1) and in the mirror (-1); None where that side is impossible."""
+
+    place: Place
+    signs: tuple[int, int, int]
+    sides: dict[int, Branch | None]
+
+
+class Together(NamedTuple):
+    """What all trios allow: the prevalence of the first label, and accuracies of the jurors that are bounded at all."""
+
+    prevalence: Interval
+    accuracy: Accuracies
+    mirror_kept: bool
+
+
+class Contradiction(NamedTuple):
+    """Jurors whose trios cannot all be right."""
+
+    place: Place
+
+
+def chosen_trios(width: int) -> tuple[list[Place], int]:
+    """All trios, or neighbours and a seeded draw, MOST_TRIOS in all; and how many there are.
+
+    Examples
+    --------
+    >>> chosen_trios(3), len(chosen_trios(40)[0])
+    (([(0, 1, 2)], 1), 2000)
+    """
+    total = comb(width, 3)
+    if total <= MOST_TRIOS:
+        return list(combinations(range(width), 3)), total
+    rng = np.random.default_rng(SEED)
+    drawn: set[Place] = {tuple(sorted((k, (k + 1) % width, (k + 2) % width))) for k in range(min(width, MOST_TRIOS))}
+    while len(drawn) < MOST_TRIOS:
+        drawn.add(tuple(sorted(rng.choice(width, 3, replace=False).tolist())))
+    return sorted(drawn), total
+
+
+def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None) -> list[int]:
+    """The eight counts of three jurors on the items that all three answered; `codes` where they are at hand."""
+    codes = (sketch.tuples.codes if codes is None else codes)[:, list(place)].astype(np.int64)
+    kept = (codes >= 0).all(axis=1)
+    counts = np.zeros(8, dtype=np.int64)
+    np.add.at(counts, codes[kept] @ np.array([4, 2, 1]), sketch.counts[kept])
+    return [int(n) for n in counts]
+
+
+def intersect_trios(trios: Iterable[TrioBounds]) -> Together | Contradiction:
+    """The intervals that no trio contradicts."""
+    prevalence = ALL
+    accuracy: Accuracies = {}
+    mirror_kept = False
+    for group in _groups(trios):
+        members = tuple(sorted({k for trio in group for k in trio.place}))
+        signs = _signs(group)
+        sides = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
+        kept = [side for side in sides if side is not None]
+        if not kept:
+            return Contradiction(members)
+        mirror_kept |= len(kept) > 1
+        shared = common(prevalence, _hull([side[0] for side in kept]))
+        if shared is None:
+            return Contradiction(members)
+        prevalence = shared
+        for k in members:
+            accuracy[k] = _hull([side[1][k][0] for side in kept]), _hull([side[1][k][1] for side in kept])
+    return Together(prevalence, accuracy, mirror_kept)
+
+
+def _groups(separated: Iterable[TrioBounds]) -> list[list[TrioBounds]]:
+    """Trios that share jurors, directly or through others."""
+    trios = list(separated)
+    if len(trios) < 2:  # nothing to link, and three jurors are graded without SciPy
+        return [trios] if trios else []
+    first, second, third = np.array([trio.place for trio in trios]).T
+    group = linked(np.append(first, second), np.append(second, third), int(third.max()) + 1)[first]
+    return [[trios[k] for k in np.flatnonzero(group == number)] for number in np.unique(group)]
+
+
+def _signs(group: list[TrioBounds]) -> dict[int, int] | None:
+    """Which jurors of a group err alike (up to the mirror); None where trios contradict each other."""
+    signs: dict[int, int] = {}
+    waiting = group
+    while waiting:
+        later = []
+        for trio in waiting:
+            known = [k for k, juror in enumerate(trio.place) if juror in signs]
+            if signs and not known:
+                later.append(trio)
+                continue
+            turn = signs[trio.place[known[0]]] * trio.signs[known[0]] if known else 1
+            for juror, sign in zip(trio.place, trio.signs, strict=True):
+                if signs.setdefault(juror, turn * sign) != turn * sign:
+                    return None
+        waiting = later
+    return signs
+
+
+def _on_side(group: list[TrioBounds], signs: dict[int, int], side: int) -> tuple[Interval, Accuracies] | None:
+    """The intersection of a group's trios on one side; None where it is empty or worse than coins."""
+    prevalence: Interval | None = ALL
+    accuracy: dict[int, tuple[Interval | None, Interval | None]] = dict.fromkeys(signs, (ALL, ALL))
+    spread: dict[int, Interval | None] = dict.fromkeys(signs, ALL)
+    for trio in group:
+        turn = side * signs[trio.place[0]] * trio.signs[0]
+        branch = trio.sides[turn]
+        if branch is None:
+            return None
+        share, rights = branch.oriented(turn)
+        prevalence = common(prevalence, share)
+        for juror, (on_a, on_b), b in zip(trio.place, rights, branch.spread, strict=True):
+            accuracy[juror] = common(accuracy[juror][0], on_a), common(accuracy[juror][1], on_b)
+            spread[juror] = common(spread[juror], b)
+    whole = {k: (a, b) for k, (a, b) in accuracy.items() if a is not None and b is not None}
+    spreads = {k: b for k, b in spread.items() if b is not None}
+    if prevalence is None or len(whole) < len(accuracy) or len(spreads) < len(spread):
+        return None
+    greatest = greatest_sum([spreads[k] for k in signs], [side * sign for sign in signs.values()])
+    return (prevalence, whole) if greatest >= 0 else None
+
+
+def greatest_sum(spread: Sequence[Interval], signs: Sequence[int]) -> float:
+    """The most that Σ ± b_i can be, rounded up."""
+    return nextafter(fsum(b[1] if sign > 0 else -b[0] for b, sign in zip(spread, signs, strict=True)), inf)
+
+
+def common(first: Interval | None, second: Interval) -> Interval | None:
+    """What two intervals share; None for nothing."""
+    if first is None:
+        return None
+    low, high = max(first[0], second[0]), min(first[1], second[1])
+    return (low, high) if low <= high else None
+
+
+def _tightened(start: Branch, hull: Hull) -> Branch | None:
+    """The intervals of a search, never wider than those it started from."""
+    if hull.ends is None:
+        return None
+    ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
+    first = _overlap(start.prevalence[0], ends[0])
+    rights = zip(start.accuracy, ends[1:4], ends[4:], strict=True)
+    accuracy = tuple((_overlap(was[0], on_a), _overlap(was[1], on_b)) for was, on_a, on_b in rights)
+    return start._replace(prevalence=(first, _overlap(start.prevalence[1], complement(first))), accuracy=accuracy)
+
+
+def _widths(branch: Branch) -> Floats:
+    """How wide the seven statistics are, in the order of a search."""
+    pairs = [branch.prevalence[0], *(on_a for on_a, _ in branch.accuracy), *(on_b for _, on_b in branch.accuracy)]
+    return np.array([high - low for low, high in pairs])
+
+
+def _overlap(first: Interval, second: Interval) -> Interval:
+    return max(first[0], second[0]), min(first[1], second[1])
+
+
+def _hull(intervals: Sequence[Interval]) -> Interval:
+    return min(low for low, _ in intervals), max(high for _, high in intervals)
+
+
+def part(progress: Progress | None, done: int, count: int) -> Progress | None:
+    """How to report the share of one step of several."""
+    return None if progress is None else lambda share: progress((done + share) / count)
+
+
+@dataclass
+class TrioWork:
+    """The trios seen so far, and what they say one by one."""
+
+    sketch: Sketch
+    epsilon: float
+    tight: bool
+    separated: list[TrioBounds] = field(default_factory=list)
+    open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that say nothing
+    impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and who is in it
+    searched: Together | None = None  #: of three jurors who are not separated
+    items: int = 0
+    boxes: int = 0
+    unfinished: int = 0
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The decision tuples, made into a matrix once."""
+        return self.sketch.tuples.codes
+
+    @property
+    def is_trio(self) -> bool:
+        """Three jurors, so that the orientation is this trio's own."""
+        return len(self.sketch.jurors) == 3
+
+    def add(self, place: Place, progress: Progress | None) -> None:
+        """One more trio."""
+        counts = trio_counts(self.sketch, place, self.codes)
+        self.items = sum(counts)
+        if not self.items:
+            if self.is_trio:
+                raise SketchError("robust bounds need an item that all three jurors answered; there is none")
+            return
+        trio = ExactTrio.from_counts(counts)
+        outcome = trio.outcome(self.epsilon)
+        if outcome == "sign_contradiction":
+            self.impossible = outcome, place
+        elif outcome == "separated":
+            self._add_separated(place, FlippedTrio.from_exact(trio, self.epsilon), progress)
+        else:
+            self.open.append((outcome, place, trio))
+            if self.tight and self.is_trio and outcome == "epsilon_too_large":
+                self._search_open(place, trio, progress)
+
+    def _add_separated(self, place: Place, case: FlippedTrio, progress: Progress | None) -> None:
+        box = closed_box(case)
+        if box is None:
+            self.impossible = "not_explainable", place
+            return
+        start = branch_of(case, box)
+        sides: dict[int, Branch | None] = {1: start, -1: start}
+        if self.tight:
+            allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
+            chosen = allowed if self.is_trio else [0]
+            for done, side in enumerate(chosen):
+                hull = search(Separated(case, box, side), _widths(start), progress=part(progress, done, len(chosen)))
+                self.boxes += hull.boxes
+                self.unfinished += not hull.finished
+                narrowed = _tightened(start, hull)
+                sides = {1: narrowed, -1: narrowed} if side == 0 else sides | {side: narrowed}
+        self.separated.append(TrioBounds(place, case.signs, sides))
+
+    def _search_open(self, place: Place, trio: ExactTrio, progress: Progress | None) -> None:
+        hull = search(Unseparated(trio, self.epsilon), np.ones(7), progress=progress)
+        self.boxes += hull.boxes
+        self.unfinished += not hull.finished
+        if hull.ends is None:
+            self.impossible = "not_explainable", place
+            return
+        ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
+        self.searched = Together(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
+
+    def together(self) -> Together | None:
+        """What all trios allow together."""
+        result = self.searched or (None if self.impossible else intersect_trios(self.separated))
+        if isinstance(result, Contradiction):
+            self.impossible = "not_explainable", result.place
+            return None
+        return result
+
+
+# Robust bounds: between what every prevalence and accuracy of binary jurors must lie if errors correlate by at most ε.
+#
+# Guaranteed, whatever the correlations are: for three jurors by the closed form of `robust_trio` or, tighter and
+# slower, by the branch and bound of `robust_search`; for more by intersecting what their trios say (`robust_panel`).
+# The counts fix an evaluation up to its mirror (the labels swapped), so an orientation is assumed: the jurors are not
+# worse than coins in sum, Σ d_i >= 0. Where that does not settle which of the two it is, both are kept.
+#
+# To first order error correlations of ε move a statistic by at most κ ε, with κ the sum of the absolute coefficients of
+#     dC_jk = P_A γ^A_jk + P_B γ^B_jk,  dT = P_A P_B Σ d_i (γ^B_jk - γ^A_jk) + P_B γ^B_123 - P_A γ^A_123
+# in the differentials of s, P_A, P_iA and P_iB.
+
+
+Column: TypeAlias = "Floats | NDArray[np.object_]"
+
+
+def robust_bounds(
+    sketch: Sketch, correlation: float, *, tight: bool = False, progress: Callable[[float], None] | None = None
+) -> Bounds:
+    """Guaranteed intervals if no error correlation of two or three jurors exceeds `correlation`, on either label.
+
+    Parameters
+    ----------
+    sketch
+        Two labels, three jurors or more; each trio is judged on the items that all three answered.
+    correlation
+        ε: the largest |Γ| to be feared.
+    tight
+        Search for the narrowest intervals (up to a second per trio) instead of the closed form; never wider. Of three
+        jurors also where ε is too large for the closed form, which then bounds nothing.
+    progress
+        Called with the share of the work that is done.
+
+    Examples
+    --------
+    The census of Table 1, if no error correlation exceeds a thousandth:
+
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> sketch = Sketch.from_table(table, jurors="ijk", labels="AB")
+    >>> [round(x, 3) for x in robust_bounds(sketch, 0.001).prevalence["A"]]
+    [0.044, 0.181]
+    >>> [alarm.kind for alarm in robust_bounds(sketch, 0.01).alarms]
+    ['epsilon_too_large']
+    """
+    return _solve(sketch, correlation, tight, progress, advise=True)
+
+
+def _solve(sketch: Sketch, correlation: float, tight: bool, progress: Progress | None, *, advise: bool) -> Bounds:
+    """`advise`: where nothing explains the counts, search for the least correlation that would (0.1 s)."""
+    _check(sketch, correlation)
+    places, total = chosen_trios(len(sketch.jurors))
+    work = TrioWork(sketch, _at_least(correlation), tight)
+    for done, place in enumerate(places):
+        work.add(place, part(progress, done, len(places)))
+        if progress is not None:
+            progress((done + 1) / len(places))
+        if work.impossible is not None:
+            break
+    result = work.together()
+    details = {"correlation": work.epsilon, "tight": tight, "trios": len(places), "all_trios": total}
+    details |= {"separated_trios": len(work.separated), "open_trios": len(work.open)}
+    details |= {"mirror_kept": result.mirror_kept} if result else {}
+    details |= {"boxes": work.boxes, "unfinished_searches": work.unfinished} if tight else {}
+    details |= {"seed": SEED} if len(places) < total else {}
+    return _bounds(work, result, _alarms(work, result, advise=advise), details)
+
+
+def _check(sketch: Sketch, correlation: float) -> None:
+    if len(sketch.labels) != 2:
+        raise SketchError(f"robust bounds are not available for {len(sketch.labels)} labels, only for two")
+    if len(sketch.jurors) < 3:
+        raise SketchError(f"robust bounds need three jurors or more, got {len(sketch.jurors)}")
+    if not 0 <= correlation <= 1:
+        raise OptionError(f"an error correlation lies between 0 and 1, got {correlation!r}; try 0.01")
+
+
+def _at_least(correlation: float) -> float:
+    """The correlation as a float, not below it where it is given as a fraction."""
+    value = float(correlation)
+    return value if value >= correlation else nextafter(value, inf)
+
+
+def _bounds(work: TrioWork, result: Together | None, alarms: tuple[Alarm, ...], details: dict[str, Any]) -> Bounds:
+    sketch = work.sketch
+    a, b = sketch.labels
+    prevalence = accuracy = None
+    if result is not None:
+        prevalence = Named({a: result.prevalence, b: complement(result.prevalence)})
+        rights = [result.accuracy.get(k, (ALL, ALL)) for k in range(len(sketch.jurors))]
+        accuracy = Named((j, Named({a: x, b: y})) for j, (x, y) in zip(sketch.jurors, rights, strict=True))
+    return Bounds(
+        items=work.items if work.is_trio else sketch.items,
+        jurors=sketch.jurors,
+        labels=sketch.labels,
+        assumption=_assumption(work),
+        prevalence=prevalence,
+        accuracy=accuracy,
+        alarms=alarms,
+        details=details,
+    )
+
+
+def _assumption(work: TrioWork) -> str:
+    text = (
+        f"no error correlation of two or three jurors exceeds {work.epsilon:g}, and the jurors in sum are not worse "
+        "than coins (their accuracies, over both labels, average at least 1/2)"
+    )
+    if not work.is_trio:
+        text += ", in every group of jurors that trios tie together"
+        if not work.sketch.is_complete:
+            text += "; votes are missing, and the items that three jurors answered are taken to be like all others"
+    return text
+
+
+def _alarms(work: TrioWork, result: Together | None, *, advise: bool) -> tuple[Alarm, ...]:
+    """The named outcomes, in words."""
+    jurors = work.sketch.jurors
+    if work.impossible is not None:
+        kind, place = work.impossible
+        names = tuple(jurors[k] for k in place)
+        start = f"with error correlations of at most {work.epsilon:g} no evaluation explains the counts"
+        end = f": some errors are more correlated than that. {_way_out(work, place, advise)}"
+        if kind == "sign_contradiction":
+            signs = ", as an odd number of the three pairs disagree more than by chance, all of them by too much"
+            return (Alarm("sign_contradiction", "alarm", start + signs + end, work.epsilon, names),)
+        return (Alarm("not_explainable", "alarm", start + end, work.epsilon, names),)
+    if work.open and not work.separated:
+        if all(outcome == "single_label_explains" for outcome, _, _ in work.open):
+            message = (
+                f"error correlations of {work.epsilon:g} explain the counts even if every item has the same true "
+                "label: nothing is bounded. Assume less correlation, or add jurors who see more"
+            )
+            return (Alarm("single_label_explains", "warning", message, work.epsilon, jurors),)
+        return (_too_large(work),)
+    left = tuple(j for k, j in enumerate(jurors) if result is not None and k not in result.accuracy)
+    if left:
+        message = (
+            f"if errors may correlate by {work.epsilon:g}, no trio with {', '.join(map(repr, left))} says anything: "
+            "what they have in common with others may be nothing but that. Assume less correlation"
+        )
+        return (Alarm("epsilon_too_large", "warning", message, work.epsilon, left),)
+    return ()
+
+
+def _too_large(work: TrioWork) -> Alarm:
+    """No trio is separated: name the pair that comes closest to being, in the trio that does."""
+    weakest = [(min(abs(c) for c in trio.covariances), place, trio) for _, place, trio in work.open]
+    size, place, trio = max(weakest, key=lambda entry: entry[0])
+    out = [abs(c) for c in trio.covariances].index(size)
+    i, j = (work.sketch.jurors[k] for at, k in enumerate(place) if at != out)
+    message = (
+        f"an error correlation of {work.epsilon:g} could explain all that {i!r} and {j!r} have in common "
+        f"({float(size):.2g}), so it stays open who errs: hardly anything is bounded. Assume less than "
+        f"{float(size):.2g}, or add jurors who see more"
+    )
+    return Alarm("epsilon_too_large", "warning", message, float(size), (i, j))
+
+
+def _way_out(work: TrioWork, place: Place, advise: bool) -> str:
+    if len(place) != 3 or not advise:
+        return "Assume more correlation, or leave out a juror who copies another"
+    table = np.reshape(trio_counts(work.sketch, place), (2, 2, 2))
+    least = smallest_correlation(Sketch.from_table(table, labels=work.sketch.labels))
+    return f"Assume {f'about {least:.2g} or more' if least > work.epsilon else 'more'}, or evaluate other jurors"
+
+
+class CorrelationCurve(Result, dict[str, Column]):
+    """The columns of `correlation_curve`; to read, how the bounds of the first label's prevalence widen."""
+
+    def _document(self) -> Columns:
+        return self
+
+    def _columns(self) -> Columns:
+        return self
+
+    def _blocks(self) -> tuple[Table]:
+        first = self["label"][0]
+        shown = (self["statistic"] == "prevalence") & (self["label"] == first)
+        names = ("correlation", "outcome", "low", "high", "width")
+        rows = tuple(
+            (f"{epsilon:.5f}", outcome, *map(percent, ends))
+            for epsilon, outcome, *ends in zip(*(self[name][shown].tolist() for name in names), strict=True)
+        )
+        return (
+            Table(("correlation", "outcome", f"least {first}", f"most {first}", "width"), rows, right=(0, 2, 3, 4)),
+        )
+
+
+def correlation_curve(sketch: Sketch, epsilons: Sequence[float] | None = None) -> CorrelationCurve:
+    """The closed-form bounds over ε, as columns of a long table: where does the answer stop being informative?
+
+    One row for each correlation and statistic: correlation, outcome ("bounded" or the kind of the alarm), statistic,
+    juror, label, low, high, width. The ends are NaN where nothing explains the counts. Without `epsilons`: 0, and 24
+    steps up to the correlation at which hardly anything is bounded any more.
+
+    Examples
+    --------
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> curve = correlation_curve(Sketch.from_table(table, jurors="ijk", labels="AB"), [0, 0.001, 0.004, 0.01])
+    >>> shown = (curve["statistic"] == "prevalence") & (curve["label"] == "A")
+    >>> curve["width"][shown].round(2).tolist(), curve["outcome"][shown][-1]
+    ([0.0, 0.14, 0.83, 1.0], 'epsilon_too_large')
+    """
+    rows: list[tuple[Any, ...]] = []
+    for epsilon in _default_epsilons(sketch) if epsilons is None else epsilons:
+        bounds = _solve(sketch, epsilon, False, None, advise=False)
+        outcome = bounds.alarms[0].kind if bounds.alarms else "bounded"
+        statistics: list[tuple[Any, ...]] = bounds.rows()[1] or [
+            *(("prevalence", None, a, np.nan, np.nan) for a in sketch.labels),
+            *(("accuracy", j, a, np.nan, np.nan) for j in sketch.jurors for a in sketch.labels),
+        ]
+        rows += [(float(epsilon), outcome, *row, row[-1] - row[-2]) for row in statistics]
+    names = ("correlation", "outcome", "statistic", "juror", "label", "low", "high", "width")
+    numbers = {"correlation", "low", "high", "width"}
+    return CorrelationCurve(
+        (name, np.array([row[k] for row in rows], dtype=float if name in numbers else object))
+        for k, name in enumerate(names)
+    )
+
+
+def _default_epsilons(sketch: Sketch) -> list[float]:
+    """0, then steps up to the weakest pair of the trio whose weakest pair is strongest."""
+    _check(sketch, 0.0)
+    work = TrioWork(sketch, 1.0, False)  # at ε = 1 no trio is separated, so all are kept
+    for place in chosen_trios(len(sketch.jurors))[0]:
+        work.add(place, None)
+    largest = max((float(min(abs(c) for c in trio.covariances)) for _, _, trio in work.open), default=0.0)
+    return [0.0, *np.geomspace(largest / 1_000, nextafter(largest, inf), 24).tolist()] if largest else [0.0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivities(Result):
+    """κ: how much small error correlations move each statistic, at most, as a multiple of the largest of them."""
+
+    prevalence: float  #: of either label
+    accuracy: Named  #: juror -> label -> κ
+
+    def _document(self) -> dict[str, Any]:
+        return {"prevalence": self.prevalence, "accuracy": self.accuracy}
+
+    def _columns(self) -> Columns:
+        """One row per statistic; no juror and no label where it is the prevalence, of either label."""
+        rows = [(j, a, x) for j, row in self.accuracy.items() for a, x in row.items()]
+        return columns_of(("juror", "label", "sensitivity"), [(None, None, self.prevalence), *rows])
+
+    def _blocks(self) -> tuple[Table]:
+        rows = [(f"accuracy of {j} on {a}", f"{x:.1f}") for j, row in self.accuracy.items() for a, x in row.items()]
+        heads = ("statistic", "moves at most by this times the error correlation")
+        return (Table(heads, (("prevalence", f"{self.prevalence:.1f}"), *rows), right=(1,)),)
+
+
+def sensitivities(sketch: Sketch) -> Sensitivities:
+    """First-order sensitivities of a binary trio; infinite where the counts fix no real evaluation.
+
+    Examples
+    --------
+    >>> table = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
+    >>> kappa = sensitivities(Sketch.from_table(table, jurors="ijk", labels="AB"))
+    >>> round(kappa.prevalence), [round(kappa.accuracy[j]["A"]) for j in "ijk"]
+    (57, [110, 87, 140])
+    """
+    _check(sketch, 0.0)
+    if len(sketch.jurors) != 3:
+        raise SketchError(f"sensitivities need 3 jurors, got {len(sketch.jurors)}; keep three with sketch.take([…])")
+    decoded = evaluate_trios(np.reshape(trio_counts(sketch, (0, 1, 2)), (2, 2, 2)))
+    kappa = np.full(7, np.inf)
+    if decoded.outcome <= 1:
+        kappa = np.abs(_differentials(decoded)).sum(axis=1)
+    a, b = sketch.labels
+    rows = zip(sketch.jurors, kappa[1:4].tolist(), kappa[4:].tolist(), strict=True)
+    return Sensitivities(prevalence=float(kappa[0]), accuracy=Named((j, Named({a: x, b: y})) for j, x, y in rows))
+
+
+def _differentials(decoded: DecodedTrios) -> Floats:
+    """(7, 8): P_A, P_iA, P_iB by γ^A_jk, γ^B_jk, γ^A_123, γ^B_123."""
+    c, t, s, p = decoded.moments.pair, decoded.moments.trio, decoded.root, decoded.prevalence
+    q, d = 1 - p, s / c
+    d_c = np.concatenate([p * np.eye(3), q * np.eye(3), np.zeros((3, 2))], axis=1)
+    d_t = np.concatenate([-p * q * d, p * q * d, [-p, q]])
+    product = c.prod()
+    d_product = product * (d_c / c[:, None]).sum(axis=0)
+    d_s = (t * d_t + 2 * d_product) / s
+    d_prevalence = (2 * product * d_t - t * d_product) / s**3
+    c = c[:, None]
+    d_a = (d_s - d_t) / (2 * c) - (s - t) * d_c / (2 * c**2)
+    d_b = (d_s + d_t) / (2 * c) - (s + t) * d_c / (2 * c**2)
+    return np.concatenate([d_prevalence[None], d_a, d_b])

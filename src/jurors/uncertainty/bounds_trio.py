@@ -1,0 +1,368 @@
+"""Closed outer bound, minimal correlation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, nextafter, sqrt
+from typing import Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+
+from jurors._numeric import Flags, Floats
+from jurors.errors import DegenerateSketchError
+from jurors.evaluate.trio import DecodedTrios, evaluate_trio, evaluate_trios
+from jurors.sketch import Sketch
+from jurors.sketch.moments import TrioMoments, WholeMoments, product_of_others
+
+# How correlated the errors of a trio must be, at the least, for its counts to be possible at all: ε*.
+#
+# With error correlations Γ (pairs and trio, on each label) no larger than ε, exact identities tie the moments together:
+#     C_jk = P_A P_B d_j d_k + e_jk,  e_jk = P_A Γ^A_jk + P_B Γ^B_jk,
+#     T    = P_A P_B (P_A - P_B) d_1 d_2 d_3 + P_A P_B Σ d_i (Γ^B_jk - Γ^A_jk) + P_B Γ^B_123 - P_A Γ^A_123.
+# At a point (P_A, d) the least ε is where |T - P_A P_B (P_A - P_B) d_1 d_2 d_3| can just be made up by correlations
+# that also give every e_jk. ε* is the least over all points whose accuracies lie in [0, 1]: 0 where the independent
+# solution does, and never more than max(|C|, |T|).
+
+
+_POINTS = 1_200
+_ROUNDS = 36
+
+
+def smallest_correlation(sketch: Sketch, *, decoded: DecodedTrios | None = None, seed: int = 0) -> float:
+    """ε* of a complete binary trio: exactly 0 where the independent solution is in range.
+
+    Elsewhere found by a seeded search that closes in on the best point; what it returns is reached by a real point,
+    so it is never below ε*, and settles a little above it at most.
+
+    Examples
+    --------
+    >>> counts = {"aaa": 2, "aba": 19, "abb": 6, "baa": 24, "bab": 1, "bba": 189, "bbb": 40}
+    >>> round(smallest_correlation(Sketch.from_counts(counts, jurors="ijk")), 5)
+    0.00021
+    """
+    decoded = evaluate_trios(sketch.table()) if decoded is None else decoded
+    if decoded.outcome == 0 or _is_exactly_in_range(sketch):
+        return 0.0
+    m = decoded.moments
+    rng = np.random.default_rng(seed)
+    points = rng.random((_POINTS, 4))
+    width, best, least = 0.3, points[0], np.inf
+    for _ in range(_ROUNDS):
+        correlations = _least_correlation(m, points, least)
+        at = int(np.argmin(correlations))
+        if correlations[at] < least:
+            best, least = points[at], float(correlations[at])
+        points = np.clip(best + width * rng.standard_normal((_POINTS, 4)) * rng.random((_POINTS, 1)), 0.0, 1.0)
+        width *= 0.8
+    return least
+
+
+def _is_exactly_in_range(sketch: Sketch) -> bool:
+    """Floats put an accuracy of exactly 0 or 1 on either side of the border; the exact solution does not."""
+    try:
+        return evaluate_trio(sketch)[0].is_in_range
+    except DegenerateSketchError:
+        return False
+
+
+def _least_correlation(m: TrioMoments, points: Floats, known: float = np.inf) -> Floats:
+    """The least ε at each point; a point is P_A and, for each juror, where d lies between the ends its range allows.
+
+    Infinite where it is above one that is known already: then nobody asks how far.
+    """
+    p = 1e-6 + (1 - 2e-6) * points[:, :1]
+    q = 1 - p
+    share = m.single[None]
+    low = np.maximum(-share / p, (share - 1) / q)
+    high = np.minimum((1 - share) / p, share / q)
+    d = low + (high - low) * points[:, 1:]
+    e = m.pair - p * q * product_of_others(d)
+    floor = np.abs(e).max(axis=1)
+    least = np.full(len(points), np.inf)
+    kept = np.flatnonzero(floor <= known)
+    explained = _Explained.of(m, *(array[kept] for array in (p, q, d, e)))
+    if np.isfinite(known):
+        enough = explained.by(np.full(len(kept), known))
+        kept, explained = kept[enough], _Explained(*(array[enough] for array in explained))
+    if len(kept):
+        least[kept] = _bisected(explained, floor[kept])
+    return least
+
+
+class _Explained(NamedTuple):
+    """What the correlations of a point must make up, and how far each juror's can."""
+
+    p: Floats
+    q: Floats
+    d: Floats  #: |d|
+    lean: Floats
+    left: Floats  #: |what is left of T|
+
+    @classmethod
+    def of(cls, m: TrioMoments, p: Floats, q: Floats, d: Floats, e: Floats) -> Self:
+        """At points where the pairs leave e unexplained."""
+        left = m.trio - (p * q * (p - q))[:, 0] * d.prod(axis=1)
+        return cls(p, q, np.abs(d), np.sign(d * left[:, None]) * e, np.abs(left))
+
+    def by(self, correlation: Floats) -> Flags:
+        """Whether correlations up to this suffice, point by point; more of it never suffices less."""
+        each = correlation[:, None]
+        reach = np.minimum(self.p * (each + self.lean), self.q * (each - self.lean))
+        return np.asarray(correlation + (self.d * reach).sum(axis=1) >= self.left)
+
+
+def _bisected(explained: _Explained, floor: Floats) -> Floats:
+    """The least correlation, from `floor` on, that suffices."""
+    ceiling = np.maximum(floor, explained.left)
+    for _ in range(40):
+        middle = (floor + ceiling) / 2
+        enough = explained.by(middle)
+        ceiling, floor = np.where(enough, middle, ceiling), np.where(enough, floor, middle)
+    return np.asarray(ceiling)
+
+
+# One binary trio whose error correlations are at most ε: the closed outer bound of all evaluations that explain it.
+#
+# With r = √(P_A/P_B) and b_i = √(P_A P_B) d_i, a pair has c_jk = b_j b_k within ε of its covariance: in [L_jk, U_jk].
+# Where every |C| exceeds ε the signs are known; jurors are flipped until every C is positive, and then
+#     b_i = √(c_ij c_ik / c_jk),  b_i/m_i <= r <= (1 - m_i)/b_i,  P_iB = m_i + r b_i,  P_iA = 1 - m_i + b_i/r,
+#     |T - τ| <= ε (1 + 2 Σ b_i r/(1 + r²)) = η,  τ = (r - 1/r) b_1 b_2 b_3.
+# Each line narrows the interval of one letter from those of the others; four rounds are enough.
+#
+# Guaranteed in floating point: m, L, U and T are ratios of whole numbers, divided once and widened by one step of the
+# float grid. All else is sums, products, quotients and roots of positive numbers, a dozen roundings of 2⁻⁵³ at most in
+# a line, and every line is widened by 2⁻⁴⁹, which is sixteen of them; the one difference, T ± η, by a step of the grid.
+
+
+Interval: TypeAlias = tuple[float, float]
+Three: TypeAlias = tuple[float, float, float]
+Outcome: TypeAlias = Literal["separated", "single_label_explains", "epsilon_too_large", "sign_contradiction"]
+
+LESS, MORE = 1 - 2.0**-49, 1 + 2.0**-49
+_ROBUST_TRIO_ROUNDS = 4
+_OTHERS = ((1, 2), (0, 2), (0, 1))
+
+
+class Branch(NamedTuple):
+    """Intervals of the evaluations in which juror i errs less than a coin where its sign is +1; the mirror is implied.
+
+    As if every juror with sign -1 had been turned around.
+    """
+
+    signs: tuple[int, int, int]
+    prevalence: tuple[Interval, Interval]  #: of the first and the second label
+    accuracy: tuple[tuple[Interval, Interval], ...]  #: by juror: on the first and the second label
+    spread: tuple[Interval, ...]  #: b_i
+
+    def oriented(self, side: int) -> tuple[Interval, list[tuple[Interval, Interval]]]:
+        """The prevalence of the first label and the accuracies as they are (+1), or in the mirror (-1)."""
+        accuracies = []
+        for sign, (on_a, on_b) in zip(self.signs, self.accuracy, strict=True):
+            if side < 0:
+                on_a, on_b = on_b, on_a
+            accuracies.append((on_a, on_b) if sign * side > 0 else (complement(on_a), complement(on_b)))
+        return self.prevalence[0 if side > 0 else 1], accuracies
+
+
+def complement(interval: Interval) -> Interval:
+    """1 - interval, rounded outwards."""
+    low, high = interval
+    return max(0.0, nextafter(1 - high, -inf)), min(1.0, nextafter(1 - low, inf))
+
+
+class ExactTrio(WholeMoments):
+    """The moments of a trio as whole numbers, and what ε makes of them."""
+
+    __slots__ = ()
+
+    @property
+    def covariances(self) -> tuple[Fraction, ...]:
+        """C_jk by the juror left out."""
+        return tuple(Fraction(pair, self.items**2) for pair in self.pair)
+
+    @property
+    def third(self) -> Fraction:
+        """T."""
+        return Fraction(self.trio, self.items**3)
+
+    def outcome(self, epsilon: float) -> Outcome:
+        """Which case ε makes of this trio, decided exactly."""
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        square = top * self.items**2
+        sizes = [abs(pair) * bottom for pair in self.pair]
+        if min(sizes) > square:
+            product = self.pair[0] * self.pair[1] * self.pair[2]
+            return "separated" if product > 0 else "sign_contradiction"
+        if max(sizes) <= square and abs(self.trio) * bottom <= square * self.items:
+            return "single_label_explains"
+        return "epsilon_too_large"
+
+
+def ratio(top: int, bottom: int) -> Interval:
+    """The floats around a quotient of whole numbers."""
+    value = top / bottom
+    return nextafter(value, -inf), nextafter(value, inf)
+
+
+@dataclass(frozen=True)
+class FlippedTrio:
+    """A separated trio with every covariance made positive: outer float bounds of all that the inequalities need."""
+
+    epsilon: float
+    signs: tuple[int, int, int]
+    said_b: tuple[Interval, ...]  #: m_i
+    said_a: tuple[Interval, ...]  #: 1 - m_i
+    low: Three  #: L = C - ε, by the juror left out
+    high: Three  #: U = C + ε
+    third: Interval  #: T
+
+    @classmethod
+    def from_exact(cls, trio: ExactTrio, epsilon: float) -> FlippedTrio:
+        """Turn jurors around until all covariances are positive."""
+        q, square = trio.items, trio.items**2
+        signs = (1, 1 if trio.pair[2] > 0 else -1, 1 if trio.pair[1] > 0 else -1)
+        top, bottom = Fraction(epsilon).as_integer_ratio()
+        votes = [n if sign > 0 else q - n for n, sign in zip(trio.votes, signs, strict=True)]
+        third = trio.trio * signs[1] * signs[2]
+        low = [ratio(abs(pair) * bottom - top * square, square * bottom)[0] for pair in trio.pair]
+        high = [ratio(abs(pair) * bottom + top * square, square * bottom)[1] for pair in trio.pair]
+        return cls(
+            epsilon,
+            signs,
+            tuple(ratio(n, q) for n in votes),
+            tuple(ratio(q - n, q) for n in votes),
+            (low[0], low[1], low[2]),
+            (high[0], high[1], high[2]),
+            ratio(third, q**3),
+        )
+
+
+@dataclass
+class ClosedBox:
+    """What the closed form knows: outer intervals of r and of each b."""
+
+    r: Interval
+    low: list[float]
+    high: list[float]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left: a proof that no evaluation explains the counts."""
+        return self.r[0] > self.r[1] or any(x > y for x, y in zip(self.low, self.high, strict=True))
+
+
+def closed_box(case: FlippedTrio) -> ClosedBox | None:
+    """Four rounds of narrowing; None where nothing is left."""
+    low, high = case.low, case.high
+    shares = [(case.said_b[i][1], case.said_a[i][1]) for i in range(3)]
+    above = [
+        min(sqrt(high[j] * high[k] / low[i]), sqrt(shares[i][0] * shares[i][1])) * MORE
+        for i, (j, k) in enumerate(_OTHERS)
+    ]
+    below = [sqrt(low[j] * low[k] / high[i]) * LESS for i, (j, k) in enumerate(_OTHERS)]
+    box = ClosedBox((0.0, inf), below, above)
+    for _ in range(_ROBUST_TRIO_ROUNDS):
+        _narrow_b(case, box)
+        _narrow_r(case, box)
+        if box.is_empty:
+            return None
+        from_, to = box.r
+        box.high = [min(b, min(s[1] / from_, s[0] * to) * MORE) for b, s in zip(box.high, shares, strict=True)]
+        if box.is_empty:
+            return None
+    _narrow_b(case, box)
+    return None if box.is_empty else box
+
+
+def _narrow_b(case: FlippedTrio, box: ClosedBox) -> None:
+    """b_i b_j = c_ij: each from the two others, then r from b_i/m_i <= r <= (1 - m_i)/b_i."""
+    low, high = case.low, case.high
+    for i, (j, k) in enumerate(_OTHERS):
+        box.low[i] = max(box.low[i], max(low[k] / box.high[j], low[j] / box.high[k]) * LESS)
+    for i, (j, k) in enumerate(_OTHERS):
+        box.high[i] = min(box.high[i], min(high[k] / box.low[j], high[j] / box.low[k]) * MORE)
+    from_ = max(b / m[1] for b, m in zip(box.low, case.said_b, strict=True)) * LESS
+    to = min(n[1] / b for b, n in zip(box.low, case.said_a, strict=True)) * MORE
+    box.r = max(box.r[0], from_), min(box.r[1], to)
+
+
+def _narrow_r(case: FlippedTrio, box: ClosedBox) -> None:
+    """(r - 1/r) b_1 b_2 b_3 = τ."""
+    if box.r[0] > box.r[1]:
+        return
+    low, high = case.low, case.high
+    least = max(sqrt(low[0] * low[1] * low[2]), box.low[0] * box.low[1] * box.low[2]) * LESS
+    most = min(sqrt(high[0] * high[1] * high[2]), box.high[0] * box.high[1] * box.high[2]) * MORE
+    bottom, top = _tau(case, box)
+    bottom = bottom / most * LESS if bottom > 0 else bottom / least * MORE
+    top = top / least * MORE if top > 0 else top / most * LESS
+    box.r = max(box.r[0], _ratio_of(bottom) * LESS), min(box.r[1], _ratio_of(top) * MORE)
+
+
+def _tau(case: FlippedTrio, box: ClosedBox) -> Interval:
+    """τ = T but for the η that correlations can add."""
+    middle = min(max(1.0, box.r[0]), box.r[1])  # r/(1+r²) is greatest as near to 1 as r can be
+    reach = case.epsilon * (1 + 2 * sum(box.high) * middle / (1 + middle * middle)) * MORE
+    return nextafter(case.third[0] - reach, -inf), nextafter(case.third[1] + reach, inf)
+
+
+def _ratio_of(difference: float) -> float:
+    """The r with r - 1/r = difference, without cancellation."""
+    size = abs(difference)
+    larger = (size + sqrt(size * size + 4)) / 2
+    return larger if difference > 0 else 1 / larger
+
+
+def branch_of(case: FlippedTrio, box: ClosedBox) -> Branch:
+    """The guaranteed intervals of a separated trio: the statistics of all evaluations in the box.
+
+    Examples
+    --------
+    Table 1 of the paper at ε = 0.0001, prevalence of the first label:
+
+    >>> trio = ExactTrio.from_counts([568, 553, 649, 1068, 1813, 3607, 3534, 8208])
+    >>> case = FlippedTrio.from_exact(trio, 0.0001)
+    >>> [round(x, 3) for x in branch_of(case, closed_box(case)).prevalence[0]]
+    [0.083, 0.095]
+    """
+    from_, to = box.r
+    more, less = from_ * from_, to * to
+    prevalence = (
+        (more / (1 + more) * LESS, min(1.0, less / (1 + less) * MORE)),
+        (1 / (1 + less) * LESS, min(1.0, 1 / (1 + more) * MORE)),
+    )
+    rights = [
+        (
+            _share(a, (b_low / to, b_high / from_), wrong),
+            _share(b, (from_ * b_low, to * b_high), right),
+        )
+        for a, b, b_low, b_high, (right, wrong) in zip(
+            case.said_a, case.said_b, box.low, box.high, _products(case, box), strict=True
+        )
+    ]
+    return Branch(case.signs, prevalence, tuple(rights), tuple(zip(box.low, box.high, strict=True)))
+
+
+def _share(base: Interval, first: Interval, second: Interval) -> Interval:
+    low, high = max(first[0], second[0]), min(first[1], second[1])
+    return (base[0] + low) * LESS, min(1.0, (base[1] + high) * MORE)
+
+
+def _products(case: FlippedTrio, box: ClosedBox) -> list[tuple[Interval, Interval]]:
+    """r b_i and b_i/r of each juror: with x = r b_i, c_jk x² - τ x = c_ij c_ik, and with x = b_i/r the same of -τ."""
+    low, high = case.low, case.high
+    bottom, top = _tau(case, box)
+    products = []
+    for i, (j, k) in enumerate(_OTHERS):
+        least, most = low[j] * low[k] * LESS, high[j] * high[k] * MORE
+        right = _root(high[i], bottom, least) * LESS, _root(low[i], top, most) * MORE
+        wrong = _root(high[i], -top, least) * LESS, _root(low[i], -bottom, most) * MORE
+        products.append((right, wrong))
+    return products
+
+
+def _root(c: float, tau: float, product: float) -> float:
+    """The positive root of c x² - τ x = product: it grows with τ and the product, and falls with c."""
+    size = abs(tau) + sqrt(tau * tau + 4 * c * product)
+    return size / (2 * c) if tau > 0 else 2 * product / size

@@ -1,0 +1,318 @@
+"""Reference juries, population."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property, lru_cache
+from importlib.resources import as_file, files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jurors._files import write_whole
+from jurors._numeric import Floats
+from jurors.errors import VotesError, some
+from jurors.results import Block, Columns, Notes, Result, Table, columns_of, csv_text, with_formula
+
+# Reference juries: juries with known keys, and the population they tell of.
+#
+# How far a jury's errors are shared cannot be seen in its votes (MATHS §11). It can be measured where the key is known,
+# and the spread over such juries is the honest prior for the next one. An organisation's own history is the best one.
+
+
+LEAST_SHARED = 0.03  #: a shared error below this is counted as this: less changes nothing that could be measured
+ON_A_LINE = 0.65  #: how much of the shared error is left to ordered fits; see `Population.on_a_line`
+LENT = 4.0  #: how many juries the shipped ones count as beside somebody's own
+_ENOUGH = 8  # juries from which a line of shared error on spread is drawn
+_SAME_SPREAD = 1e-9  # of logarithms: spreads that differ by rounding alone say nothing of shared errors
+_SPREAD_FLOOR = 0.02  # answer rates that are all alike still differ by chance
+
+
+@dataclass(frozen=True)
+class ReferenceJury:
+    """What one jury with a known key shows: a row of the shipped table."""
+
+    name: str
+    kind: str
+    source: str
+    items: int  #: with a known label
+    jurors: int
+    labels: int
+    votes_per_item: float
+    spread: float  #: how far the jurors' own answer rates lie apart; visible without a key
+    rho: float  #: the shared error that makes the key likeliest
+    slant: float  #: root mean square of the slant, in log-odds
+    deviation: float  #: variance of the jurors' own deviations in score, on the scale asin(sqrt(share)); may be < 0
+    label_deviation: float  #: the same of their accuracies by label
+
+
+@dataclass(frozen=True)
+class Population:
+    """How real juries differ, as far as the reference juries tell: all that calibration needs of them."""
+
+    center: float  #: mean of log rho at the mean log spread
+    slope: float  #: of log rho by log spread
+    log_spread: float  #: mean log spread
+    sd: float  #: of log rho around that line
+    independent: float  #: share of juries whose jurors err (almost) independently
+    slant: float  #: standard deviation of a label's slant
+    deviation: float  #: standard deviation of a juror's own deviation in score
+    label_deviation: float  #: the same of its accuracies
+    unevenness: float  #: mean variance of deviations by squared mean: 1 if jurors deviated as far in all juries
+    juries: int
+
+    def shared_error(self, spread: float) -> tuple[float, float]:
+        """Mean and standard deviation of log rho for a jury whose answer rates lie so far apart."""
+        return self.center + self.slope * (_log(spread) - self.log_spread), self.sd
+
+    def on_a_line(self) -> Population:
+        """The same for fits of ordered levels (`evaluate/ordered`), which believe themselves less than others do.
+
+        Of the same votes an item between two levels is between them on a line, and surely one of them in classes. With
+        keys, the ordered fits' shared error is never more than the unordered fits' on six sets: 0.64 of it in the
+        geometric mean, 0.59 to 0.73 with any one left out (`benchmarks/ordered_levels.py`).
+        """
+        return replace(self, center=self.center + float(np.log(ON_A_LINE)))
+
+
+def fit_population(juries: Sequence[ReferenceJury], weights: Sequence[float] | None = None) -> Population:
+    """The population that the reference juries were drawn from; every jury counts once unless weighed.
+
+    The line of log rho on log spread needs a handful of juries; with fewer than eight the slope is taken to be 0.
+
+    Examples
+    --------
+    >>> rows = [ReferenceJury(str(k), "", "", 9, 3, 2, 3.0, 0.1, rho, 0.5, 0.002, 0.003)
+    ...         for k, rho in enumerate((0.2, 0.4, 0.5, 0.3))]
+    >>> population = fit_population(rows)
+    >>> population.juries, population.slope, round(population.deviation, 4)
+    (4, 0.0, 0.0447)
+    """
+    weight = np.ones(len(juries)) if weights is None else np.asarray(weights, dtype=np.float64)
+    total, share = float(weight.sum()), weight / weight.sum()
+    shared = np.log(np.maximum([jury.rho for jury in juries], LEAST_SHARED))
+    x = np.array([_log(jury.spread) for jury in juries])
+    center, log_spread = float(share @ shared), float(share @ x)
+    apart = x - log_spread
+    has_slope = len(juries) >= _ENOUGH and np.ptp(x) > _SAME_SPREAD
+    slope = float(weight @ (apart * shared)) / float(weight @ apart**2) if has_slope else 0.0
+    left = shared - center - slope * apart
+    deviations = np.array([jury.deviation for jury in juries])
+    return Population(
+        center=center,
+        slope=slope,
+        log_spread=log_spread,
+        sd=float(np.sqrt(weight @ left**2 / max(total - 2, 1))),
+        independent=float(weight @ [jury.rho < LEAST_SHARED for jury in juries] + 0.5) / (total + 1),
+        slant=float(np.sqrt(share @ [jury.slant**2 for jury in juries])),
+        deviation=_mean_root(deviations, share),
+        label_deviation=_mean_root(np.array([jury.label_deviation for jury in juries]), share),
+        unevenness=_unevenness(deviations, share),
+        juries=len(juries),
+    )
+
+
+def own_population(juries: Sequence[ReferenceJury]) -> Population:
+    """The population of somebody's own juries, to which all the shipped ones together lend the weight of four.
+
+    A few juries hardly tell how far juries differ: two that happen to be alike must not make everybody sure.
+
+    Examples
+    --------
+    >>> alike = [replace(jury, rho=0.1) for jury in shipped_juries()[:2]]
+    >>> shipped, own = shipped_population(), own_population(alike)
+    >>> fit_population(alike).sd, own.sd > 0.8 * shipped.sd, own.center < shipped.center
+    (0.0, True, True)
+    """
+    shipped = shipped_juries()
+    weights = [1.0] * len(juries) + [LENT / len(shipped)] * len(shipped)
+    return replace(fit_population([*juries, *shipped], weights), juries=len(juries))
+
+
+def read_reference(path: str | PathLike[str]) -> list[ReferenceJury]:
+    """A table of reference juries, as `write_reference` writes it; VotesError where it is none."""
+    if Path(path).is_fifo():  # it may stay silent for ever
+        raise VotesError("is a pipe; name a file", code="no_file").in_file(str(path))
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return _rows(csv.DictReader(file))
+    except OSError as error:
+        reason = (
+            "there is no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        )
+        raise VotesError(reason, code="no_file").in_file(str(path)) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise VotesError(f"is no table of text; {_WAY_OUT}", code="damaged").in_file(str(path)) from None
+    except VotesError as error:
+        raise error.in_file(str(path)) from None
+
+
+_WAY_OUT = "`jurors reference --fit` makes a table of reference juries"
+
+
+def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
+    known = [field.name for field in fields(ReferenceJury)]
+    if missing := [name for name in known if name not in (table.fieldnames or ())]:
+        shown = some(map(repr, missing), 4)
+        raise VotesError(f"has no column {shown}; {_WAY_OUT}", code="unknown_name", name=missing[0], what="column")
+    juries = [_jury(row, number) for number, row in enumerate(table, 1)]
+    if not juries:
+        raise VotesError(f"holds no jury; {_WAY_OUT}", code="empty")
+    return juries
+
+
+def _jury(row: dict[str, str], number: int) -> ReferenceJury:
+    values: dict[str, Any] = {}
+    for field in fields(ReferenceJury):
+        text = row[field.name] or ""  # a line may be too short
+        try:
+            values[field.name] = _KINDS[str(field.type)](with_formula(text))
+            fits = field.type == "str" or _LEAST.get(field.name, 0) <= values[field.name] <= _MOST
+        except (AttributeError, ValueError):  # a row that ends too early has None
+            fits = False
+        if not fits:
+            message = f"row {number}: {field.name} is {text!r}, which it cannot be"
+            raise VotesError(message, code="bad_row", row=number, column=field.name)
+    return ReferenceJury(**values)
+
+
+_KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float}
+_MOST = 2**53  # of items, votes or what is made of them: no greater whole number is exact
+_LEAST = {"items": 1, "jurors": 1, "labels": 2, "deviation": -1, "label_deviation": -1}  # all else: 0
+
+
+@lru_cache(maxsize=1)
+def shipped_juries() -> tuple[ReferenceJury, ...]:
+    """The reference juries that come with the package; `benchmarks/reference_juries.py` makes the table."""
+    with as_file(files("jurors.data") / "reference_juries.csv") as path:
+        return tuple(read_reference(path))
+
+
+@lru_cache(maxsize=1)
+def shipped_population() -> Population:
+    """The population they tell of."""
+    return fit_population(shipped_juries())
+
+
+def write_reference(juries: Iterable[ReferenceJury], path: str | PathLike[str]) -> None:
+    """One row per jury, whole or not at all; numbers with as many digits as the key can tell."""
+    rows = [[f"{v:.5g}" if isinstance(v, float) else v for v in asdict(jury).values()] for jury in juries]
+    write_whole(Path(path), csv_text([field.name for field in fields(ReferenceJury)], rows))
+
+
+def _mean_root(squares: Floats, share: Floats) -> float:
+    """The mean standard deviation: a few juries of strangers must not widen everybody's interval."""
+    return float(share @ np.sqrt(np.maximum(squares, 0.0)))
+
+
+def _unevenness(squares: Floats, share: Floats) -> float:
+    usual = _mean_root(squares, share) ** 2
+    return max(float(share @ squares) / usual, 1.0) if usual > 0 else 1.0
+
+
+def _log(spread: float) -> float:
+    return float(np.log(spread + _SPREAD_FLOOR))
+
+
+# `ReferenceJuries`: reference juries to read, and what they tell of real juries in plain words.
+
+
+_SHOWN = ("name", "kind", "items", "jurors", "labels", "votes per item", "spread", "shared error", "slant", "deviation")
+_SIZES = (3, 10, 30)  # of juries, to say what shared error costs
+_NINETY = 1.645  # standard deviations to either side that hold 90% of a normal distribution
+
+
+def reference_juries(path: str | PathLike[str] | None = None) -> ReferenceJuries:
+    """The reference juries that come with the package, or those of a file that `jurors reference --fit` made.
+
+    Examples
+    --------
+    >>> juries = reference_juries()
+    >>> len(juries), juries.population.juries
+    (45, 45)
+    >>> [jury.name for jury in juries if jury.kind == "programs"][:2]
+    ['acsincome_models', 'brain_region_1']
+    """
+    return ReferenceJuries(shipped_juries() if path is None else tuple(read_reference(path)))
+
+
+@dataclass(frozen=True)
+class ReferenceJuries(Result):
+    """Juries with known keys, measured; `grade(…, reference=…)` takes them."""
+
+    juries: tuple[ReferenceJury, ...]
+
+    def __iter__(self) -> Iterator[ReferenceJury]:
+        return iter(self.juries)
+
+    def __len__(self) -> int:
+        return len(self.juries)
+
+    @cached_property
+    def population(self) -> Population:
+        """How real juries differ, as far as these tell; beside your own, the shipped ones count a little."""
+        return own_population(self.juries) if self._is_own else shipped_population()
+
+    @property
+    def _is_own(self) -> bool:
+        return self.juries != shipped_juries()
+
+    def with_jury(self, jury: ReferenceJury) -> ReferenceJuries:
+        """These and one more; a jury of the same name is replaced: it was measured anew."""
+        return ReferenceJuries((*(one for one in self.juries if one.name != jury.name), jury))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """The table as CSV, for `reference=`; whole or not at all."""
+        write_reference(self.juries, path)
+
+    def _document(self) -> Any:
+        return {"juries": [asdict(jury) for jury in self.juries], "population": asdict(self.population)}
+
+    def _columns(self) -> Columns:
+        names = [field.name for field in fields(ReferenceJury)]
+        return columns_of(names, [tuple(asdict(jury).values()) for jury in self.juries])
+
+    def _blocks(self) -> Iterable[Block]:
+        rows = tuple(_row(jury) for jury in self.juries)
+        yield Table(_SHOWN, rows, right=tuple(range(2, len(_SHOWN))))
+        yield Notes(tuple(self._lines()))
+
+    def _lines(self) -> Iterator[str]:
+        population = self.population
+        low, middle, high = (math.exp(population.center + k * population.sd) for k in (-_NINETY, 0.0, _NINETY))
+        yield (
+            f"Shared error of a usual jury: {middle:.2f}; of nine juries in ten: {low:.2f} to {high:.2f}. "
+            f"{sum(jury.rho < LEAST_SHARED for jury in self.juries)} of {len(self)} err (almost) independently."
+        )
+        worth = ", ".join(f"{size} jurors {size / (1 + middle * (size - 1)):.1f}" for size in _SIZES)
+        yield f"So much are they worth in independent jurors: {worth}."
+        if population.slope:
+            more = 2**population.slope
+            yield f"Where the jurors' answer rates lie twice as far apart, shared error is {more:.1f} times as much."
+        even = _slanted(population.slant)
+        yield f"Where the votes leave two labels even, in two juries of three each is true of {even} of the items."
+        yield (
+            f"A juror's own score is off by another {100 * population.deviation:.1f} points "
+            f"(an accuracy by {100 * population.label_deviation:.1f}), one standard deviation."
+        )
+        if self._is_own:
+            these = "this one" if len(self) == 1 else f"these {len(self)}"
+            yield f"The {len(shipped_juries())} shipped juries count as {LENT:.0f} more beside {these}."
+
+
+def _row(jury: ReferenceJury) -> tuple[Any, ...]:
+    deviation = math.sqrt(max(jury.deviation, 0.0))
+    return (
+        jury.name, jury.kind, f"{jury.items:,}", jury.jurors, jury.labels, f"{jury.votes_per_item:.1f}",
+        f"{jury.spread:.2f}", f"{jury.rho:.2f}", f"{jury.slant:.2f}", f"{deviation:.3f}",
+    )  # fmt: skip
+
+
+def _slanted(slant: float) -> str:
+    share = 1.0 / (1.0 + math.exp(slant * math.sqrt(2.0)))  # two labels: a slant of ± slant/√2 each, in log-odds
+    return f"{100 * share:.0f} – {100 * (1 - share):.0f}%"

@@ -1,0 +1,390 @@
+"""Label codes, Finding, missing/abstain words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jurors._numeric import Codes
+from jurors.errors import VotesError, some
+from jurors.options import Label
+
+# Cells, names and labels as positions: what every table of votes is made of, wherever it comes from.
+
+
+NO_VOTE = -1
+LARGEST_COUNT = (1 << 63) - 1  # of items
+_DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
+_DENSE_SHARE = 8  # beyond: a cell (1 byte) must not cost more than the triples (12 bytes) it replaces
+
+
+def fits_dense(cells: int, votes: int) -> bool:
+    """Whether a matrix of so many cells is no burden for so many votes."""
+    return cells <= max(_DENSE_CELLS, _DENSE_SHARE * votes)
+
+
+def code_type(labels: int) -> type[np.signedinteger[Any]]:
+    """The smallest integer that holds a label's position and -1."""
+    return np.int8 if labels < 127 else np.int16 if labels < 32_000 else np.int32
+
+
+def plain(value: Any) -> Any:
+    """A numpy scalar as the Python value it stands for."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell means "no vote": None, NaN, or an engine's own null marker."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType", "NullType"):
+        return True
+    return isinstance(value, (float, np.floating)) and math.isnan(value)
+
+
+def ordered_labels(values: Iterable[Any]) -> tuple[Label, ...]:
+    """Distinct labels in a natural order: numbers by size (also when they came as text), else alphabetically."""
+    distinct = sorted(dict.fromkeys(values), key=str)  # "1" and "01" are two labels: their order must not be chance
+    try:
+        size = {value: float(value) for value in distinct}
+    except (TypeError, ValueError, OverflowError):
+        return tuple(distinct)
+    return tuple(distinct if any(map(math.isnan, size.values())) else sorted(distinct, key=size.__getitem__))
+
+
+def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """Distinct values in order of first appearance, and each value's position among them."""
+    array = np.asarray(values) if isinstance(values, np.ndarray) else None
+    if array is not None and array.dtype.kind in "iub":
+        distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return distinct[order].tolist(), rank[inverse]
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    known = list(dict.fromkeys(listed))  # at the speed of C; the rest works on the distinct values
+    cells = [None if is_missing(value) else plain(value) for value in known]
+    place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
+    code = {value: place[cell] for value, cell in zip(known, cells, strict=True)}
+    return list(place), np.fromiter(map(code.__getitem__, listed), dtype=np.int64, count=len(listed))
+
+
+def checked_counts(counts: ArrayLike, rows: int) -> NDArray[np.int64]:
+    """Counts as whole numbers that are not negative; VotesError names the first that is not."""
+    array = np.asarray(counts) if rows else np.zeros(0, dtype=np.int64)
+    if array.shape != (rows,):
+        raise VotesError(f"{rows} rows need {rows} counts, got {array.size}")
+    if array.dtype.kind in "ib" and not (array < 0).any():
+        return array.astype(np.int64)
+    return np.array([_count(value, row) for row, value in enumerate(array.tolist(), 1)], dtype=np.int64)
+
+
+def _count(value: Any, row: int) -> int:
+    try:
+        count = int(value)
+        is_whole = isinstance(value, str) or count == value
+    except (TypeError, ValueError, OverflowError):
+        is_whole = False
+    if not is_whole:
+        raise VotesError(f"counts must be whole numbers, row {row} has {value!r:.40}")
+    if not 0 <= count <= LARGEST_COUNT:
+        rule = "not be negative" if count < 0 else f"not exceed {LARGEST_COUNT:,}"
+        raise VotesError(f"counts must {rule}, row {row} has {value!r:.40}")
+    return count
+
+
+def refuse_past_counting(counts: NDArray[np.int64]) -> None:
+    """VotesError where the counts add up to more than 64 bits hold: they would wrap to a wrong total in silence."""
+    if counts.sum(dtype=np.float64) > LARGEST_COUNT // 2 and (total := sum(counts.tolist())) > LARGEST_COUNT:
+        raise VotesError(f"the counts add up to {total:,}, more than {LARGEST_COUNT:,}, the largest number of items")
+
+
+def checked_jurors(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> tuple[str, ...]:
+    """The jurors' names as text, numbers where none are given; VotesError where they are too few, or not distinct."""
+    names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(str(plain(j)) for j in jurors)
+    if len(names) != width:
+        raise VotesError(f"{width} columns of votes need {width} juror names, got {len(names)}")
+    if len(set(names)) < width:
+        twice = next(name for name in names if names.count(name) > 1)
+        raise VotesError(f"two jurors are called {twice!r}; give each a name of its own")
+    return names
+
+
+def checked_items(items: Sequence[Any] | NDArray[Any] | None, rows: int) -> NDArray[Any] | None:
+    """The items' names, if they have some; VotesError where they are not as many as the rows."""
+    if items is None:
+        return None
+    names = items if isinstance(items, np.ndarray) else np.array(list(items), dtype=object)
+    if len(names) != rows:
+        raise VotesError(f"{rows} rows of votes need {rows} item names, got {len(names)}")
+    return names
+
+
+def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
+    """An array as it is; lists as an array of whatever they hold."""
+    if isinstance(matrix, np.ndarray):
+        return matrix
+    try:
+        return np.array(matrix, dtype=object)
+    except ValueError:
+        raise VotesError("the rows of a vote matrix must all have the same length") from None
+
+
+def encode_cells(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple[Codes, tuple[Label, ...]]:
+    """Codes of a matrix, and the labels: those given, or what its cells hold."""
+    if cells.dtype.kind == "f":
+        whole = np.nan_to_num(cells, nan=NO_VOTE)
+        if np.array_equal(whole, np.rint(whole)):
+            cells = whole.astype(np.int64)
+    if cells.dtype.kind in "iu":
+        return _encode_integers(cells, labels)
+    if cells.dtype.kind == "b":
+        kinds = labels or (False, True)
+        return cells.astype(code_type(len(kinds))), kinds
+    values, inverse = factorize(cells.ravel())
+    if labels is not None and all(is_missing(v) or (type(v) is int and v >= NO_VOTE) for v in values):
+        integers = np.array([NO_VOTE if is_missing(v) else v for v in values], dtype=np.int64)
+        return _encode_integers(integers[inverse].reshape(cells.shape), labels)
+    if all(is_missing(v) or type(v) is int for v in values):  # a list of lists of numbers: -1 is no vote there too
+        values = [None if not is_missing(v) and v < 0 else v for v in values]
+    kinds = ordered_labels(v for v in values if not is_missing(v)) if labels is None else labels
+    return recode(values, kinds)[inverse].reshape(cells.shape), kinds
+
+
+def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple[Codes, tuple[Label, ...]]:
+    """Codes of an integer matrix; any negative cell is no vote."""
+    low, high = (int(cells.min()), int(cells.max())) if cells.size else (0, -1)
+    if labels is not None:
+        if high >= len(labels):
+            raise VotesError(f"the matrix has code {high}, but only {len(labels)} labels are named")
+        codes = cells.astype(code_type(len(labels)))
+        return (np.maximum(codes, NO_VOTE) if low < NO_VOTE else codes), labels
+    if high < 16:  # few codes: compare with each, far cheaper than sorting the cells
+        present = [value for value in range(high + 1) if value in (low, high) or (cells == value).any()]
+    else:
+        present = [int(v) for v in np.unique(cells) if v >= 0]
+    kind = code_type(len(present))
+    if present == list(range(len(present))):
+        codes = cells.astype(kind)
+        return (np.maximum(codes, NO_VOTE) if low < NO_VOTE else codes), tuple(present)
+    where = np.searchsorted(present, np.maximum(cells, 0)) if present else np.zeros(cells.shape)
+    return np.where(cells < 0, NO_VOTE, where).astype(kind), tuple(present)
+
+
+def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
+    """For each distinct value its position among the labels, -1 where it is missing."""
+    place: dict[Any, int] = {kind: k for k, kind in enumerate(kinds)}
+    texts = {str(kind): k for k, kind in enumerate(kinds)}
+    codes = [NO_VOTE if is_missing(v) else place.get(plain(v), texts.get(str(plain(v)))) for v in values]
+    if None in codes:
+        stranger = plain(values[codes.index(None)])
+        raise VotesError(f"label {stranger!r} is not among the labels {', '.join(map(str, kinds))}")
+    return np.array(codes, dtype=code_type(len(kinds))) if codes else np.zeros(0, dtype=np.int8)
+
+
+def sorted_votes(
+    row: NDArray[Any], col: NDArray[Any], code: Codes, shape: tuple[int, int, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None:
+    """The votes sorted by row and juror, each as one number: half the memory of sorting places, and faster.
+
+    None where a juror votes twice on an item, or where a number would not hold a vote.
+    """
+    rows, width, labels = shape
+    if rows * width * labels >= 1 << 63:
+        return None
+    votes = row.astype(np.int64)
+    for part, size in ((col, width), (code, labels)):
+        votes *= size
+        votes += part
+    votes.sort()
+    said = (votes % labels).astype(code_type(labels))
+    votes //= labels
+    if (votes[1:] == votes[:-1]).any():
+        return None
+    juror = (votes % width).astype(np.int32)
+    votes //= width
+    return votes, juror, said
+
+
+# `Finding`: one thing to know about some votes, the same for every command.
+
+
+Level: TypeAlias = Literal["note", "warning", "alarm"]
+_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to know: a name for programs, a sentence for people, whom or what it concerns, and how grave it is.
+
+    Of a note nothing follows, a warning needs a look, an alarm stops `check`.
+    """
+
+    kind: str
+    message: str
+    about: tuple[Label, ...] = ()
+    level: Level = "note"
+    value: float | None = None
+
+
+def listed(names: Sequence[Any]) -> str:
+    """The first names, for a sentence.
+
+    >>> listed(["ann", "bob", "cy"])
+    "'ann', 'bob' and 'cy'"
+    """
+    shown = list(map(repr, names[:_SHOWN]))
+    if len(names) > _SHOWN:
+        return f"{', '.join(shown)} and {len(names) - _SHOWN} more"
+    return ", ".join(shown) if len(shown) < 2 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+# Cells as labels: equal ones made equal (1, 1.0 and 01), and words that can only mean "no vote" are none.
+
+
+#: can only mean that no vote was given
+NO_VOTE_WORDS = frozenset(
+    {
+        *("na", "n/a", "n.a.", "#n/a", "<na>", "nan", "nat", "null", "nil", "-", "--", "---", "–", "—", "?", "??", "."),
+        *("", "missing", "blank", "empty", "undefined", "no answer", "no vote", "no response", "not answered"),
+        *("unanswered", "skip", "skipped", "#value!", "#ref!", "none given"),
+    }
+)
+#: can only mean that a juror was asked and would not say: an abstention, never the truth about an item
+ABSTAIN_WORDS = frozenset(
+    {
+        *("unsure", "not sure", "i'm not sure", "i am not sure", "i'm unsure", "i am unsure", "idk", "dk"),
+        *("don't know", "dont know", "do not know", "i don't know", "i dont know", "i do not know", "no idea"),
+        *("can't tell", "cant tell", "cannot tell", "can not tell", "can't say", "cannot say", "no opinion"),
+        *("abstain", "abstained", "abstains", "abstention"),
+    }
+)
+#: may be an answer, or none
+AMBIGUOUS_WORDS = frozenset(
+    {
+        *ABSTAIN_WORDS,
+        *("uncertain", "unknown", "undecided", "unclear", "tie", "tied", "draw", "refused", "refuse"),
+        *("refusal", "refuse to answer", "error", "failed", "failure", "invalid", "unparsed", "parse error", "timeout"),
+        *("unparseable", "none", "other", "n/d", "prefer not to say", "inconclusive", "both", "neither"),
+    }
+)
+_MILD_WORDS = frozenset({"other", "both", "neither", "unclear", "none"})  #: labels, if said often
+_OFTEN = 0.05
+_CODES = frozenset({"-9", "-99", "-999", "-9999", "9", "77", "88", "98", "99", "777", "888", "998", "999", "9999"})
+_FAR = 3  #: by how much a code is beyond the answers
+_JOINED = re.compile(r"\s*[|;,/+&]\s*|\s+(?:and|or)\s+")  #: two answers in a cell
+
+
+def no_vote_words(cells: Sequence[Any]) -> set[str]:
+    """The words among tidy cells that say there is no vote.
+
+    At least two labels must be left: in a table of "X" and "-", "-" is an answer.
+
+    >>> sorted(no_vote_words(["yes", "no", "N/A", "-", "unsure"])), no_vote_words(["+", "-", "X"])
+    (['-', 'N/A'], set())
+    """
+    texts = {cell for cell in cells if isinstance(cell, str)}
+    words = {text for text in texts if text.casefold() in NO_VOTE_WORDS or text == "None"}
+    if "+" in texts:
+        words -= {"-", "--", "–", "—"}
+    others = [cell for cell in cells if cell is not None and cell not in words and not is_ambiguous(cell)]
+    if any(str(cell)[:1].isupper() and str(cell)[1:].islower() for cell in others):
+        words -= {"None"}  # beside "Favor" and "Against" a label like them
+    return words if len({str(cell).casefold() for cell in others}) >= 2 else set()
+
+
+def abstain_words(cells: Sequence[Any]) -> set[str]:
+    """The words among tidy cells that say a juror abstained; at least two other labels must be left.
+
+    >>> abstain_words(["yes", "no", "Unsure", "unknown"]), abstain_words(["sure", "unsure"])
+    ({'Unsure'}, set())
+    """
+    words = {cell for cell in cells if isinstance(cell, str) and _folded(cell) in ABSTAIN_WORDS}
+    if not words:
+        return words
+    none = no_vote_words(cells)
+    others = {str(cell).casefold() for cell in cells if cell is not None and cell not in words | none}
+    return words if len({other for other in others if not is_ambiguous(other)}) >= 2 else set()
+
+
+def _folded(text: str) -> str:
+    return text.replace("\u2019", "'").casefold().rstrip(".!")
+
+
+def is_ambiguous(label: Any) -> bool:
+    """Whether a label may be an answer or none."""
+    return isinstance(label, str) and label.casefold() in AMBIGUOUS_WORDS
+
+
+def may_be_none(label: Any, labels: Sequence[Any], share: float) -> bool:
+    """Whether a label that is said in this share of the votes may mean that none was given.
+
+    >>> may_be_none(-1, [-1, 0, 1], 0.1), may_be_none(-1, [-1, 1], 0.1), may_be_none("other", ["a", "b", "other"], 0.4)
+    (True, False, False)
+    >>> may_be_none(99, [0, 1, 99], 0.1), may_be_none("a|b", ["a", "b", "a|b"], 0.1), may_be_none("n/d", ["a"], 0.1)
+    (True, True, True)
+    """
+    text = str(label).strip().casefold()
+    if text in _CODES or text == "-1":
+        others = [str(other) for other in labels if str(other) != str(label) and not is_ambiguous(other)]
+        return _is_code(int(text), others)
+    parts = set(_JOINED.split(text))
+    if len(parts) > 1 and parts <= {str(other).strip().casefold() for other in labels}:
+        return True
+    if text in ("n", "x"):  # beside A, B, C; but "y" and "n", or "o" and "x", are votes
+        return len(labels) > 3 and share < _OFTEN and not {"y", "o"} & {str(other).casefold() for other in labels}
+    if text in _MILD_WORDS:
+        return share < _OFTEN
+    return isinstance(label, str) and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)
+
+
+def _is_code(number: int, others: Sequence[str]) -> bool:
+    """Whether a number is one of those that stand for no answer, far from the numbers in a row that are the answers."""
+    if len(others) < 2 or not all(re.fullmatch(r"\d{1,4}", other) for other in others):
+        return False
+    row = sorted(map(int, others))
+    if row != list(range(row[0], row[0] + len(row))):
+        return False
+    return row[0] == 0 if number == -1 else number < -1 or number > row[-1] + _FAR
+
+
+def equal_numbers(cells: list[Any]) -> list[Any]:
+    """The same cells with one spelling of each number, where all labels are numbers and two are left.
+
+    >>> equal_numbers(["1", "1.0", "01", "0", None]), equal_numbers(["01", "1"])
+    (['1', '1', '1', '0', None], ['01', '1'])
+    """
+    texts = {cell for cell in cells if isinstance(cell, str) and not is_ambiguous(cell)}
+    numbers = {text: float(text) for text in texts if re.fullmatch(r"[-+]?\d{1,15}(\.\d*)?", text)}
+    if len(numbers) < len(texts) or not 2 <= len(set(numbers.values())) < len(numbers):
+        return cells
+    short = {size: min((t for t in numbers if numbers[t] == size), key=_plainness) for size in numbers.values()}
+    return [short[numbers[cell]] if isinstance(cell, str) and cell in numbers else cell for cell in cells]
+
+
+def _plainness(text: str) -> tuple[bool, int, str]:
+    return "." in text, len(text), text
+
+
+# What is to know of the file that votes were in, before anything in it is read.
+
+
+def windows_text() -> Finding:
+    """That an encoding was guessed."""
+    message = "the text is not UTF-8 and is read as Windows-1252; where letters look wrong, save the file as UTF-8"
+    return Finding("windows_text", message)
+
+
+def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
+    """That a workbook has sheets that were not read."""
+    message = f"sheet {sheet!r} is read, and not {some(map(repr, others), 6)}: name another, {name}::{others[0]}"
+    return Finding("other_sheets", message, value=float(len(others)))
+
+
+def columns_not_turned(names: Sequence[str], shown: str) -> Finding:
+    """That columns of a table that was turned hold no answers such as the others."""
+    return Finding("columns_left", f"not read, since no other column holds such answers: {shown}", tuple(names))

@@ -1,1 +1,0 @@
-"""Which column is what, decided by what the cells show; names are hints."""

@@ -1,0 +1,1 @@
+"""Where tables of votes come from: local files, DuckDB, SQLite, PostgreSQL, workbooks."""

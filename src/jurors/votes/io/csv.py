@@ -1,0 +1,171 @@
+"""CSV as DuckDB reads it: the delimiter, the line of names, and the lines above and below it that are no votes.
+
+Excel writes a line `sep=;` above the names, Qualtrics two lines below them (what was asked, and an ImportId of each
+column), spreadsheets columns without a name or a cell; a title above the names is refused with where these stand.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jurors.errors import VotesError
+from jurors.results import with_formula
+from jurors.votes.io.local_files import BOM, HEAD
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+FILES = "\0"  #: where the names of the files go in a call: no path and no column holds it
+_MARKS = (",", "\t", ";", "|")
+_SAID = re.compile(r'"?sep=([^\w\r\n"])"?\r?\n', re.IGNORECASE)
+_ENDS = re.compile(r"\r\n|\r|\n")
+_LOOKED_AT = 50  # lines
+_TAIL = 1 << 16  # bytes
+_FEWEST = 3  # cells of a line that can be the names' where the first line is not
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """How a file of delimited text is read."""
+
+    call: str  #: of DuckDB, with a gap for the file's name
+    names: tuple[str, ...]
+    delimiter: str
+
+
+def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None) -> Delimited:
+    """How to read a file; VotesError where its first line names no columns."""
+    with path.open("rb") as file:
+        head = file.read(HEAD).removeprefix(BOM).decode("utf-8", "replace")
+    said = _SAID.match(head)
+    if said is not None:
+        delimiter, head = said[1], head[said.end() :]
+    if said is not None and not head.strip():
+        raise VotesError("there is nothing below the line that names the delimiter", code="empty")
+    choices = [delimiter] if delimiter else _MARKS
+    blank = len(_ENDS.findall(head[: len(head) - len(head.lstrip("\r\n"))]))  # DuckDB would take one for the names
+    headers = {mark: _header(head.lstrip("\r\n"), mark) for mark in choices}
+    if not any(headers.values()):
+        raise VotesError(
+            f"the first line has a cell of more than {csv.field_size_limit():,} characters; it must hold the columns' "
+            "names"
+        )
+    chosen = max(choices, key=lambda mark: len(headers[mark]))
+    names = tuple(with_formula(name.strip()) for name in headers[chosen])
+    _refuse_title(head, names, choices, 2 if said else 1)
+    call = _call(len(names), chosen, skip=(1 if said else 0) + blank)
+    if tags := _import_tags(head.lstrip("\r\n"), chosen):
+        call = f"(SELECT * FROM {call} WHERE {' AND '.join(map(_is_not, tags))})"
+    if _ends_blank(path, chosen) and _blank_are_last(con, path, call, len(names)):
+        call = f"(SELECT * FROM {call} WHERE {_is_filled(len(names))})"
+    return _without_blank_columns(con, path, Delimited(call, names, chosen))
+
+
+def _call(columns: int, delimiter: str, *, skip: int) -> str:
+    types = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(columns))
+    mark = delimiter.replace("'", "''")
+    return (
+        f"read_csv([{FILES}], auto_detect=false, header=true, delim='{mark}', quote='\"', escape='\"', "
+        f"columns={{{types}}}, max_line_size=20000000, buffer_size=32000000, compression='uncompressed', "
+        f"hive_partitioning=false{f', skip={skip}' if skip else ''})"
+    )
+
+
+def _header(head: str, delimiter: str) -> list[str]:
+    """The cells of the first line; none where one of them is too long to be a name."""
+    try:
+        return next(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+# -- lines that are no votes ------------------------------------------------------------------------------------
+
+
+def _first_lines(head: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    """The first lines' cells, each with the number of its line; the last may be cut off by our reading, and is left."""
+    reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+    lines: list[tuple[int, list[str]]] = []
+    try:
+        for cells in reader:
+            lines.append((reader.line_num, [cell.strip() for cell in cells]))
+            if len(lines) > _LOOKED_AT:
+                break
+    except csv.Error:
+        return []
+    return lines if len(head) < HEAD else lines[:-1]
+
+
+def _refuse_title(head: str, names: Sequence[str], marks: Sequence[str], first: int) -> None:
+    """VotesError where the names of the columns stand further down: most cells of the lines there have none above."""
+    named = sum(map(bool, names))
+    for mark in marks if named == 1 else ():
+        lines = _first_lines(head, mark)
+        widths = [sum(map(bool, cells)) for _, cells in lines]
+        widest = max(widths, default=0)
+        if widest < _FEWEST or widths.count(widest) < _FEWEST:
+            continue
+        place = widths.index(widest)
+        line = (lines[place - 1][0] if place else 0) + first
+        raise VotesError(
+            f"the first line, {names[0][:40]!r}, is not the columns' names, which seem to stand in line {line}: take "
+            f"out what is above (`tail -n +{line} FILE | jurors … -`)",
+            code="no_votes_table",
+        )
+
+
+def _import_tags(head: str, delimiter: str) -> list[list[str]]:
+    """The two lines that Qualtrics writes below the names; none where nobody did."""
+    lines = [cells for _, cells in _first_lines(head, delimiter)[1:3]]
+    tagged = len(lines) == 2 and all(lines) and all(cell.startswith('{"ImportId"') for cell in lines[1])
+    return lines if tagged else []  # a blank line has no cells, and so none that is another
+
+
+def _is_not(cells: Sequence[str]) -> str:
+    """SQL for a line that is not this one."""
+    told = [(k, cell.replace("'", "''")) for k, cell in enumerate(cells) if cell]
+    return "(" + " OR ".join(f"trim(c{k}) IS DISTINCT FROM '{cell}'" for k, cell in told) + ")"
+
+
+def _ends_blank(path: Path, delimiter: str) -> bool:
+    """Whether a line of the last ones has delimiters alone, as spreadsheets leave them below a table."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    return any(delimiter in line and not line.strip(f'{delimiter}" ') for line in lines)
+
+
+def _blank_are_last(con: duckdb.DuckDBPyConnection, path: Path, call: str, columns: int) -> bool:
+    """Whether no row stands below a blank one: above others it is an item without votes, and counts as a row."""
+    rows = f"SELECT {_is_filled(columns)} AS filled, row_number() OVER () AS place FROM {_of_file(call, path)}"
+    last = f"SELECT max(place) FILTER (filled) < min(place) FILTER (NOT filled) FROM ({rows})"
+    return con.execute(last).fetchall()[0][0] is not False
+
+
+def _of_file(call: str, path: Path) -> str:
+    return call.replace(FILES, "'" + str(path).replace("'", "''") + "'")
+
+
+def _is_filled(columns: int) -> str:
+    """SQL for a line in which anything stands."""
+    return f"coalesce({', '.join(f'c{k}' for k in range(columns))}) IS NOT NULL"
+
+
+def _without_blank_columns(con: duckdb.DuckDBPyConnection, path: Path, table: Delimited) -> Delimited:
+    """The table without columns that have neither a name nor a cell, which spreadsheets leave at the edges."""
+    unnamed = [k for k, name in enumerate(table.names) if k and not name]
+    if not unnamed or len(table.names) - len(unnamed) < 1:
+        return table
+    filled = ", ".join(f"count(nullif(trim(c{k}), ''))" for k in unnamed)
+    counts = con.execute(f"SELECT {filled} FROM {_of_file(table.call, path)}").fetchall()[0]
+    blank = {k for k, count in zip(unnamed, counts, strict=True) if not count}
+    kept = [k for k in range(len(table.names)) if k not in blank]
+    columns = ", ".join(f"c{k}" for k in kept)
+    return Delimited(f"(SELECT {columns} FROM {table.call})", tuple(table.names[k] for k in kept), table.delimiter)

@@ -1,0 +1,667 @@
+"""Files as one DuckDB relation."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from jurors._files import scratch
+from jurors.errors import JurorsError, OptionError, VotesError, nearest
+from jurors.options import Format, Progress, Reading, item_name, texts
+from jurors.results import with_formula
+from jurors.votes.codes import Finding
+from jurors.votes.detect import Turned, find_layout, find_turned
+from jurors.votes.findings import same_files
+from jurors.votes.io.csv import FILES, delimited
+from jurors.votes.io.local_files import Local, file_fault, first_byte, first_line, local_copy, row_fault
+from jurors.votes.io.postgres import copy_postgres
+from jurors.votes.io.sources import (
+    CELLS,
+    OFFLINE,
+    REPEATED,
+    Found,
+    Place,
+    Source,
+    in_bytes,
+    locate,
+    no_tables,
+    shown_source,
+)
+from jurors.votes.layout import (
+    JOINT,
+    Facts,
+    Hints,
+    Layout,
+    facts_of_columns,
+    find_column,
+    head_rows,
+    home_of,
+    item_parts,
+    shown,
+)
+from jurors.votes.readers import Reader, Records, find_reader, read_records
+from jurors.votes.table import Votes
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+# Each file of a table as a relation of DuckDB, and several of them as one: the same columns, in any order.
+
+
+INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_MOST_COLUMNS = {"json": 2_000, "jsonl": 2_000}  # a record's keys take time by their square
+_MOST = 10_000  # from some 16,000 columns on, DuckDB ends the process (SIGFPE)
+BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  #: what str.strip cuts off
+
+
+@dataclass(frozen=True)
+class Part:
+    """One file of a table."""
+
+    path: Path
+    name: str  #: what the user calls it
+    format: Format
+    call: str = ""  #: the function of DuckDB that reads it, with a gap for the file's name
+    names: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()  #: DuckDB's name of each type; "CSV" for a cell of text
+    delimiter: str = ""  #: between the cells of a CSV line
+    holder: Format | None = None  #: of what program's file it is a copy
+    notes: tuple[Finding, ...] = ()  #: what whoever reads the votes should know
+
+    @property
+    def sql(self) -> str:
+        """The file as a relation with columns c0, c1 …"""
+        return _relation([self])
+
+    def has_rows(self, con: duckdb.DuckDBPyConnection) -> bool:
+        """Whether there is anything below the column names."""
+        return con.execute(f"SELECT 1 FROM {self.sql} LIMIT 1").fetchone() is not None
+
+
+def open_part(con: duckdb.DuckDBPyConnection, part: Part, *, sample: int = 20480) -> Part:
+    """The file with its columns; those of JSON are the ones of the first `sample` records (-1: all)."""
+    opened = _with_columns(con, part, sample)
+    most = _MOST_COLUMNS.get(part.format, _MOST)
+    if len(opened.names) > most:
+        raise VotesError(
+            f"there are {len(opened.names):,} columns, and at most {most:,} can be read; write one vote per row "
+            "(item, juror, label), which any number of jurors can have",
+            code="many_columns",
+            needed=most,
+            given=len(opened.names),
+        )
+    return opened
+
+
+def _with_columns(con: duckdb.DuckDBPyConnection, part: Part, sample: int) -> Part:
+    if part.format in CELLS:
+        read = delimited(con, part.path, "\t" if part.format == "tsv" else None)
+        types = ("CSV",) * len(read.names)
+        return replace(part, call=read.call, names=read.names, types=types, delimiter=read.delimiter)
+    call = f"read_parquet([{FILES}], hive_partitioning=false)"
+    if part.format != "parquet":
+        call = _json_call(part.path, part.format, sample)
+    described = con.execute(f"DESCRIBE SELECT * FROM {_filled(call, [part])}").fetchall()
+    names, types = tuple(str(row[0]) for row in described), tuple(str(row[1]) for row in described)
+    return replace(part, call=call, names=names, types=types)
+
+
+def check_cells(con: duckdb.DuckDBPyConnection, part: Part, allowed: int | None) -> None:
+    """VotesError where a Parquet file of a few bytes has more cells than anybody casts votes."""
+    if part.format == "parquet":
+        (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
+        REPEATED.check(rows * len(part.names), part.path.stat().st_size, allowed)
+
+
+def _json_call(path: Path, format: Format, sample: int) -> str:
+    shape = "array" if format == "json" and first_byte(path) == b"[" else "newline_delimited"
+    return (
+        f"read_json([{FILES}], format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
+        f"field_appearance_threshold=0, sample_size={sample}, maximum_sample_files=1000000000, "
+        f"maximum_object_size=100000000, compression='uncompressed', hive_partitioning=false)"
+    )
+
+
+def _filled(call: str, parts: Sequence[Part]) -> str:
+    return call.replace(FILES, ", ".join("'" + str(part.path).replace("'", "''") + "'" for part in parts))
+
+
+def _relation(parts: Sequence[Part]) -> str:
+    """Files with the same columns in the same order."""
+    columns = ", ".join(f"c{k}" for k in range(len(parts[0].names)))
+    return f"(SELECT * FROM {_filled(parts[0].call, parts)}) AS file({columns})"
+
+
+# -- several files as one -------------------------------------------------------------------------------------
+
+
+def check_same_columns(parts: Sequence[Part]) -> None:
+    """VotesError unless every file has the columns of the first, in whatever order."""
+    first = parts[0]
+    for part in parts[1:]:
+        if len(part.names) == len(first.names) and set(part.names) == set(first.names):
+            continue
+        lacks = [name for name in first.names if name not in part.names]
+        more = [name for name in part.names if name not in first.names]
+        differ = [f"{shown(names)} only in {one.name}" for names, one in ((lacks, first), (more, part)) if names]
+        how = ", ".join(differ) or "one of them has a column twice"
+        raise VotesError(
+            f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
+        )
+
+
+def relation(parts: Sequence[Part]) -> tuple[str, tuple[str, ...]]:
+    """Files with the same columns as one relation, columns in the order of the first, and the columns' types."""
+    groups = [list(group) for _, group in groupby(parts, lambda part: (part.call, part.names, part.types))]
+    if len(groups) == 1:
+        return _relation(groups[0]), groups[0][0].types
+    names = parts[0].names
+    where = [[group[0].names.index(name) for name in names] for group in groups]
+    kinds = [[group[0].types[k] for k in places] for group, places in zip(groups, where, strict=True)]
+    types = tuple(_common_type(set(column)) for column in zip(*kinds, strict=True))
+    selects = [
+        "SELECT "
+        + ", ".join(_as_type(f"c{k}", kind, to) for k, kind, to in zip(places, held, types, strict=True))
+        + f" FROM {_relation(group)}"
+        for group, places, held in zip(groups, where, kinds, strict=True)
+    ]
+    columns = ", ".join(f"c{k}" for k in range(len(names)))
+    return f"({' UNION ALL '.join(selects)}) AS files({columns})", types
+
+
+def _common_type(kinds: set[str]) -> str:
+    """One type for a column that has these in different files: text where they are not all numbers."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    families = {family(kind) for kind in kinds}
+    if families == {"int"}:
+        return "BIGINT" if kinds <= set(INTEGERS) else "HUGEINT"
+    return "DOUBLE" if families <= {"int", "float"} else "CSV"
+
+
+def _as_type(column: str, kind: str, to: str) -> str:
+    if kind == to:
+        return column
+    if to != "CSV":
+        return f"{column}::{to}"
+    return f"nullif({text_cell(column, kind)}, '')"
+
+
+def text_cell(column: str, kind: str) -> str:
+    """Text as a CSV file would hold it: whole floats without a point, truth as Python writes it."""
+    match family(kind):
+        case "json":
+            return f"({column} ->> '$')"
+        case "float":
+            whole = f"{column} = floor({column}) AND abs({column}) < 1e15"
+            return f"CASE WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::DOUBLE::VARCHAR END"
+        case "bool":
+            return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
+    return f"decode({column})" if kind == "BLOB" else f"{column}::VARCHAR"
+
+
+def family(kind: str) -> str:
+    """What kind of values a type of DuckDB holds: int, float, bool, json or text."""
+    if kind in (*INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT"):
+        return "int"
+    if kind.startswith("DECIMAL"):
+        return "float"
+    return {"JSON": "json", "DOUBLE": "float", "FLOAT": "float", "BOOLEAN": "bool"}.get(kind, "text")
+
+
+# Columns that a table has not, but its cells make: fields inside records (`sample.id`), several as one item.
+
+
+_LOOKED_AT = 20_480  # records, to see what they hold
+_MOST_KEYS = 100
+
+
+@dataclass(frozen=True)
+class Made:
+    """A column made of others: SQL for its cells, its type, and the columns that it is made of."""
+
+    name: str
+    sql: str
+    kind: str
+    homes: tuple[str, ...]
+
+
+def field(con: duckdb.DuckDBPyConnection, sql: str, names: Sequence[str], types: Sequence[str], path: str) -> Made:
+    """The field of this path in the relation `sql`; VotesError with the nearest where the records hold none."""
+    home = home_of(names, path)
+    if home is None:
+        raise _unknown(path, names)
+    place, steps = home
+    cell = _as_json(f"c{place}", types[place])
+    at = names[place]
+    for step in steps:
+        inside = _inside(cell, step, _kinds(con, sql, cell))
+        if not _is_there(con, sql, inside):
+            known = [f"{at}.{key}" for key in _keys(con, sql, cell)]
+            raise _unknown(path, [*known, *(name for name in names if name != at)] if known else names)
+        cell, at = inside, f"{at}.{step}"
+    return Made(path, cell, "JSON", (names[place],))
+
+
+def _as_json(column: str, kind: str) -> str:
+    """A column as JSON: records as they are, and text that holds one."""
+    if kind == "JSON":
+        return column
+    nested = kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
+    return f"to_json({column})" if nested else f"TRY_CAST({column}::VARCHAR AS JSON)"
+
+
+def _inside(cell: str, step: str, kinds: set[str]) -> str:
+    """SQL for one step further: a key of a record, or a place in a list (from 0)."""
+    if step.isdecimal() and kinds == {"ARRAY"}:
+        return f"({cell} -> {int(step)})"
+    key = step.replace("'", "''")
+    return f"({cell} -> '{key}')" if not step.startswith(("$", "/")) else f"({cell} -> '$.\"{key}\"')"
+
+
+def _kinds(con: duckdb.DuckDBPyConnection, sql: str, cell: str) -> set[str]:
+    rows = f"SELECT {cell} AS v FROM {sql} LIMIT {_LOOKED_AT}"
+    found = con.execute(f"SELECT DISTINCT json_type(v) FROM ({rows}) WHERE v IS NOT NULL").fetchall()
+    return {kind for (kind,) in found} - {"NULL"}
+
+
+def _is_there(con: duckdb.DuckDBPyConnection, sql: str, cell: str) -> bool:
+    return con.execute(f"SELECT 1 FROM {sql} WHERE {cell} IS NOT NULL LIMIT 1").fetchone() is not None
+
+
+def _keys(con: duckdb.DuckDBPyConnection, sql: str, cell: str) -> list[str]:
+    """The keys of the records that stand here, as they appear."""
+    rows = f"SELECT {cell} AS v FROM {sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
+    keys = f"SELECT unnest(json_keys(v)) AS key FROM ({rows})"
+    return [str(key) for (key,) in con.execute(f"SELECT DISTINCT key FROM ({keys}) ORDER BY key").fetchmany(_MOST_KEYS)]
+
+
+def _unknown(path: str, known: Sequence[str]) -> VotesError:
+    try:
+        nearest(path, known, "column")
+    except VotesError as error:
+        return error
+    return VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
+
+
+def joined(name: str, parts: Sequence[tuple[str, str, str]]) -> Made:
+    """Several columns (each its name, its cell and its type) as the one that names the item."""
+    cells = [_part(cell, kind) for _, cell, kind in parts]
+    return Made(name, f" || '{JOINT}' || ".join(cells), "CSV", tuple(part for part, _, _ in parts))
+
+
+def _part(cell: str, kind: str) -> str:
+    """SQL for what `escaped` says of a cell; NULL where it is empty, and so the item's whole name."""
+    text = f"nullif(trim(nfc_normalize({text_cell(cell, kind)}), '{BLANKS}'), '')"
+    return f"replace(replace({text}, '\\', '\\\\'), '{JOINT}', '\\{JOINT}')"
+
+
+# Files of any supported format as one DuckDB table, read in parallel; whatever is wrong with them as one line.
+
+
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Files open in DuckDB: `sql` is a relation with columns c0, c1 …, called `names` in the files."""
+
+    con: duckdb.DuckDBPyConnection
+    parts: tuple[Part, ...]
+    sql: str
+    names: tuple[str, ...]
+    types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
+    kept: bool = False
+    made: tuple[Made, ...] = ()  #: the last columns, which are made of others
+    turned: Turned | None = None  #: of a table that was turned, its own columns
+    progress: Progress | None = None
+
+    def cell(self, k: int) -> str:
+        """SQL for column k as a whole number or text; NULL where it is empty."""
+        kind = self.types[k]
+        if self.kept or kind == "CSV":  # DuckDB reads an empty cell as NULL; blanks are cut off later, once a value
+            return f"c{k}"
+        if kind in INTEGERS:
+            return f"c{k}::BIGINT"
+        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
+            raise VotesError(f"column {self.names[k]!r} holds {kind} values, not labels or names")
+        if kind == "BLOB":
+            return f"nullif(decode(c{k}), '')"
+        return f"nullif(c{k}::DOUBLE::VARCHAR, '')" if kind.startswith("DECIMAL") else f"nullif(c{k}::VARCHAR, '')"
+
+    def keep(self, columns: Sequence[int]) -> Table:
+        """Only these columns, cleaned and in memory (or spilled by DuckDB), so that the file is read once."""
+        cells = ", ".join(f"{self.cell(k)} AS c{k}" for k in columns)
+        return self.keep_rows(f"SELECT {cells} FROM {self.sql}")
+
+    def keep_rows(self, sql: str) -> Table:
+        """The rows of a query whose columns are cells of this table, under their names."""
+        self.watched(f"CREATE OR REPLACE TEMP TABLE kept AS {sql}")
+        return replace(self, sql="kept", kept=True)
+
+    def watched(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run a query that reads all the files, telling how far it is."""
+        if self.progress is None:
+            return self.con.execute(sql)
+        done = threading.Event()
+        watcher = threading.Thread(target=_watch, args=(self.con, self.progress, done), daemon=True)
+        watcher.start()
+        try:
+            return self.con.execute(sql)
+        finally:
+            done.set()
+            watcher.join()
+
+    def parse(self, values: Sequence[Any], *columns: int) -> Sequence[Any]:
+        """Cells as `cell` gives them, as the values the file holds in these columns; text where they differ in type."""
+        families = {family(self.types[k]) for k in columns}
+        kind = families.pop() if len(families) == 1 else "float" if families == {"int", "float"} else "text"
+        if kind == "json":
+            try:
+                return cast(list[Any], json.loads("[" + ",".join("null" if v is None else v for v in values) + "]"))
+            except RecursionError:
+                raise VotesError(f"column {self.names[columns[0]]!r} holds JSON that is nested too deeply") from None
+        if kind == "text" and any(self.types[k] == "CSV" for k in columns):
+            return _unquoted(values)
+        if kind == "text" or (isinstance(values, np.ndarray) and values.dtype.kind == "i"):
+            return values
+        converters: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": "true".__eq__}
+        convert = converters[kind]
+        return [None if v is None else convert(v) for v in values]
+
+    def layout(self, options: Reading) -> Layout:
+        """What each column is."""
+        return find_layout(self.names, self.told(options), self.facts, self._count_distinct)
+
+    def told(self, options: Reading) -> Reading:
+        """The options, with the columns left out that others are made of: an item's parts are no jurors."""
+        if self.turned is not None:
+            item, juror, label = self.names
+            return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
+        for name in dict.fromkeys(home for made in self.made for home in made.homes):
+            options = options if name in texts(options.ignore) else options.without(name)
+        return options
+
+    def reaching(self, *names: str | None, item: str | Sequence[str] | None = None) -> Table:
+        """The table with a column for each of these fields (`sample.id`), and for an item of several columns."""
+        table = self
+        for name in names:
+            if name is not None and name not in table.names and "." in name:
+                table = table._with(field(table.con, table.sql, table.names, table.types, name))
+        parts = item_parts(table.names, item)
+        table = table if not parts else table.reaching(*parts)
+        if len(parts) < 2 or (name := item_name(item)) is None or name in table.names:
+            return table
+        return table._joining(name, parts)
+
+    def _joining(self, name: str, parts: Sequence[str]) -> Table:
+        places = [find_column(self.names, part) for part in parts]
+        return self._with(joined(name, [(self.names[k], f"c{k}", self.types[k]) for k in places]))
+
+    def turn(self, options: Reading) -> Table:
+        """One vote per row of a table with jurors in rows and items in columns."""
+        turned = find_turned(Hints(self.facts(), options))
+        kinds = {self.types[k] for k in turned.items}
+        kind = kinds.pop() if len(kinds) == 1 else "CSV"
+        cells = [f"c{k}" if self.types[k] == kind else text_cell(f"c{k}", self.types[k]) for k in turned.items]
+        asked = ["'" + self.names[k].replace("'", "''") + "'" for k in turned.items]
+        who = self.names[turned.juror or 0]
+        sql = (
+            f"(SELECT unnest([{', '.join(asked)}]) AS c0, c{turned.juror} AS c1, unnest([{', '.join(cells)}]) AS c2 "
+            f"FROM {self.sql})"
+        )
+        names = ("question" if who == "item" else "item", who, "vote" if who == "label" else "label")
+        types = ("VARCHAR", self.types[turned.juror or 0], kind)
+        return replace(self, sql=sql, names=names, types=types, made=(), turned=turned)
+
+    def _with(self, made: Made) -> Table:
+        """The table with one more column."""
+        sql = f"(SELECT *, {made.sql} AS c{len(self.names)} FROM {self.sql})"
+        names, types = (*self.names, made.name), (*self.types, made.kind)
+        return replace(self, sql=sql, names=names, types=types, made=(*self.made, made))
+
+    def facts(self) -> Facts:
+        """What the first rows show."""
+        most = head_rows(len(self.names))
+        texts = (f"(c{k} ->> '$')" if kind == "JSON" else f"c{k}::VARCHAR" for k, kind in enumerate(self.types))
+        named = ", ".join(f"{text} AS c{k}" for k, text in enumerate(texts))
+        head = self.con.execute(f"SELECT {named} FROM {self.sql} LIMIT {most + 1}").fetchnumpy()
+        columns = [head[f"c{k}"] for k in range(len(self.names))]
+        rows = len(columns[0])
+        return facts_of_columns(self.names, [c[:most].tolist() for c in columns], rows if rows <= most else None)
+
+    def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
+        """How many rows there are, and about how many distinct values of these columns."""
+        counts = ", ".join(f"approx_count_distinct(c{k})" for k in columns)
+        total, *distinct = self.watched(f"SELECT count(*), {counts} FROM {self.sql}").fetchall()[0]
+        return total, distinct
+
+    def every_column(self) -> Table:
+        """The same table; of JSON, with the columns of every record, not only of the first 20,000."""
+        if not any("JSON" in part.types for part in self.parts):
+            return self
+        parts = [part if "JSON" not in part.types else open_part(self.con, part, sample=-1) for part in self.parts]
+        table = _joined(self.con, parts, self.progress)
+        for made in self.made:
+            table = table.reaching(made.name) if len(made.homes) == 1 else table._joining(made.name, made.homes)
+        return table
+
+
+def _unquoted(values: Sequence[Any]) -> Sequence[Any]:
+    """Cells of CSV, without the apostrophes that keep spreadsheets from computing them."""
+    if not any(value is not None and value[:1] == "'" for value in values):
+        return values
+    return [None if value is None else with_formula(value) for value in values]
+
+
+@dataclass(frozen=True)
+class Log:
+    """Files that another tool wrote, and the reader that knows it."""
+
+    tool: str  #: `--from NAME`
+    reader: Reader
+    found: Found
+    allowed: int | None = None  #: how much a packed file may hold, where the user says
+
+    def read(self) -> Records | Votes:
+        """What the tool wrote: one vote per position, or counts."""
+        return read_records(self.found.paths, self.found.root, self.reader, self.found.named, self.allowed)
+
+
+@contextmanager
+def open_source(source: Source, options: Reading, *, logs: bool = True) -> Iterator[Table | Log]:
+    """The files as one table, or (if `logs`) as the log of another tool; any error about them names the file."""
+    tool, progress = options.tool, options.progress
+    limit, allowed = in_bytes(options.memory, "memory"), in_bytes(options.unpack, "unpack")
+    name = shown_source(source)
+    with scratch() as folder:
+        located = locate(source, folder)
+        with _naming(name):
+            if tool and not located.paths and located.tables:
+                raise OptionError("this is a table, not the log of a tool; leave --from out", code="does_not_apply")
+            log = (
+                find_reader(located.paths, located.root, tool, located.named, allowed)
+                if logs and (tool or not options.format)
+                else None
+            )
+        if log is not None:
+            with _naming(name):
+                yield Log(*log, located, allowed)
+            return
+        if not located.tables:
+            raise no_tables().in_file(name)
+        parts = _local_parts(located, folder, options.format, allowed)
+        with _engine(folder, limit, watched=progress is not None) as con:
+            table = _opened(con, parts, progress, allowed)
+            _refuse_same(con, table.parts)
+            with _naming(name if len(parts) > 1 else parts[0].name, table):
+                named = (options.juror, options.label, options.count, options.repeat)
+                opened = table.reaching(*named, item=options.item)
+                opened = opened.turn(options) if options.transpose else opened
+                with _told_by_own_rows(opened):
+                    yield opened
+
+
+@contextmanager
+def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterator[Table]:
+    """The files as one table, which the log of another tool is not."""
+    with open_source(source, options, logs=logs) as opened:
+        if isinstance(opened, Log):
+            raise VotesError(f"this is a log ({opened.reader.TITLE}), not a table with columns to choose from")
+        yield opened
+
+
+def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
+    """VotesError where two files are one: every vote would count twice. Files without rows may well be the same."""
+    while (twice := same_files([part.path for part in parts])) is not None:
+        one, two = (parts[k] for k in twice)
+        if one.has_rows(con):
+            fault = VotesError(f"this file and {two.name} hold the same bytes: name it once", code="same_files")
+            raise fault.in_file(one.name)
+        parts = [part for part in parts if part is not two]
+
+
+def _local_parts(located: Found, folder: Path, format: Format | None, allowed: int | None) -> list[Part]:
+    parts = []
+    for k, place in enumerate(located.tables):
+        (folder / str(k)).mkdir()
+        with _naming(place.name):
+            local = _local(place, folder / str(k), format, allowed)
+        parts.append(Part(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
+    return parts
+
+
+def _local(place: Place, folder: Path, format: Format | None, allowed: int | None) -> Local:
+    if not place.address:
+        return local_copy(place.path, folder, format, allowed, inside=place.inside, name=place.name)
+    copy_postgres(place.address, folder / "table.jsonl")
+    return Local(folder / "table.jsonl", "jsonl", "postgresql")
+
+
+@contextmanager
+def _engine(folder: Path, limit: int | None, *, watched: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+    import duckdb
+
+    with _connect(folder, limit) as con:
+        with suppress(duckdb.Error):  # a notebook without ipywidgets refuses every change, and then shows no bar
+            con.execute("SET enable_progress_bar = false")  # it prints to stdout where Python looks interactive
+            if watched:
+                con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+                con.execute("SET progress_bar_time = 1000000000")
+        con.execute("SET TimeZone = 'UTC'")  # a moment that names an item has the same name everywhere
+        yield con
+
+
+def _connect(folder: Path, limit: int | None) -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    con = duckdb.connect(config={"temp_directory": str(folder), **OFFLINE})
+    if limit is not None:
+        con.execute(f"SET memory_limit = '{limit}B'")
+    return con
+
+
+def _opened(
+    con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None, allowed: int | None
+) -> Table:
+    """The files as one table; a file of several may have no rows, but not all."""
+    opened = []
+    for part in parts:
+        with _naming(part.name, part):
+            opened.append(open_part(con, part))
+            check_cells(con, opened[-1], allowed)
+    if len(opened) > 1 and any(set(part.names) != set(opened[0].names) for part in opened[1:]):
+        opened = [_with_every_column(con, part) for part in opened]
+    table = _joined(con, opened, progress)
+    for part in opened:
+        with _naming(part.name, part):
+            if part.has_rows(con):
+                return table
+    shown = ", ".join(table.names[:12])
+    fault = VotesError(f"there are column names ({shown}) but no rows below them", code="empty", columns=table.names)
+    raise fault.in_file(parts[0].name)
+
+
+def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None) -> Table:
+    check_same_columns(parts)
+    sql, types = relation(parts)
+    return Table(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
+
+
+def _with_every_column(con: duckdb.DuckDBPyConnection, part: Part) -> Part:
+    with _naming(part.name, part):
+        return open_part(con, part, sample=-1) if "JSON" in part.types else part
+
+
+def _watch(con: duckdb.DuckDBPyConnection, progress: Progress, done: threading.Event) -> None:
+    while not done.wait(_POLL_SECONDS):
+        if (percent := con.query_progress()) > 0:  # -1: not known yet
+            progress(percent / 100)
+
+
+# -- whose fault it is ------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _naming(name: str, what: Table | Part | None = None) -> Iterator[None]:
+    """Faults inside the block get the name of the file in front; of several files, of the one that has it."""
+    import duckdb
+
+    try:
+        yield
+    except (VotesError, OptionError) as error:
+        raise _traced(name, what, error) from None
+    except OSError as error:
+        raise VotesError(f"cannot be read: {error.strerror or error}").in_file(name) from None
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:
+        raise _blamed(name, what, error) from None
+
+
+@contextmanager
+def _told_by_own_rows(table: Table) -> Iterator[None]:
+    """A row of a table that was turned is one cell of the file's: faults are told with the number of the file's row."""
+    try:
+        yield
+    except VotesError as fault:
+        if table.turned is None or fault.code != "bad_row":
+            raise
+        raise row_fault((fault.about["row"] - 1) // len(table.turned.items) + 1, fault.about["what"]) from None
+
+
+def _traced(name: str, table: Table | Part | None, fault: JurorsError) -> JurorsError:
+    """The fault with its file in front; the row of a table of several files is a row of one of them."""
+    if fault.code == "bad_row" and isinstance(table, Table) and len(table.parts) > 1:
+        row = fault.about["row"]
+        for part in table.parts:
+            (rows,) = table.con.sql(f"SELECT count(*) FROM {part.sql}").fetchall()[0]
+            if row <= rows:
+                return row_fault(row, fault.about["what"]).in_file(part.name)
+            row -= rows
+    return fault.in_file(name)
+
+
+def _blamed(name: str, what: Table | Part | None, error: duckdb.Error) -> VotesError:
+    """The file that cannot be read: of several, the first that fails alone."""
+    import duckdb
+
+    if isinstance(what, Part):
+        return file_fault(error, what.path, what.format).in_file(what.name)
+    if what is None:
+        return VotesError(first_line(error)).in_file(name)
+    for part in what.parts:
+        try:
+            what.con.execute(f"SELECT count(COLUMNS(*)) FROM {part.sql}")
+        except duckdb.Error as alone:
+            return file_fault(alone, part.path, part.format).in_file(part.name)
+    return file_fault(error, what.parts[0].path, what.parts[0].format).in_file(name)

@@ -1,0 +1,257 @@
+"""A sheet of an Excel workbook, through openpyxl, row by row; what a sheet can hide is refused with what to do.
+
+Merged cells stand for several and hold one; a formula that nobody computed holds nothing; a title above the names makes
+the names of the columns cells. `book.xlsx::Sheet2!B3:F90` says where the table is.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from jurors.errors import JurorsError, VotesError
+from jurors.votes.codes import Finding, other_sheets
+from jurors.votes.io.local_files import first_line, one_of, plain_cell, write_lines
+from jurors.votes.io.sources import PIECES, REPEATED, WHOLE
+
+_BLOCK = 1 << 20
+_MOST_ROWS = 1_048_576
+_ERRORS = frozenset(("#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"))
+_AREA = re.compile(r"([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?", re.IGNORECASE)
+_TITLES = 50  # rows that are looked at to tell where a table begins
+
+
+def copy_sheet(path: Path, inside: str, target: Path, allowed: int | None, name: str) -> tuple[Finding, ...]:
+    """One sheet as JSON lines, and what is to know: that there are others."""
+    marked = _checked_archive(path, allowed)
+    with _opened(path, read_only=True) as book:
+        sheets = [str(one) for one in book.sheetnames if hasattr(book[one], "iter_rows")]
+        wanted, area = _split_area(inside, sheets)
+        sheet = wanted if wanted else sheets[0] if sheets else one_of(sheets, "", "sheet", name)
+        if marked:
+            _refuse_hidden(path, sheet, area, allowed, name)
+        names, rows = _table(book[sheet], sheet, area, name)
+        size = path.stat().st_size
+        write_lines(names, _measured(rows, size, allowed), target, size, allowed)
+    others = [one for one in sheets if one != sheet]
+    return () if wanted or not others else (other_sheets(sheet, others, name),)
+
+
+def _checked_archive(path: Path, allowed: int | None) -> bool:
+    """Whether cells are merged or computed anywhere; VotesError where this is no workbook, or one made to burst."""
+    with _parsing(), zipfile.ZipFile(path) as archive:
+        held = archive.infolist()
+        _refuse_other_archives([info.filename for info in held])
+        unpacked, marked = 0, False
+        for info in held:
+            with archive.open(info) as member:
+                before = b""
+                while block := member.read(_BLOCK):
+                    unpacked += len(block)
+                    PIECES.check(unpacked, path.stat().st_size, allowed)
+                    if "/worksheets/" in info.filename and not marked:
+                        marked = re.search(rb"<(?:\w+:)?(?:mergeCell|f)[ >/]", before + block) is not None
+                        before = block[-40:]
+    return marked
+
+
+@contextmanager
+def _parsing() -> Iterator[None]:
+    """Around what zipfile and openpyxl do, and that alone: whatever they stumble over, the file is not sound."""
+    try:
+        yield
+    except (JurorsError, MemoryError):
+        raise
+    except Exception as error:  # zlib, lzma and the parsers of XML have errors of their own
+        raise _damaged(error) from None
+
+
+def _parsed(rows: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+    """Rows that are parsed one by one; what goes wrong where they are used is no fault of the file."""
+    with _parsing():
+        yield from rows
+
+
+def _refuse_other_archives(names: Sequence[str]) -> None:
+    if any(name.startswith("xl/") for name in names):
+        return
+    if "content.xml" in names:
+        raise VotesError("this is an OpenDocument sheet; save it as .xlsx or CSV")
+    raise VotesError("this is an archive, and no Excel workbook; unpack it, and name the file of votes that is in it")
+
+
+def _damaged(error: Exception) -> VotesError:
+    reason = first_line(error)[:80] or type(error).__name__
+    return VotesError(f"the Excel workbook is damaged or locked ({reason}); save it again, or save it as CSV")
+
+
+@contextmanager
+def _opened(path: Path, *, read_only: bool, computed: bool = True) -> Iterator[Any]:
+    try:
+        import openpyxl
+    except ImportError:
+        message = "Excel workbooks need openpyxl: pip install 'jurors[excel]', or save the sheet as CSV"
+        raise JurorsError(message) from None
+    with path.open("rb") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of styles and the like that openpyxl leaves out
+        with _parsing():
+            book = openpyxl.load_workbook(file, read_only=read_only, data_only=computed, keep_links=False)
+        yield book
+
+
+# -- which sheet, and where the table is in it ------------------------------------------------------------------
+
+
+def _split_area(inside: str, sheets: Sequence[str]) -> tuple[str, str]:
+    """The sheet and the cells that are named, "" where none are."""
+    if inside in ("", *sheets):
+        return inside, ""
+    sheet, mark, area = inside.rpartition("!")
+    if not mark:
+        return one_of(sheets, inside, "sheet", ""), ""
+    if _AREA.fullmatch(area) is None:
+        raise VotesError(f"{area!r} names no cells; write the first of the table, A3, or both corners, A3:F90")
+    return one_of(sheets, sheet.strip("'"), "sheet", "") if sheet else "", area
+
+
+def _bounds(area: str) -> dict[str, int]:
+    from openpyxl.utils.cell import column_index_from_string
+
+    if (match := _AREA.fullmatch(area)) is None:
+        return {}
+    found = {"min_col": column_index_from_string(match[1]), "min_row": int(match[2])}
+    if match[3]:
+        found |= {"max_col": column_index_from_string(match[3]), "max_row": int(match[4])}
+    return found
+
+
+def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Iterator[list[Any]]]:
+    """The names of the columns, and the rows below them that are not blank."""
+    sheet.reset_dimensions()  # some programs write wrong ones, and cells would be lost
+    bounds = _bounds(area)
+    rows = _numbered(_parsed(sheet.iter_rows(values_only=True, **bounds)), bounds.get("min_row", 1))
+    first, head = next(((k, row) for k, row in rows if _filled(row)), (0, ()))
+    if not first:
+        what = f"cells {area} of sheet {title!r} are" if area else f"sheet {title!r} is"
+        raise VotesError(f"{'the ' if area else ''}{what} empty", code="empty")
+    place = _Columns(head, first, bounds.get("min_col", 1), f"{name}::{title}")
+    early = []
+    for k, row in rows:
+        early.append((k, row))
+        if len(early) == _TITLES:
+            break
+    place.settle(early)
+    return place.names, (place.cells(k, row) for k, row in _chained(early, rows) if _filled(row))
+
+
+def _numbered(rows: Iterator[Sequence[Any]], first: int) -> Iterator[tuple[int, Sequence[Any]]]:
+    for k, row in enumerate(rows, first):
+        if k > _MOST_ROWS:
+            raise VotesError(f"a sheet has at most {_MOST_ROWS:,} rows; this one is damaged")
+        yield k, row
+
+
+def _chained(
+    early: Sequence[tuple[int, Sequence[Any]]], rows: Iterator[tuple[int, Sequence[Any]]]
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    yield from early
+    yield from rows
+
+
+def _measured(rows: Iterator[list[Any]], size: int, allowed: int | None) -> Iterator[list[Any]]:
+    """The rows, no more of them than so small a file should hold: a far cell makes wide rows."""
+    cells = 0
+    for row in rows:
+        cells += len(row)
+        REPEATED.check(cells, size, allowed)
+        yield row
+
+
+def _filled(row: Sequence[Any]) -> list[int]:
+    return [k for k, cell in enumerate(row) if cell is not None and (not isinstance(cell, str) or cell.strip())]
+
+
+class _Columns:
+    """The columns that have a name; a cell outside them is refused."""
+
+    def __init__(self, head: Sequence[Any], row: int, left: int, where: str) -> None:
+        self.head, self.row, self.left, self.where = head, row, left, where
+        self.places = _filled(head)
+
+    def settle(self, early: Sequence[tuple[int, Sequence[Any]]]) -> None:
+        """Whether the first column, which R leaves without a name, is one; VotesError where the names are none."""
+        used = {k for _, row in early for k in _filled(row)}
+        before = [k for k in used if k < self.places[0]]
+        if len(before) == 1 and len(self.places) > 1:
+            self.places = [*before, *self.places]
+        strangers = used - set(self.places)
+        if strangers:
+            width = max(len(_filled(row)) for _, row in early)
+            begins, widest = next((k, row) for k, row in early if len(_filled(row)) == width)
+            row, cell = next((k, row[min(strangers)]) for k, row in early if min(strangers) in _filled(row))
+            corner = f"{_letter(_filled(widest)[0] + self.left)}{begins}"
+            raise VotesError(
+                f"cell {_letter(min(strangers) + self.left)}{row} holds {str(cell)[:30]!r}, and its column has no name "
+                f"in row {self.row}: name it, or say where the table begins, such as {self.where}!{corner}"
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names."""
+        names = [self.head[k] if k < len(self.head) else None for k in self.places]
+        return ["" if name is None else str(plain_cell(name)).strip() for name in names]
+
+    def cells(self, row: int, cells: Sequence[Any]) -> list[Any]:
+        """A row's cells under the names."""
+        if odd := set(_filled(cells)) - set(self.places):
+            at = f"{_letter(min(odd) + self.left)}{row}"
+            raise VotesError(
+                f"cell {at} holds {str(cells[min(odd)])[:30]!r}, and its column has no name in row {self.row}"
+            )
+        own = [cells[k] if k < len(cells) else None for k in self.places]
+        for k, cell in zip(self.places, own, strict=True):
+            if isinstance(cell, str) and cell in _ERRORS:
+                raise VotesError(f"cell {_letter(k + self.left)}{row} holds the error {cell}; mend or empty it")
+        return own
+
+
+def _letter(column: int) -> str:
+    from openpyxl.utils.cell import get_column_letter
+
+    return str(get_column_letter(column))
+
+
+# -- what a sheet hides -----------------------------------------------------------------------------------------
+
+
+def _refuse_hidden(path: Path, title: str, area: str, allowed: int | None, name: str) -> None:
+    """VotesError where cells of the table are merged, or are formulas whose value the file does not hold."""
+    with zipfile.ZipFile(path) as archive:
+        WHOLE.check(sum(info.file_size for info in archive.infolist()), path.stat().st_size, allowed)
+    with _opened(path, read_only=False, computed=False) as told, _opened(path, read_only=False) as found:
+        bounds = {"min_row": 1, "min_col": 1, "max_row": _MOST_ROWS, "max_col": 1 << 14, **_bounds(area)}
+        for merged in told[title].merged_cells.ranges:
+            apart = merged.max_row < bounds["min_row"] or merged.min_row > bounds["max_row"]
+            if not (apart or merged.max_col < bounds["min_col"] or merged.min_col > bounds["max_col"]):
+                raise VotesError(
+                    f"the cells {merged.coord} of sheet {title!r} are merged, and only the first of them holds "
+                    "anything: unmerge them and fill each; or, if they are above the table, say where it begins "
+                    f"({name}::{title}!A{merged.max_row + 1})"
+                )
+        for row in told[title].iter_rows(**_bounds(area)):
+            for cell in row:
+                if cell.data_type == "f" and _is_unknown(found[title][cell.coordinate]):
+                    raise VotesError(
+                        f"cell {cell.coordinate} of sheet {title!r} is a formula whose value the file does not hold: "
+                        "open it in Excel or LibreOffice and save it, or paste the values"
+                    )
+
+
+def _is_unknown(cell: Any) -> bool:
+    """Whether a file does not hold what a formula came to; one that came to no text, "", is of the type of texts."""
+    return cell.value is None and cell.data_type != "str"

@@ -1,0 +1,580 @@
+"""Unpack, decode, SQLite/DuckDB tables, error messages."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import math
+import re
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jurors._files import scratch
+from jurors.errors import VotesError, nearest, some
+from jurors.options import Format
+from jurors.votes.codes import Finding, windows_text
+from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, named_format, unpacked
+from jurors.votes.layout import check_names
+
+if TYPE_CHECKING:
+    from jurors.votes.codes import Finding
+
+
+# Text that is not UTF-8, as spreadsheets save it: UTF-16 and Windows-1252 through a copy, where it is surely that.
+
+
+_BLOCK = 1 << 20
+_LITTLE, _BIG = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+_FEWEST, _LOOKED_AT = 16, 4096
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_INSIDE = "‘’–—·°®™ªº²³"  #: what may stand between two letters, beside letters
+
+
+def utf16_of(head: bytes) -> str | None:
+    r"""Which UTF-16 this is: by its mark, or because every other byte is zero, as in Western text; None for others.
+
+    >>> utf16_of("yes;no\n".encode("utf-16")), utf16_of("yes;no;yes;no\n".encode("utf-16-be")), utf16_of(b"yes;no\n")
+    ('utf-16', 'utf-16-be', None)
+    """
+    if head.startswith((_LITTLE + b"\0\0", b"\0\0" + _BIG)):
+        raise VotesError("the text is UTF-32; save it as UTF-8")
+    if head.startswith((_LITTLE, _BIG)):
+        return "utf-16"
+    some = head[: min(_LOOKED_AT, len(head) // 2 * 2)]
+    zeros = some[0::2].count(0), some[1::2].count(0)
+    if len(some) < _FEWEST or min(zeros) or max(zeros) < 0.45 * len(some):
+        return None
+    return "utf-16-be" if zeros[0] else "utf-16-le"
+
+
+def is_windows_text(head: bytes) -> bool:
+    """Whether text that is not UTF-8 reads as Western European text of Windows does, and as no other.
+
+    Letters stand among others of their case, few side by side; a Mac's é would be a Ž within a small word, Cyrillic or
+    Chinese a run of accents.
+
+    >>> [is_windows_text("naïve café, „weiß“".encode(code)) for code in ("cp1252", "mac_roman", "utf-8")]
+    [True, False, False]
+    >>> is_windows_text("да;нет".encode("cp1251"))
+    False
+    """
+    try:
+        text = head.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return all(_is_western(text, match.start(), match.end()) for match in _FOREIGN.finditer(text))
+
+
+def _is_western(text: str, start: int, end: int) -> bool:
+    before, after = text[start - 1 : start], text[end : end + 1]
+    letters = text[start:end]
+    if len(letters) > 2 or any(c < "\xa0" for c in letters):  # control characters beyond ASCII
+        return False
+    if before.islower() and letters[0].isupper():
+        return False
+    return not (before.isalpha() and after.isalpha()) or all(c.isalpha() or c in _INSIDE for c in letters)
+
+
+def recoded(path: Path, target: Path, encoding: str) -> Path:
+    """The same text in UTF-8."""
+    try:
+        with path.open(encoding=encoding, newline="") as file, target.open("w", encoding="utf-8", newline="") as out:
+            shutil.copyfileobj(file, out, _BLOCK)
+    except UnicodeError as error:
+        raise VotesError(f"the text is {encoding.upper()}, and broken ({str(error)[-60:]}); save it as UTF-8") from None
+    return target
+
+
+# Which program holds a table, told from its first bytes, and the table as a file that we read.
+
+
+HELD: tuple[Format, ...] = ("xlsx", "sqlite", "duckdb")
+_ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second behind a checksum of eight bytes
+
+
+def holder_of(head: bytes) -> Format | None:
+    """The program whose file begins so; None for text, Parquet and the like."""
+    if head.startswith(_OLD):
+        raise VotesError("this is an old Excel workbook (.xls) or one with a password; save it as .xlsx or CSV")
+    if head.startswith(_SQLITE):
+        return "sqlite"
+    return "xlsx" if head.startswith(_ZIP) else "duckdb" if head[8:12] == _DUCKDB else None
+
+
+def copied(
+    path: Path, holder: Format, inside: str, folder: Path, allowed: int | None, name: str
+) -> tuple[Path, Format, tuple[Finding, ...]]:
+    """The table in a workbook or database as a file of ours, its format, and what is to know."""
+    if holder == "duckdb":
+        copy_duckdb(path, inside, folder / "table.parquet", name)
+        return folder / "table.parquet", "parquet", ()
+    target = folder / "table.jsonl"
+    if holder == "sqlite":
+        copy_sqlite(path, inside, target, allowed, name)
+        return target, "jsonl", ()
+    from jurors.votes.io.excel import copy_sheet
+
+    return target, "jsonl", copy_sheet(path, inside, target, allowed, name)
+
+
+# One file of a source as a file DuckDB can read in parallel, of known format.
+#
+# Gzip, other encodings, a byte order mark, mixed line ends and what other programs hold (workbooks, databases) go
+# through a temporary copy; all else is read where it lies.
+
+
+_GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
+HEAD = 1 << 20  # enough for a header of ten thousand jurors
+
+
+@dataclass(frozen=True)
+class Local:
+    """A file that DuckDB can read in parallel, and its format."""
+
+    path: Path
+    format: Format
+    holder: Format | None = None  #: of what program's file it is a copy
+    notes: tuple[Finding, ...] = ()  #: what whoever reads the votes should know
+
+
+def local_copy(
+    path: Path, folder: Path, format: Format | None, allowed: int | None, *, inside: str = "", name: str = ""
+) -> Local:
+    """A file DuckDB can read; `folder` is for the copies of this file alone, `inside` says what of it is meant."""
+    try:
+        hint = format or named_format(path.name)
+        path = _unpacked(path, folder / "unpacked", allowed)
+        holder = holder_of(_head(path))
+        if holder is None and inside:
+            raise VotesError(f"this file is one table; leave '::{inside}' out")
+        if holder is not None:
+            copy, kind, notes = copied(path, holder, inside, folder, allowed, name)
+            return Local(copy, kind, holder, notes)
+        path, notes = _in_utf8(path, folder / "utf8")
+        head = _head(path)
+        kind = _format_of(head, hint)
+        if kind in ("json", "jsonl") and head.startswith(BOM):
+            path = _copy(path, folder / "bare", skip=len(BOM))
+        if kind in CELLS and _mixes_newlines(path):
+            path = _with_one_line_end(path, folder / "even")
+        return Local(_without_wildcards(path, folder / "file"), kind, None, notes)
+    except OSError as error:
+        raise VotesError(f"cannot be read: {error.strerror or error}") from None
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD)
+
+
+def _in_utf8(path: Path, target: Path) -> tuple[Path, tuple[Finding, ...]]:
+    """The file, or a copy of it in UTF-8; a guess at its encoding is told."""
+    head = _head(path)
+    if head.startswith(_PARQUET):
+        return path, ()
+    if (encoding := utf16_of(head)) is not None:
+        return recoded(path, target, encoding), ()
+    is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
+    if not is_cells or _broken_at(head) is None or not is_windows_text(head):
+        return path, ()
+    return recoded(path, target, "cp1252"), (windows_text(),)
+
+
+def _broken_at(head: bytes) -> int | None:
+    """Where the text stops being UTF-8; None where it does not."""
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        if len(head) < HEAD or error.start < len(head) - 4:  # not just a character cut in two by our reading
+            return error.start
+    return None
+
+
+def _unpacked(path: Path, target: Path, allowed: int | None) -> Path:
+    with path.open("rb") as file:
+        if file.read(2) != _GZIP:
+            return path
+    try:
+        with unpacked(path, PIECES, allowed) as packed, target.open("wb") as file:
+            shutil.copyfileobj(packed, file, HEAD)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise damaged_gzip(error) from None
+    return target
+
+
+def damaged_gzip(error: Exception) -> VotesError:
+    """What to say of a file that cannot be unpacked."""
+    message = f"the gzip data are cut short or damaged ({error}); fetch or write the file again"
+    return VotesError(message, code="damaged")
+
+
+@contextmanager
+def plainly_named(path: Path) -> Iterator[Path]:
+    """The same file under a name that DuckDB takes as it is, for as long as it takes to read it."""
+    with scratch() as folder:
+        yield _without_wildcards(path, folder / "file")
+
+
+def _without_wildcards(path: Path, link: Path) -> Path:
+    """The same file under a name that is text for DuckDB, and in which it sees no pattern, as in "votes[1].csv"."""
+    if not re.search(r"[*?\[\ud800-\udfff]", str(path)):
+        return path
+    try:
+        link.symlink_to(path)
+    except OSError:  # not everybody may make links on Windows
+        return _copy(path, link)
+    return link
+
+
+def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
+    with path.open("rb") as file, target.open("wb") as out:
+        file.seek(skip)
+        shutil.copyfileobj(file, out, HEAD)
+    return target
+
+
+def _with_one_line_end(path: Path, target: Path) -> Path:
+    """CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes."""
+    with path.open(encoding="latin-1") as file, target.open("w", encoding="latin-1", newline="") as out:
+        shutil.copyfileobj(file, out, HEAD)
+    return target
+
+
+def _mixes_newlines(path: Path) -> bool:
+    """Whether lines end in more than one of CR LF, CR and LF, which DuckDB's strict reading refuses or misreads."""
+    if not any(b"\r" in block for block in _blocks(path)):
+        return False
+    returns = feeds = both = 0
+    before = b""
+    for block in _blocks(path):
+        returns, feeds = returns + block.count(b"\r"), feeds + block.count(b"\n")
+        both += block.count(b"\r\n") + (before == b"\r" and block[:1] == b"\n")
+        before = block[-1:]
+    return feeds > 0 and not returns == feeds == both
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(HEAD):
+            yield block
+
+
+def _format_of(head: bytes, format: Format | None) -> Format:
+    """What the bytes are: Parquet shows itself; of text, the name decides before the content does."""
+    if head.startswith(_PARQUET):
+        return "parquet"
+    text = head.removeprefix(BOM).lstrip()
+    if not text:
+        raise VotesError("the file is empty", code="empty")
+    if format == "parquet":
+        raise VotesError("this is not a Parquet file (it does not begin with PAR1)")
+    if format in HELD:
+        raise VotesError(f"this is no file of this kind ({TITLES[format]}); say which it is, or save it again")
+    _check_text(head)
+    if format is not None and not (format == "jsonl" and text.startswith(b"[")):
+        return format
+    return "json" if text.startswith(b"[") else "jsonl" if text.startswith(b"{") else "csv"
+
+
+def _check_text(head: bytes) -> None:
+    if b"\0" in head or len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head) // 50:
+        raise VotesError(
+            "these are binary data, not text; supported are CSV, TSV, JSON lines, Parquet, Excel, SQLite and DuckDB, "
+            "text also .gz"
+        )
+    if (broken := _broken_at(head)) is not None:
+        raise VotesError(not_utf8(head[:broken].count(b"\n") + 1))
+
+
+def not_utf8(line: int | str) -> str:
+    """What to say of a line that is not UTF-8."""
+    return (
+        f"line {line} is not valid UTF-8; save the file as UTF-8, or name its encoding: iconv -f CP1252 -t UTF-8 FILE"
+    )
+
+
+# What DuckDB says about a bad file, as one line that a person can act on.
+
+
+INTERRUPTED_FIT = "Training interrupted by user"
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # two that belong together are one character to Python
+_TOO_DEEP = "the JSON is nested too deeply to hold votes"
+
+
+def row_fault(row: int, what: str) -> VotesError:
+    """A fault in one row of a table (from 1), which a table of several files can say in which of them it is."""
+    return VotesError(f"row {row}, {what}", code="bad_row", row=row, what=what)
+
+
+def is_interrupt(error: Exception) -> bool:
+    """Whether DuckDB, or a network of scikit-learn, means Ctrl-C."""
+    return str(error) == "Query interrupted" or str(error).startswith(INTERRUPTED_FIT)
+
+
+def first_line(error: Exception) -> str:
+    """What a library says, without what it adds below."""
+    return str(error).split("\n")[0]
+
+
+def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
+    """What is wrong with a file, told from the error that reading it raised."""
+    text = str(error)
+    if type(error).__name__ == "OutOfMemoryException":
+        return VotesError("reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)")
+    if format == "parquet":
+        return damaged_parquet(error)
+    return VotesError(_json_fault(path, format, text) if format in ("json", "jsonl") else _csv_fault(text))
+
+
+def _csv_fault(text: str) -> str:
+    line = match[1] if (match := re.search(r"Error on Line: (\d+)", text)) else "?"
+    if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        return f"line {line} has {widths[2]} fields where the header has {widths[1]}; fill or remove cells"
+    if size := re.search(r"Maximum line size of (\d+) bytes exceeded.*?Actual Size:\s*(\d+)", text, re.DOTALL):
+        return (
+            f"line {line} is longer than {int(size[1]):,} bytes, the limit of a line ({int(size[2]):,} were read): "
+            "is a quotation mark not closed, or a column no label?"
+        )
+    if "utf-8" in text or "unicode" in text:
+        return not_utf8(line)
+    if "unterminated quote" in text:
+        return f"line {line} has a quotation mark that is not closed, or stands inside a cell; double it inside a cell"
+    return f"{f'line {line}: ' if match else ''}{_first_line(text)}"
+
+
+def damaged_parquet(error: Exception) -> VotesError:
+    """What to say of a Parquet file that DuckDB cannot read, without the path that it puts in its messages.
+
+    >>> damaged_parquet(ValueError("Invalid Input Error: No magic bytes found at end of file '/tmp/votes.parquet'"))
+    VotesError('the Parquet file is damaged (No magic bytes found at end of file); fetch or write it again')
+    """
+    reason = _first_line(str(error))
+    message = f"the Parquet file is damaged ({reason[:120].rstrip(' :.')}); fetch or write it again"
+    return VotesError(message, code="damaged")
+
+
+def matrix_holds(error: Exception) -> str | None:
+    """What NumPy refused to load, from what it says: "objects" of Python, a "pickle"; None for other faults."""
+    reason = str(error)
+    if "Object arrays" in reason or "Python objects" in reason:
+        return "objects"
+    return "pickle" if "pickle" in reason else None
+
+
+def _json_fault(path: Path, format: Format, text: str) -> str:
+    """What is wrong with the JSON, by line; only after reading it has failed."""
+    if format == "json" and first_byte(path) == b"[":
+        try:
+            records = json.loads(path.read_bytes())
+        except RecursionError:
+            return _TOO_DEEP
+        except ValueError as error:
+            return f"the JSON is broken: {_first_line(str(error))}"
+        return _not_records(records) or _first_line(text)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                record = json.loads(line) if line.strip() else {}
+            except UnicodeDecodeError:
+                return not_utf8(number)
+            except RecursionError:
+                return _TOO_DEEP
+            except ValueError as error:
+                return f"line {number} is not a JSON record ({error}); write one {{…}} a line, or an array of them"
+            if not isinstance(record, dict):
+                return f"line {number} is not a JSON record but {str(record)[:30]!r}; write one {{…}} a line"
+            if half := _LONE_SURROGATE.search(json.dumps(record, ensure_ascii=False)):
+                return f"line {number} holds half a character ({half[0]!a}, a lone surrogate); take it out"
+            if not record and line.strip():
+                return f"line {number} is an empty record ({{}}): it holds no vote"
+    return _first_line(text)
+
+
+def _not_records(records: list[Any]) -> str | None:
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, dict):
+            return f'row {number} of the JSON array is {str(record)[:30]!r}, not a record such as {{"item": …}}'
+    return "the JSON array has no records" if not records else None
+
+
+def _first_line(text: str) -> str:
+    """What DuckDB says first, without the path that it puts in its messages."""
+    line = re.sub(r"^[\w ]+ Error: ", "", text).strip().split("\n")[0].rstrip(". ")
+    return re.sub(r"(?: in file)?\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"'],?", "", line)
+
+
+def first_byte(path: Path) -> bytes:
+    """The first byte that is no blank."""
+    with path.open("rb") as file:
+        return file.read(HEAD).lstrip()[:1]
+
+
+# Rows of typed cells as JSON lines, which keep whole numbers, truth and text apart within one column.
+
+
+_RECORD_LINES_BLOCK = 1000
+
+
+def write_lines(
+    names: Sequence[str], rows: Iterable[Sequence[Any]], target: Path, packed: int, allowed: int | None
+) -> None:
+    """The rows under their names, one record a line; no more than what may come out of so many bytes."""
+    check_names(names)
+    _refuse_cases(names)
+    names = [name or "Unnamed: 0" for name in names]  # of the rows, as pandas calls it: no record has a key without one
+    written, lines = 0, list[str]()
+    with target.open("w", encoding="utf-8", newline="\n") as file:
+        for row in rows:
+            lines.append(json.dumps(dict(zip(names, map(plain_cell, row), strict=True)), ensure_ascii=False))
+            if len(lines) == _RECORD_LINES_BLOCK:
+                written += file.write("\n".join(lines) + "\n")
+                PIECES.check(written, packed, allowed)
+                lines.clear()
+        written += file.write("".join(f"{line}\n" for line in lines))
+    if not written:
+        message = f"there are column names ({', '.join(names[:12])}) but no rows below them"
+        raise VotesError(message, code="empty", columns=tuple(names))
+
+
+def _refuse_cases(names: Sequence[str]) -> None:
+    """VotesError where two names differ by case alone: DuckDB would call the second of them otherwise."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if (other := seen.setdefault(name.casefold(), name)) != name:
+            raise VotesError(f"columns {other!r} and {name!r} differ by case alone; give each a name of its own")
+
+
+def plain_cell(cell: Any) -> Any:
+    """A cell as JSON has it: whole floats as integers, days without a time of day.
+
+    >>> from datetime import datetime
+    >>> [plain_cell(cell) for cell in (2.0, 2.5, True, datetime(2026, 3, 4), b"yes", float("nan"))]
+    [2, 2.5, True, '2026-03-04', 'yes', None]
+    """
+    if isinstance(cell, float):
+        return None if math.isnan(cell) else str(cell) if math.isinf(cell) else int(cell) if cell.is_integer() else cell
+    if isinstance(cell, datetime) and cell.time() == datetime.min.time():
+        return cell.date().isoformat()
+    if isinstance(cell, (datetime, date)):
+        return cell.isoformat(sep=" ") if isinstance(cell, datetime) else cell.isoformat()
+    if isinstance(cell, bytes):
+        try:
+            return cell.decode()
+        except UnicodeDecodeError:
+            raise VotesError(f"a cell holds bytes that are no text ({cell[:12]!r})") from None
+    return cell if cell is None or isinstance(cell, (str, int, bool)) else str(cell)
+
+
+def place_of(chosen: str, places: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
+    """The schema and the own name of a table that is shown so; VotesError where two are.
+
+    >>> place_of("lab.votes", [("votes", "main", "votes"), ("lab.votes", "lab", "votes")])
+    ('lab', 'votes')
+    """
+    found = [(schema, own) for shown, schema, own in places if shown == chosen]
+    if len(found) > 1:
+        raise VotesError(f"there are two tables called {chosen!r}, one with the dot in its own name: rename it")
+    return found[0]
+
+
+def one_of(tables: Sequence[str], wanted: str, what: str, where: str) -> str:
+    """The table that is wanted, or the only one; VotesError lists them where nobody can tell.
+
+    >>> one_of(["votes"], "", "table", "v.db")
+    'votes'
+    >>> one_of(["votes", "users"], "", "table", "v.db")
+    Traceback (most recent call last):
+        ...
+    jurors.errors.VotesError: there are 2 tables (votes, users): name one, v.db::votes
+    """
+    if wanted:
+        return str(nearest(wanted, tables, what))
+    if len(tables) == 1:
+        return tables[0]
+    if not tables:
+        raise VotesError(f"there is no {what} in it", code="empty")
+    raise VotesError(
+        f"there are {len(tables)} {what}s ({some(tables, 12)}): name one, {where}::{tables[0]}",
+        code="two_readings",
+        known=tuple(tables),
+    )
+
+
+# A table of a DuckDB database, read only; a view in it can reach no other file.
+
+
+_LISTED = (
+    "SELECT CASE WHEN table_schema = 'main' THEN table_name ELSE table_schema || '.' || table_name END, table_schema, "
+    "table_name, table_type FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', "
+    "'pg_catalog') ORDER BY ALL"
+)
+
+
+def copy_duckdb(path: Path, table: str, target: Path, name: str) -> None:
+    """One table as Parquet; a view only where it is named."""
+    import duckdb
+
+    out = str(target).replace("'", "''")
+    folder = str(target.parent).replace("'", "''")
+    try:
+        with duckdb.connect(str(path), read_only=True, config=OFFLINE) as con:
+            con.execute(f"SET allowed_directories = ['{folder}']; SET enable_external_access = false")
+            held = con.execute(_LISTED).fetchall()
+            known = [shown for shown, _, _, kind in held if table or kind == "BASE TABLE"]
+            chosen = one_of(known, table, "table", name)
+            place = place_of(chosen, [row[:3] for row in held])
+            quoted = ".".join('"' + part.replace('"', '""') + '"' for part in place)
+            con.execute(f"COPY (SELECT * FROM {quoted}) TO '{out}' (FORMAT parquet)")
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.Error as error:
+        reason = first_line(error).replace(str(path), name)[:160]
+        raise VotesError(f"the DuckDB database cannot be read ({reason}); close or copy it") from None
+
+
+# A table of an SQLite database, through Python's own library; nothing is written, and no code of the file is run.
+
+
+def copy_sqlite(path: Path, table: str, target: Path, allowed: int | None, name: str) -> None:
+    """One table as JSON lines; a view only where it is named."""
+    with _opened(path) as con:
+        held = con.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
+        kinds = {str(table): kind for table, kind in held if not str(table).startswith("sqlite_")}
+        known = [one for one in kinds if table or kinds[one] == "table"]
+        chosen = one_of(known, table, "table", name).replace('"', '""')
+        cursor = con.execute(f'SELECT * FROM "{chosen}"')
+        names = [str(column[0]) for column in cursor.description]
+        write_lines(names, cursor, target, path.stat().st_size, allowed)
+
+
+def _way(path: Path) -> str:
+    """How to open the file: SQLite puts two files beside one with a log of changes (WAL), even only to read it.
+
+    Where the log is not there, nobody has the database open, and all of it is in the one file.
+    """
+    with path.open("rb") as file:
+        logs = file.read(20)[18:] == b"\2\2"
+    still = logs and not path.with_name(f"{path.name}-wal").exists()
+    return "mode=ro&immutable=1" if still else "mode=ro"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?{_way(path)}", uri=True)) as con:
+            con.execute("PRAGMA trusted_schema = OFF")
+            yield con
+    except sqlite3.Error as error:
+        reason = first_line(error)[:120]
+        raise VotesError(f"the SQLite database cannot be read ({reason}); close, repair or copy it") from None
+    except UnicodeError:
+        raise VotesError("the SQLite database holds text that is not valid UTF-8; write it anew") from None

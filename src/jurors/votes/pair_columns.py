@@ -1,0 +1,457 @@
+"""Columns of pairs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NoReturn, TypeAlias
+
+import numpy as np
+
+from jurors.errors import VotesError, some
+from jurors.options import PairReading
+from jurors.votes.codes import NO_VOTE_WORDS
+from jurors.votes.layout import (
+    ITEM_WORDS,
+    JUROR_WORDS,
+    MORE_ITEM_WORDS,
+    MORE_JUROR_WORDS,
+    Column,
+    Facts,
+    bare_word,
+    find_column,
+    guess_column,
+)
+
+# What a cell says of two objects: the words that arenas, judges and forms have for first, second and neither.
+
+
+FIRST, TIE, SECOND = 1, 0, -1  #: what an answer says of the two objects
+
+SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("one", "two"))
+_FIRSTS, _SECONDS = (frozenset(words) for words in zip(*SIDES, strict=True))
+_ANSWER_WORDS_TIES = frozenset(
+    {
+        *(
+            "tie",
+            "tied",
+            "ties",
+            "draw",
+            "equal",
+            "same",
+            "both",
+            "neither",
+            "tie (bothbad)",
+            "tie (both bad)",
+            "=",
+            "==",
+        ),
+        *(
+            "bothbad",
+            "both bad",
+            "both good",
+            "both equal",
+            "equally good",
+            "equally bad",
+            "no preference",
+            "a=b",
+            "b=a",
+        ),
+        *("[[c]]", "a~=b", "b~=a", "similar", "indifferent", "no difference", "about the same"),
+        *("1/2-1/2", "½-½", "0.5-0.5"),
+    }
+)
+_POINTS = {"1-0": 1, "0-1": -1}  # as chess has them
+THINGS = (
+    *("model", "response", "answer", "option", "assistant", "output", "candidate", "text", "object", "item"),
+    *("completion", "system", "player", "image", "choice"),
+)
+_SIDE = re.compile(rf"(?:the )?(?:(?:{'|'.join(THINGS)})[ _-]?)?(\w+?)(?: one)?(?:[ _-](?:wins|won|better|is better))?")
+_SIGN = re.compile(r"([ab12])\s*([<>]{1,3})\s*([ab12])")
+
+
+def side_of(cell: str, columns: Sequence[str] = ("", "")) -> int | None:
+    """The side that a cell names, by a word or by the name of a column; None where it names none.
+
+    >>> [side_of(cell) for cell in ("model_a", "[[B]]", "A>>B", "tie (bothbad)", "Response 2", "gpt-4")]
+    [1, -1, 1, 0, -1, None]
+    >>> side_of("Claude", ("GPT", "Claude"))
+    -1
+    """
+    word = cell.casefold().strip()
+    if cell in columns:
+        return FIRST if cell == columns[0] else SECOND
+    if (
+        word in _ANSWER_WORDS_TIES
+        or word.replace(" ", "") in _ANSWER_WORDS_TIES
+        or word.replace("_", " ") in _ANSWER_WORDS_TIES
+    ):
+        return TIE
+    if word in _POINTS:
+        return _POINTS[word]
+    word = word.strip("[]()\"' ")
+    if signed := _SIGN.fullmatch(word):
+        return _greater(*signed.groups())
+    named = _SIDE.fullmatch(word)
+    if named is None:
+        return None
+    return FIRST if named[1] in _FIRSTS else SECOND if named[1] in _SECONDS else None
+
+
+def sides_of(cells: Iterable[str | None], columns: Sequence[str] = ("", "")) -> list[int | None]:
+    """The side that each distinct cell of a column names. Where one is a half, they are the points of the first.
+
+    >>> sides_of(["1", "0", "0.5"]), sides_of(["1", "2"])
+    ([1, -1, 0], [1, -1])
+    """
+    said = list(cells)
+    points = {1.0: FIRST, 0.5: TIE, 0.0: SECOND}
+    worth = [_number(cell) for cell in said if cell is not None]
+    if 0.5 in worth and all(value in points for value in worth):
+        return [None if cell is None else points[float(cell)] for cell in said]
+    return [None if cell is None else side_of(cell, columns) for cell in said]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _greater(one: str, sign: str, other: str) -> int | None:
+    if one == other or "<>" in sign or "><" in sign:
+        return None
+    better = one if sign[0] == ">" else other
+    return FIRST if better in _FIRSTS else SECOND
+
+
+def is_tie(cell: str) -> bool:
+    """Whether a cell says that neither is better."""
+    return side_of(cell) == TIE
+
+
+def twin_of(name: str) -> tuple[str, str] | None:
+    """Of a column that speaks of a first: the name of the one beside it, and what the two are of.
+
+    >>> [twin_of(name) for name in ("model_a", "Left", "object1", "answerA", "data", "first_text")]
+    [('model_b', 'model'), ('Right', ''), ('object2', 'object'), ('answerB', 'answer'), None, ('second_text', 'text')]
+    """
+    for first, second in SIDES:
+        for pattern in _places(first):
+            if (match := pattern.search(name)) is not None:
+                before, after = name[: match.start(1)], name[match.end(1) :]
+                return before + _in_case(second, match[1]) + after, re.sub(r"[\W_]+", "", before + after).lower()
+    return None
+
+
+def _places(first: str) -> tuple[re.Pattern[str], ...]:
+    """Where a name may say "first": at its end or its beginning, apart by a mark, a case or a digit."""
+    word = first if first.isdigit() else f"{first}|{first.capitalize()}|{first.upper()}"
+    apart = r"(?:^|[\W_]|(?<=[A-Za-z])(?=\d)|(?<=[a-z])(?=[A-Z]))"
+    return re.compile(rf"{apart}({word})$"), re.compile(rf"^({word})(?=[\W_])")
+
+
+def _in_case(word: str, like: str) -> str:
+    return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word
+
+
+# Columns of 0 and 1 about two objects: where the name says which side won where it is 1, and where nothing does.
+
+
+UP, DOWN = frozenset({"1", "1.0", "true", "yes", "x"}), frozenset({"0", "0.0", "false", "no"})
+HALF = frozenset({"0.5", ".5"})
+_WON = frozenset(
+    {"win", "wins", "won", "winner", "better", "best", "preferred", "prefers", "prefer", "pref", "chosen", "chose"}
+)
+_BEATS = frozenset({"beats", "beat", "over"})
+_FILLING = frozenset({"is", "was", "the", "human", "judge", "label", "flag", "by", "y", *THINGS})
+_TIES = frozenset({"tie", "istie", "tied", "istied", "draw", "isdraw", "winnertie"})
+
+
+def are_flags(cells: Iterable[str]) -> bool:
+    """Whether these distinct cells are 0 and 1 (or no and yes), and nothing else; all ones may be sides.
+
+    >>> are_flags(["0", "1"]), are_flags(["1", "2"]), are_flags(["1"])
+    (True, False, False)
+    """
+    said = {cell.strip().casefold() for cell in cells}
+    return bool(said & DOWN) and said <= UP | DOWN
+
+
+def flag_side(name: str, objects: Sequence[str]) -> int | None:
+    """The side that won where a column of this name is 1, the two objects standing in these columns.
+
+    The name must speak of sides as the objects' do: what stands left need not be `model_a`.
+
+    >>> both = ("model_a", "model_b")
+    >>> [flag_side(name, both) for name in ("a_wins", "is_b_better", "model_a_won", "A beats B", "prefersA")]
+    [1, -1, 1, 1, 1]
+    >>> [flag_side(name, both) for name in ("left_wins", "winner", "a_or_b_wins", "best_model", "a")]
+    [None, None, None, None, None]
+    """
+    words = [word for word in _words(name) if word not in _FILLING]
+    for first, second in _sides_of_names(objects):
+        sides = [word for word in words if word in (first, second)]
+        rest = [word for word in words if word not in (first, second)]
+        is_one = len(sides) == 1 and len(rest) == 1 and rest[0] in _WON
+        is_both = len(set(sides)) == len(sides) == 2 and len(words) == 3 and words[1] in _BEATS
+        is_than = len(set(sides)) == len(sides) == 2 and words[-2:-1] == ["than"] and set(rest) <= _WON | {"than"}
+        if is_one or is_both or is_than:
+            return FIRST if sides[0] == first else SECOND
+    return None
+
+
+def is_tie_flag(name: str) -> bool:
+    """Whether a column of 0 and 1 says that neither won."""
+    return "".join(_words(name)) in _TIES
+
+
+def _words(name: str) -> list[str]:
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name)
+    return [word.casefold() for word in re.split(r"[\W_]+", apart) if word]
+
+
+def _sides_of_names(objects: Sequence[str]) -> list[tuple[str, str]]:
+    """How the names of the two columns call the sides; where they do not, every way that is left to right."""
+    one, two = (set(_words(name)) for name in objects)
+    named = [(first, second) for first, second in SIDES if first in one and second in two]
+    spoken = any(word in one | two for pair in SIDES for word in pair)
+    return named if named or spoken else [("left", "right"), ("first", "second")]
+
+
+# Which column holds the two objects, the answer, the juror and the item: told, or by names and cells.
+
+
+_WINNERS = (
+    *("winner", "preferred", "preference", "better", "verdict", "judgment", "judgement", "decision", "choice", "vote"),
+    *("label", "answer", "outcome", "result", "annotation", "humanlabel"),
+)
+_SURE = _WINNERS[:4]  # say nothing else, whatever their cells are
+_LOSERS = (("winner", "loser"), ("chosen", "rejected"), ("better", "worse"), ("preferred", "rejected"))
+_STEMS = (
+    *("", "model", "object", "system", "player", "item", "option", "method", "team", "candidate", "assistant", "id"),
+    *("name", "image", "text", "output", "completion", "answer", "response"),
+)
+_MOST_ALIKE = 0.02  # of rows may compare an object with itself
+_JURORS = tuple(word for word in (*JUROR_WORDS, *MORE_JUROR_WORDS) if word not in ("model", "system"))
+_ITEMS = tuple(word for word in (*ITEM_WORDS, *MORE_ITEM_WORDS) if word not in ("text", "image"))
+_QUESTIONS = ("question", "prompt", "instruction", "query", "conversation")
+_ORDERS = ("g1winner", "g2winner")  # FastChat: who wins as shown, and with the two the other way round
+
+#: what several columns of answers are: jurors, the two orders of one pair, one flag each for first, second and tie; or
+#: one flag for one side alone, perhaps with one for ties
+Several: TypeAlias = Literal["jurors", "orders", "flags", "flag"]
+
+
+@dataclass(frozen=True)
+class PairColumns:
+    """Positions of the columns."""
+
+    left: int
+    right: int
+    winner: int | None  #: None: the left column holds winners, the right one losers
+    juror: int | None
+    item: int | None
+    answers: tuple[int, ...] = ()  #: every column that answers, where there are several; `winner` is the first
+    several: Several | None = None  #: what these are
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """Every column that is read."""
+        return tuple(k for k in (*self.compared, self.juror, self.item) if k is not None)
+
+    @property
+    def compared(self) -> tuple[int, ...]:
+        """The columns of objects and answers."""
+        answers = self.answers or (self.winner,)
+        return tuple(k for k in (self.left, self.right, *answers) if k is not None)
+
+
+def pair_columns(names: Sequence[str], facts: Callable[[], Facts], told: PairReading) -> PairColumns | None:
+    """What each column is; None where these are no pairs of objects with an answer."""
+    left, right = _told(names, told.left), _told(names, told.right)
+    winner = _told(names, told.winner)
+    if left is None or right is None:
+        lost = _with_losers(names, told)
+        sides = _sides(names)
+        if lost is None and sides is None:
+            return None
+        left, right = lost or sides or (0, 0)
+        if lost is not None:
+            return _beside(names, facts(), told, PairColumns(left, right, None, None, None))
+    found = PairColumns(left, right, winner, None, None)
+    if winner is not None and flag_side(names[winner], (names[left], names[right])) is not None:
+        found = replace(found, answers=(winner, *_tie_flags(names, facts())), several="flag")
+    if winner is None:
+        answered = _answers(names, facts(), (left, right), told)
+        if answered is None:
+            return None
+        found = replace(found, winner=answered[0][0], answers=answered[0], several=answered[1])
+    return _beside(names, facts(), told, found)
+
+
+def pairs_for_sure(names: Sequence[str], facts: Callable[[], Facts], ignored: Sequence[str] = ()) -> PairColumns | None:
+    """The columns of a table that says which of two objects is better, where names and cells leave no doubt."""
+    if not may_name_pairs(names):
+        return None
+    try:
+        columns = pair_columns(names, facts, PairReading())
+    except VotesError:  # several columns may say it, or none: whoever reads the table knows better
+        return None
+    if columns is None or any(names[k] in ignored for k in columns.compared):
+        return None
+    return columns if are_surely_pairs(names, facts(), columns) else None
+
+
+def may_name_pairs(words: Sequence[str]) -> bool:
+    """Whether these words have the names of two such columns among them."""
+    return _sides(words) is not None or _with_losers(words, PairReading()) is not None
+
+
+def are_surely_pairs(names: Sequence[str], facts: Facts, columns: PairColumns) -> bool:
+    """Whether nobody need say so: jurors in columns `model_1,model_2` say the same often, and may be three."""
+    if columns.winner is None or columns.several in ("orders", "flags", "flag"):
+        return True
+    third = {"a": "c", "1": "3", "first": "third", "one": "three"}
+    left = names[columns.left]
+    thirds = {left[:-1] + third[left[-1:].lower()]} if left[-1:].lower() in third else set()
+    one, two = (facts.columns[k] for k in (columns.left, columns.right))
+    cells = [np.array([*side.values, ""], dtype=object)[side.codes] for side in (one, two)]
+    same = float((cells[0] == cells[1]).mean())
+    is_named = columns.several is not None or guess_column([names[columns.winner]], _WINNERS) is not None
+    if guess_column([names[columns.winner]], _SURE) is None and are_flags(facts.columns[columns.winner].values):
+        others = {k for k in range(len(names)) if k not in columns.compared}
+        is_named = _share_names(one, two) and guess_column([names[k] for k in others], _ITEMS) is None
+    return is_named and same <= _MOST_ALIKE and not {name.lower() for name in names} & {name.lower() for name in thirds}
+
+
+def _told(names: Sequence[str], name: str | None) -> int | None:
+    return None if name is None else find_column(names, name)
+
+
+def _with_losers(names: Sequence[str], told: PairReading) -> tuple[int, int] | None:
+    """The columns of winners and of losers, where there are such and no other column names a winner."""
+    if told.winner is not None or told.left is not None or told.right is not None:
+        return None
+    words = [bare_word(name) for name in names]
+    return next(((words.index(one), words.index(two)) for one, two in _LOSERS if {one, two} <= set(words)), None)
+
+
+def _sides(names: Sequence[str]) -> tuple[int, int] | None:
+    """The two columns whose names differ by their side alone; those that name objects before those of texts."""
+    twins = []
+    for k, name in enumerate(names):
+        other, stem = twin_of(name) or ("", "")
+        if other in names and bare_word(stem) in _STEMS:
+            twins.append((_STEMS.index(bare_word(stem)), k, list(names).index(other)))
+    return min(twins)[1:] if twins else None
+
+
+def _answers(
+    names: Sequence[str], facts: Facts, sides: tuple[int, int], told: PairReading
+) -> tuple[tuple[int, ...], Several | None] | None:
+    """The columns that say which is better, and what they are where these are several."""
+    words = [bare_word(name) for name in names]
+    flags = [f"winner{words[side]}" for side in sides]
+    if set(flags) <= set(words):
+        flags += ["winnertie"] if "winnertie" in words else []
+        return tuple(words.index(word) for word in flags), "flags"
+    if set(_ORDERS) <= set(words):
+        return (words.index(_ORDERS[0]), words.index(_ORDERS[1])), "orders"
+    if (flagged := _flagged(names, facts, sides)) is not None:
+        return flagged
+    if (sure := guess_column(names, _SURE, sides)) is not None:
+        return (sure,), None  # whatever is wrong with its cells is to be told
+    beside = {
+        guess_column(names, words, sides) for words in (_JURORS, _ITEMS)
+    }  # may well be called 1 and 2, or a and b
+    speaks = [k for k in range(len(names)) if k not in {*sides, *beside} and _speaks(facts, k, sides)]
+    speaks = speaks or _unclear(names, facts, sides, beside)
+    if (named := guess_column(names, _WINNERS, set(range(len(names))) - set(speaks))) is not None:
+        return (named,), None
+    if len(speaks) > 1:  # a column of 1 and 2 may also be a turn, or a number of the form
+        speaks = [k for k in speaks if not all(value.isdigit() for value in facts.columns[k].values)] or speaks
+    if len(speaks) > 1 and (told.juror is not None or guess_column(names, _JURORS, (*sides, *speaks)) is not None):
+        _refuse_two([names[k] for k in speaks])
+    return (tuple(speaks), "jurors" if len(speaks) > 1 else None) if speaks else None
+
+
+def _flagged(
+    names: Sequence[str], facts: Facts, sides: tuple[int, int]
+) -> tuple[tuple[int, ...], Several | None] | None:
+    """Columns of 0 and 1 whose names say which side won: one of either side, or of one alone."""
+    objects = [names[side] for side in sides]
+    found = {
+        side: k
+        for k in reversed(range(len(names)))
+        if k not in sides and (side := flag_side(names[k], objects)) and _is_flag(facts, k)
+    }
+    if not found:
+        return None
+    both = (*(found[side] for side in (FIRST, SECOND) if side in found), *_tie_flags(names, facts))
+    return both, "flags" if len(found) == 2 else "flag"
+
+
+def _tie_flags(names: Sequence[str], facts: Facts) -> tuple[int, ...]:
+    return tuple(k for k, name in enumerate(names) if is_tie_flag(name) and are_flags(facts.columns[k].values))[:1]
+
+
+def _is_flag(facts: Facts, k: int) -> bool:
+    said = {value.strip().casefold() for value in facts.columns[k].values}
+    return bool(said & (UP | DOWN)) and all(v in UP | DOWN | HALF | NO_VOTE_WORDS or is_tie(v) for v in said)
+
+
+def _unclear(names: Sequence[str], facts: Facts, sides: tuple[int, int], beside: set[int | None]) -> list[int]:
+    """Columns of 0 and 1 that say which is better, but not how: by their name, or beside objects that come again."""
+    free = [k for k in range(len(names)) if k not in {*sides, *beside} and are_flags(facts.columns[k].values)]
+    shared = _share_names(*(facts.columns[side] for side in sides))
+    return [k for k in free if shared or guess_column([names[k]], _WINNERS) is not None]
+
+
+def _share_names(one: Column, two: Column) -> bool:
+    """Whether most objects of one column are there in the other, too, as of players who meet."""
+    left, right = set(one.values), set(two.values)
+    return len(left | right) > 2 and 2 * len(left & right) >= len(left | right)
+
+
+def _refuse_two(names: Sequence[str]) -> NoReturn:
+    raise VotesError(
+        f"columns {some(map(repr, names), 4)} all say which of two is better; name one with winner= (--winner COLUMN)",
+        code="two_readings",
+        columns=tuple(names),
+    )
+
+
+def _speaks(facts: Facts, k: int, sides: tuple[int, int]) -> bool:
+    """Whether nearly all cells of a column name a side, one of the two objects, or a tie."""
+    column, objects = facts.columns[k], [facts.columns[side] for side in sides]
+    if not column.filled or column.kind == "nested":
+        return False
+    names = tuple(side.name for side in objects)
+    spoken = sides_of(column.values, names)
+    silent = [value.casefold() in NO_VOTE_WORDS for value in column.values]
+    sided = np.array([*(a is not None or b for a, b in zip(spoken, silent, strict=True)), True])[column.codes]
+    ties = np.array([*(is_tie(value) for value in column.values), True])[column.codes]
+    cells = np.array([*column.values, ""], dtype=object)[column.codes]
+    own = [np.array([*side.values, ""], dtype=object)[side.codes] for side in objects]
+    named = (cells == own[0]) | (cells == own[1]) | ties
+    return bool(max(sided.mean(), named.mean()) >= 0.9)
+
+
+def _beside(names: Sequence[str], facts: Facts, told: PairReading, columns: PairColumns) -> PairColumns:
+    """With the juror's and the item's column; an item that never comes again only numbers the rows.
+
+    Unless it is called a question: two objects in the other order about another question are no second answer.
+    """
+    taken = set(columns.used)
+    juror = _told(names, told.juror)
+    juror = guess_column(names, _JURORS, taken) if juror is None else juror
+    taken |= set() if juror is None else {juror}
+    item = _told(names, told.item)
+    if item is None:
+        item = guess_column(names, _ITEMS, taken)
+        numbers_rows = item is not None and facts.is_unique(item) and facts.columns[item].word not in _QUESTIONS
+        item = None if item is None or numbers_rows or facts.columns[item].kind == "nested" else item
+    return replace(columns, juror=juror, item=item)

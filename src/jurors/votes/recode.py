@@ -1,0 +1,258 @@
+"""--map, --bins, --threshold; labels as numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from jurors.errors import OptionError, VotesError, nearest, some
+from jurors.options import Label, Reading, is_number
+
+# Labels as numbers: decimal points, decimal commas where they can be nothing else, per cent where all have it.
+
+
+_WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
+
+
+@dataclass(frozen=True)
+class Numerals:
+    """What labels come to as numbers, each still as text, so that nothing is rounded."""
+
+    texts: tuple[str | None, ...]  #: as Python writes numbers; None where a label is no number
+    remarks: tuple[str, ...] = ()  #: how they were understood
+    doubtful: str | None = None  #: a label that may be two numbers: 1,234
+
+    @property
+    def sizes(self) -> tuple[float | None, ...]:
+        """The numbers as floats; None where a label is none, or none that a float can hold.
+
+        >>> numerals(["0,5", "12"]).sizes, numerals(["high", 3, "1e999"]).sizes
+        ((0.5, 12.0), (None, 3.0, None))
+        """
+        sizes = [None if text is None else float(text) for text in self.texts]
+        return tuple(size if size is not None and math.isfinite(size) else None for size in sizes)
+
+    @property
+    def doubt(self) -> str:
+        """What to say of the label that may be two numbers; "" where there is none."""
+        many = "may be a thousand or a decimal; write numbers with a decimal point"
+        return "" if self.doubtful is None else f"{self.doubtful!r} {many}"
+
+
+def numerals(labels: Iterable[Any]) -> Numerals:
+    """The numbers that labels are, or are the text of.
+
+    >>> numerals(["0,5", "12", "-1,25"])
+    Numerals(texts=('0.5', '12', '-1.25'), remarks=('commas are decimal commas',), doubtful=None)
+    >>> numerals([3, 2.5, True, "high", "inf"]).texts, numerals(["1,234", "5"]).doubtful
+    (('3', '2.5', None, None, None), '1,234')
+    """
+    texts = ["" if isinstance(label, bool) else str(label).strip() for label in labels]
+    remarks: list[str] = []
+    if texts and all(text.endswith("%") for text in texts):
+        texts = [text.removesuffix("%").strip() for text in texts]
+        remarks.append("per cent signs are left out")
+    commas = [text for text in texts if _WITH_COMMA.fullmatch(text)]
+    doubtful = None
+    if commas and not any("." in text for text in texts):
+        doubtful = commas[0] if all(len(text.partition(",")[2]) == 3 for text in commas) else None
+        texts = [text.replace(",", ".") if _WITH_COMMA.fullmatch(text) else text for text in texts]
+        remarks.append("commas are decimal commas")
+    read = tuple(text if is_number(text) else None for text in texts)
+    return Numerals(read, tuple(remarks), doubtful)
+
+
+def middle(labels: Iterable[Any]) -> str:
+    """The number halfway between the smallest label and the largest, as text: a cut that leaves some on either side.
+
+    >>> middle((10, "20", 70))
+    '40'
+    """
+    sizes = [float(text) for text in numerals(labels).texts if text is not None]
+    return f"{(min(sizes) + max(sizes)) / 2:g}"
+
+
+# Labels made of labels as the caller says: renamed, whatever their case, numbers to pass or fail, or to levels.
+
+
+PASS, FAIL = "pass", "fail"
+_BETWEEN = " to "  #: in the name of a level that numbers are put into: "3 to 7"
+_DIGITS = (6, 12, 17, 0)  # of the ends between levels: as few as leave them where they are
+_TRIFLE = Fraction(1, 1000)
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """What becomes of labels; a key of the same votes is rewritten alike.
+
+    Examples
+    --------
+    >>> Rewriting.of(Reading(map={"Y": "yes"}, ignore_case=True)).cells(["Yes", "y", "yes", None], lambda: [1, 4, 9, 0])
+    ['yes', 'yes', 'yes', None]
+    >>> Rewriting.of(Reading(map={"n": "no"}, ignore_case=True)).cells(["No", "N", "NO"], lambda: [9, 1, 1])
+    ['no', 'no', 'no']
+    >>> Rewriting.of(Reading(threshold=0.5)).cells(["0.5", "0.49"])
+    ['pass', 'fail']
+    >>> Rewriting.of(Reading(bins=[0, 3, 10])).cells([0, 3, 10])
+    ['0 to 3', '3 to 10', '3 to 10']
+    """
+
+    names: Mapping[str, Label] = field(default_factory=dict)  #: what each label is called instead
+    ignore_case: bool = False
+    threshold: str | None = None
+    bins: tuple[str, ...] = ()  #: the ends; a single one: how many
+
+    @classmethod
+    def of(cls, options: Reading) -> Rewriting:
+        """What the caller asked for."""
+        return cls(options.names, options.ignore_case, options.cut, options.ends)
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.ignore_case or self.threshold or self.bins)
+
+    def cells(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None = None) -> list[Any]:
+        """Tidy cells as they are to be read, each said so many times; VotesError where something cannot be done."""
+        left = self._in_one_case(cells, times) if self.ignore_case else list(cells)
+        if self.names:
+            self._check_occur(left)
+            left = self._as_named([self._called(cell) for cell in left])
+            if len({isinstance(cell, str) for cell in left if cell is not None}) > 1:
+                left = [None if cell is None else str(cell) for cell in left]
+        if self.threshold is None and not self.bins:
+            return left
+        numbers = _numbers(left, "--threshold" if self.threshold else "--bins")
+        ends = self._ends(numbers)
+        return [None if number is None else self._of_number(number, ends) for number in numbers]
+
+    def check_streams(self) -> None:
+        """OptionError where this can be done only once all votes are there."""
+        if self.ignore_case or len(self.bins) == 1:
+            what = "--ignore-case" if self.ignore_case else f"--bins {self.bins[0]}"
+            instead = "--map YES=yes" if self.ignore_case else "--bins with the ends (0,3,7,10)"
+            message = f"{what} takes all votes at once, and those of a stream come one by one: say {instead}"
+            raise OptionError(message, code="does_not_apply")
+
+    def one(self, label: Any) -> Any:
+        """A single vote of a stream, where nobody knows yet what else will be said."""
+        called = self._called(label)
+        if called is None or (self.threshold is None and not self.bins):
+            return called
+        (number,) = _numbers([called], "--threshold" if self.threshold else "--bins")
+        return None if number is None else self._of_number(number, self.bins)
+
+    def key(self, truths: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
+        """The labels of an answer key, of votes with these labels; numbers become what the votes' numbers became."""
+        by_case = {str(label).casefold(): label for label in labels} if self.ignore_case else {}
+        left = [None if truth is None else by_case.get(str(truth).casefold(), truth) for truth in truths]
+        left = [self._called(truth) for truth in left]
+        if self.threshold is None and not self.bins:
+            return left
+        if {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
+            return left
+        numbers = _numbers(left, "--threshold" if self.threshold else "--bins")
+        ends = self.bins
+        if len(ends) == 1:  # so many between the ends of the votes, which their names tell
+            ends = tuple(dict.fromkeys(end for label in bin_order(labels) for end in str(label).split(_BETWEEN)))
+        return [None if number is None else self._of_number(number, ends) for number in numbers]
+
+    def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
+        """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
+        words = [cell for cell in cells if isinstance(cell, str)]
+        if len({word.casefold() for word in words}) == len(set(words)):
+            return list(cells)
+        often: Counter[str] = Counter()
+        for cell, count in zip(cells, [1] * len(cells) if times is None else times(), strict=True):
+            if isinstance(cell, str):
+                often[cell] += int(count)
+        usual: dict[str, str] = {}
+        for word in sorted(often, key=lambda word: (-often[word], word)):
+            usual.setdefault(word.casefold(), word)
+        return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
+
+    def _check_occur(self, cells: Sequence[Any]) -> None:
+        known = list(dict.fromkeys(cell for cell in cells if cell is not None))
+        said = {self._folded(cell) for cell in known}
+        for name in self.names:
+            if self._folded(name) not in said:
+                nearest(name, known, "label to rename (--map)")
+
+    def _called(self, cell: Any) -> Any:
+        if cell is None:
+            return None
+        if not self.ignore_case:
+            return self.names.get(str(cell), cell)
+        return {self._folded(name): label for name, label in self.names.items()}.get(self._folded(cell), cell)
+
+    def _as_named(self, cells: Sequence[Any]) -> list[Any]:
+        """Where case is ignored, every spelling of a name that was given is that name."""
+        given = {self._folded(label): label for label in self.names.values()} if self.ignore_case else {}
+        return [None if cell is None else given.get(self._folded(cell), cell) for cell in cells]
+
+    def _folded(self, name: Any) -> str:
+        return str(name).casefold() if self.ignore_case else str(name)
+
+    def _ends(self, numbers: Sequence[Fraction | None]) -> tuple[str, ...]:
+        """The ends of the levels, as they are called; so many of equal width where only their number is given."""
+        if len(self.bins) != 1:
+            return self.bins
+        given = [number for number in numbers if number is not None]
+        if not given:
+            return ()
+        low, high, many = min(given), max(given), int(float(self.bins[0]))
+        if low == high:
+            raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (--bins)")
+        width = (high - low) / many
+        edges = [low + width * k for k in range(1, many)]
+        inner = next(texts for digits in _DIGITS if _are_near(texts := _written(edges, digits), edges, width))
+        return (_shown(low), *inner, _shown(high))
+
+    def _of_number(self, number: Fraction, ends: Sequence[str]) -> str:
+        if self.threshold is not None:
+            return PASS if number >= Fraction(self.threshold) else FAIL
+        edges = [Fraction(end) for end in ends]
+        if not edges[0] <= number <= edges[-1]:
+            raise VotesError(f"{_shown(number)} lies outside the levels from {ends[0]} to {ends[-1]} (--bins)")
+        place = max(k for k, edge in enumerate(edges[:-1]) if number >= edge)
+        return f"{ends[place]}{_BETWEEN}{ends[place + 1]}"
+
+
+def bin_order(labels: Sequence[Label]) -> tuple[Label, ...]:
+    """The names of levels that numbers were put into, lowest first.
+
+    >>> bin_order(["10 to 20", "3 to 10"])
+    ('3 to 10', '10 to 20')
+    """
+    return tuple(sorted(labels, key=lambda label: Fraction(str(label).split(_BETWEEN)[0])))
+
+
+def _written(edges: Sequence[Fraction], digits: int) -> list[str]:
+    """Numbers in so many digits; in as many as there are where a float has no more."""
+    return [f"{float(edge):.{digits}g}" if digits else str(edge) for edge in edges]
+
+
+def _are_near(texts: Sequence[str], edges: Sequence[Fraction], width: Fraction) -> bool:
+    """Whether rounding has moved no end by more than a trifle of a level's width."""
+    return all(abs(Fraction(text) - edge) <= _TRIFLE * width for text, edge in zip(texts, edges, strict=True))
+
+
+def _shown(number: Fraction) -> str:
+    decimal = str(number.numerator) if number.denominator == 1 else repr(float(number))
+    return decimal if Fraction(decimal) == number else str(number)
+
+
+def _numbers(cells: Sequence[Any], flag: str) -> list[Fraction | None]:
+    """The cells as numbers, exactly; VotesError names what is none."""
+    said = [cell for cell in cells if cell is not None]
+    read = numerals(said)
+    if read.doubt:
+        raise VotesError(read.doubt, code="two_readings")
+    if odd := [cell for cell, text in zip(said, read.texts, strict=True) if text is None]:
+        shown = some(map(repr, dict.fromkeys(odd)), 4)
+        raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
+    texts = iter(read.texts)
+    return [None if cell is None else Fraction(next(texts) or "0") for cell in cells]

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from itertools import product
+from math import lgamma
+
+import numpy as np
+import pytest
+from hypothesis import given
+from simulated_juries import as_sparse, exact_jury, mirrored, numbers, reordered, simulate, two_label_tables
+from strategies import examples, sketches
+
+from jurors.errors import SketchError
+from jurors.evaluate.baselines.bayesian import evaluate_bayesian
+from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
+from jurors.evaluate.trio import encode
+from jurors.sketch import Sketch
+
+GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
+
+
+def test_much_evidence_drowns_the_prior() -> None:
+    jury = exact_jury("0.3", [("0.9", "0.7"), ("0.6", "0.8"), ("0.75", "0.85"), ("0.8", "0.65")])
+    fit = evaluate_bayesian(encode(jury), tolerance=1e-15)
+    assert fit.converged
+    assert np.allclose(numbers(fit.solution), numbers(jury), atol=1e-3)
+
+
+def test_a_simulated_panel_of_three_labels_with_missing_votes_is_found() -> None:
+    tables = np.stack([np.full((3, 3), w) + (1 - 3 * w) * np.eye(3) for w in (0.05, 0.1, 0.12, 0.15, 0.2, 0.08)])
+    sketch, _, _ = simulate((0.5, 0.3, 0.2), tables, 8_000, missing=0.3)
+    fit = evaluate_bayesian(sketch)
+    assert np.allclose(numbers(fit.solution)[:3], (0.5, 0.3, 0.2), atol=0.02)
+    assert np.abs(np.array(fit.solution.confusions, dtype=float) - tables).max() < 0.03
+
+
+def test_where_votes_are_few_the_prior_beats_the_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    squares = {"prior": 0.0, "likelihood": 0.0}
+    for seed in range(20):
+        accuracy = rng.uniform(0.55, 0.95, size=(12, 2))
+        sketch, _, _ = simulate((0.4, 0.6), two_label_tables([(a, b) for a, b in accuracy]), 40, missing=0.6, seed=seed)
+        for name, fit in (("prior", evaluate_bayesian(sketch)), ("likelihood", evaluate_dawid_skene(sketch))):
+            table = np.array(fit.solution.confusions, dtype=float)
+            off = np.diagonal(table, axis1=1, axis2=2) - accuracy
+            squares[name] += float(np.nansum(off**2))
+    assert squares["prior"] < 0.8 * squares["likelihood"]
+
+
+def test_the_lower_bound_rises_and_stays_below_the_evidence() -> None:
+    counts = {("A", "A"): 2, ("A", "B"): 1, ("B", "B"): 1}
+    sketch = Sketch.from_counts(counts, jurors=("ann", "bob"))
+    rounds = [evaluate_bayesian(sketch, max_iterations=k, tolerance=-1.0).details["lower_bound"] for k in range(1, 20)]
+    assert (np.diff(rounds) > -1e-12).all()
+    items = [t for t, n in counts.items() for _ in range(n)]
+    assert log_evidence(items, 2.0) - 2.0 < rounds[-1] < log_evidence(items, 2.0)
+
+
+def test_the_lower_bound_is_the_evidence_where_the_labels_are_beyond_doubt() -> None:
+    items = [("A", "A")] * 5 + [("B", "B")]
+    sketch = Sketch.from_counts({("A", "A"): 5, ("B", "B"): 1}, jurors=("ann", "bob"))
+    bound = evaluate_bayesian(sketch, right=1e5, tolerance=1e-15).details["lower_bound"]
+    assert bound == pytest.approx(log_evidence(items, 1e5), abs=1e-6)
+
+
+def log_evidence(items: list[tuple[str, str]], right: float) -> float:
+    return float(np.logaddexp.reduce([joint(items, truth, right) for truth in product("AB", repeat=len(items))]))
+
+
+def joint(items: list[tuple[str, str]], truth: tuple[str, ...], right: float) -> float:
+    """The exact logarithm of P(votes, true labels), prevalences and accuracies integrated out."""
+    total = dirichlet([1.0, 1.0], [truth.count("A"), truth.count("B")])
+    for juror, label in product((0, 1), "AB"):
+        said = [votes[juror] for votes, true in zip(items, truth, strict=True) if true == label]
+        prior = [right, 1.0] if label == "A" else [1.0, right]
+        total += dirichlet(prior, [said.count("A"), said.count("B")])
+    return total
+
+
+def dirichlet(prior: list[float], counts: list[int]) -> float:
+    both = [a + n for a, n in zip(prior, counts, strict=True)]
+    return sum(map(lgamma, both)) - lgamma(sum(both)) - sum(map(lgamma, prior)) + lgamma(sum(prior))
+
+
+def test_a_juror_without_votes_has_the_prior_and_nobody_is_perfect() -> None:
+    counts = {("A", "A", None): 30, ("B", "B", None): 30}
+    solution = evaluate_bayesian(Sketch.from_counts(counts, jurors=("ann", "bob", "cy"))).solution
+    assert np.allclose([solution.accuracy["cy"]["A"], solution.accuracy["cy"]["B"]], 2 / 3)
+    assert solution.score["cy"] is None
+    assert 0.95 < solution.accuracy["ann"]["A"] < 1.0
+    strict = evaluate_bayesian(Sketch.from_counts(counts, jurors=("ann", "bob", "cy")), right=4.0, wrong=4.0).solution
+    assert strict.accuracy["ann"]["A"] < solution.accuracy["ann"]["A"]
+    assert np.isclose(strict.accuracy["cy"]["A"], 0.5)
+
+
+def test_liars_and_parrots_are_seen_through() -> None:
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables([*GOOD, (0.2, 0.1), (1.0, 0.0)]), 4_000)
+    solution = evaluate_bayesian(sketch).solution
+    assert abs(solution.accuracy["juror 5"]["B"] - 0.1) < 0.04
+    assert solution.accuracy["juror 6"]["A"] > 0.999
+    assert solution.accuracy["juror 6"]["B"] < 0.001
+
+
+@examples(40)
+@given(sketches(jurors=4, missing=True))
+def test_renaming_jurors_and_labels_commutes_with_grading(sketch: Sketch) -> None:
+    try:
+        solution = evaluate_bayesian(sketch, max_iterations=40).solution
+    except SketchError:
+        return
+    assert solution.is_in_range
+    order = sketch.jurors[::-1]
+    turned = evaluate_bayesian(sketch.take(order), max_iterations=40).solution
+    assert np.allclose(numbers(turned), numbers(reordered(solution, order)), atol=1e-6, equal_nan=True)
+    swapped = evaluate_bayesian(sketch.relabel({"A": "B", "B": "A"}), max_iterations=40).solution
+    assert np.allclose(numbers(swapped), numbers(mirrored(solution)), atol=1e-6, equal_nan=True)
+
+
+def test_triples_give_the_same_as_a_matrix() -> None:
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 300, missing=0.5)
+    dense, sparse = evaluate_bayesian(sketch), evaluate_bayesian(as_sparse(sketch))
+    assert np.allclose(numbers(dense.solution), numbers(sparse.solution), atol=1e-7)
+
+
+def test_what_it_cannot_do_is_said() -> None:
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 200)
+    assert [a.kind for a in evaluate_bayesian(sketch, max_iterations=2).alarms] == ["not_converged"]
+    assert [a.kind for a in evaluate_bayesian(sketch.take(["juror 0", "juror 1"])).alarms] == ["not_identified"]
+    with pytest.raises(SketchError, match="must be positive, got right=0"):
+        evaluate_bayesian(sketch, right=0.0)
+    with pytest.raises(SketchError, match="at least 2 jurors"):
+        evaluate_bayesian(sketch.take(["juror 0"]))

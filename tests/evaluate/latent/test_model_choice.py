@@ -1,0 +1,303 @@
+"""The contest of models by figures worked out apart, and the choice on panels of every size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from panels import simulate
+from scipy.sparse import csr_array
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from jurors.evaluate.latent import selection as model_choice
+from jurors.evaluate.latent.em import first_parameters, improve, pose
+from jurors.evaluate.latent.models import MODELS, fit_latent, juror_scores
+from jurors.evaluate.latent.selection import (
+    ModelChoice,
+    _average,
+    _Contest,
+    _End,
+    _identifiable,
+    _stack_weights,
+    choose_latent,
+    hide,
+)
+from jurors.evaluate.solution import Later
+from jurors.sketch.incidence import Incidence
+
+
+def panel(seed: int, *, items: int = 80, jurors: int = 5, sparse: bool = False) -> Incidence:
+    codes, counts = np.unique(simulate(items, jurors, seed=seed, density=0.9).votes, axis=0, return_counts=True)
+    dense = Incidence.from_codes(codes, counts, labels=2)
+    return replace(dense, matrix=csr_array(dense.matrix[0].astype(np.float32))) if sparse else dense
+
+
+DATA = panel(1)
+FITS = {model: fit_latent(DATA, model) for model in MODELS}
+
+
+def settled(
+    by_tuple: list[list[float]], by_juror: list[list[float]], items: list[float], worth: float = 1.0
+) -> ModelChoice:
+    contest = _Contest(list(MODELS)[: len(by_tuple)], np.array(by_tuple), np.array(by_juror), np.array(items))
+    return contest.settle(lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
+
+
+def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
+    visible, hidden, _ = hide(DATA, 1)
+    problems = {model: pose(visible, model, 2.0) for model in MODELS}
+    ends = {model: _End(problem, first_parameters(problem), 0, True) for model, problem in problems.items()}
+    contest = _Contest.judge(ends, hidden)
+    assert contest.models == list(MODELS)
+    touched = sorted(set(hidden.row.tolist()))
+    assert np.flatnonzero(contest.items).tolist() == touched
+    assert (contest.items[touched] == visible.weights[0][touched]).all()
+    for k, end in enumerate(ends.values()):
+        tuples, jurors = np.zeros(visible.rows), np.zeros(DATA.jurors)
+        for chance, row, cell in zip(hidden.chances(end.problem, end.at), hidden.row, hidden.cell, strict=True):
+            tuples[row] += chance
+            jurors[cell // 2] += chance * visible.weights[0][row]
+        assert contest.by_tuple[k] == pytest.approx(tuples)
+        assert contest.by_juror[k] == pytest.approx(jurors)
+    assert contest.by_tuple @ contest.items == pytest.approx(contest.by_juror.sum(axis=1))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_gain_over_jurors_is_students_t_as_a_normal_deviate(sign: float) -> None:
+    plain, poor = np.array([-9.0, -8.0, -7.0, -9.5, -6.0, -8.0]), np.full(6, -12.0)
+    gain = sign * np.array([1.0, 2.0, 0.5, 1.5, 0.2, 1.1])
+    contest = _Contest(list(MODELS), np.zeros((3, 1)), np.array([poor, plain, plain + gain]), np.ones(1))
+    t = gain.mean() / (gain.std(ddof=1) / np.sqrt(6))
+    exact = np.copysign(norm.isf(student.sf(abs(t), 5)), t)
+    assert contest.breadth() == pytest.approx(exact, rel=0.005)
+
+
+def test_without_strata_rivals_or_a_second_juror_there_is_no_breadth() -> None:
+    two = np.zeros((2, 4))
+    assert np.isnan(_Contest(list(MODELS[:2]), two, two, np.ones(4)).breadth())
+    assert np.isnan(_Contest(["strata"], two[:1], two[:1], np.ones(4)).breadth())
+    assert np.isnan(_Contest(["one_coin", "strata"], two, two[:, :1], np.ones(4)).breadth())
+    assert _Contest(["one_coin", "strata"], two, two, np.ones(4)).breadth() == 0
+
+
+def test_the_simplest_model_within_one_standard_error_is_chosen() -> None:
+    by_tuple, items = [[-1.0, -2.0, -1.0], [-0.5, -2.25, -1.0]], [4.0, 2.0, 6.0]
+    choice = settled(by_tuple, [[0.0, 0.0]] * 2, items)
+    # totals -14 and -12.5; the gap of the first is (-.5, .25, 0), its mean -1.5 / 12
+    error = np.sqrt(4 * 0.375**2 + 2 * 0.375**2 + 6 * 0.125**2)
+    assert choice.hidden_log_likelihood == pytest.approx({"one_coin": -14, "confusion": -12.5})
+    assert choice.difference == pytest.approx({"one_coin": -1.5, "confusion": 0})
+    assert choice.standard_error == pytest.approx({"one_coin": error, "confusion": 0})
+    assert choice.chosen == "confusion"
+    assert choice.weights == {"one_coin": 0, "confusion": 1}
+    assert choice.fit is FITS["confusion"]
+    near = settled(by_tuple, [[0.0, 0.0]] * 2, items, worth=1.5)
+    assert near.chosen == "one_coin"
+    assert list(near.weights.values()) == pytest.approx(_stack_weights(np.array(by_tuple), np.array(items)))
+    assert 0 < near.weights["one_coin"] < 1
+
+
+def test_strata_that_do_not_gain_broadly_are_not_chosen_however_much_they_gain() -> None:
+    by_tuple = [[-3.0, -3.0], [-2.9, -2.9], [-1.0, -1.0]]
+    narrow = settled(by_tuple, [[-9.0, -9.0, -9.0], [-8.0, -9.0, -9.0], [8.0, -8.9, -9.0]], [20.0, 30.0])
+    assert narrow.chosen == "confusion"
+    assert narrow.weights["strata"] == 0
+    assert narrow.difference["strata"] == pytest.approx(95)
+    steady = [[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]]
+    broad = settled(by_tuple, steady, [20.0, 30.0])
+    assert broad.breadth > 3
+    assert broad.chosen == "strata"
+    assert sum(broad.weights.values()) == pytest.approx(1)
+
+
+def test_where_strata_are_chosen_all_models_are_averaged() -> None:
+    steady = [[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]]
+    choice = settled([[-1.0, -9.0], [-9.0, -9.0], [-3.0, -3.0]], steady, [10.0, 30.0])
+    assert choice.chosen == "strata"
+    assert 0 < choice.weights["one_coin"] < choice.weights["strata"]
+
+
+def test_the_average_mixes_the_fits_by_their_weights() -> None:
+    weights = {"one_coin": 0.25, "confusion": 0.0, "strata": 0.75}
+    mixed = _average(FITS, weights, "strata")
+    one, other = FITS["one_coin"], FITS["strata"]
+    for name in ("posterior", "prevalence", "confusion"):
+        assert getattr(mixed, name) == pytest.approx(0.25 * getattr(one, name) + 0.75 * getattr(other, name))
+    assert mixed.score == pytest.approx(juror_scores(DATA, mixed.posterior))
+    assert mixed.model == "strata"
+    assert mixed.iterations == sum(fit.iterations for fit in FITS.values())
+    assert mixed.converged
+    one_short = {**FITS, "one_coin": replace(one, converged=False)}
+    assert not _average(one_short, weights, "strata").converged
+    assert _average(FITS, {**weights, "strata": 1.0, "one_coin": 0.0}, "strata") is other
+    assert _average({"one_coin": one}, weights, "one_coin") is one
+
+
+@pytest.mark.parametrize(
+    ("jurors", "labels", "votes", "kept"),
+    [
+        (3, 2, np.inf, 2),  # 7 cells: 4, 7 and 15 unknowns
+        (4, 2, np.inf, 2),  # 15: 5, 9, 19
+        (5, 2, np.inf, 3),  # 31: 6, 11, 23
+        (2, 3, np.inf, 1),  # 8: 4, 14, 23
+        (3, 3, np.inf, 2),  # 26: 5, 20, 32
+        (3, 100, 1, 3),  # many labels, few votes: up to 100 labels votes are not counted
+        (3, 101, 3040, 2),  # 30,400 parameters: 103, 30,400, 30,804
+        (3, 101, 3039, 1),
+        (3, 101, 3081, 3),
+    ],
+    ids=["three", "four", "five", "two_of_three", "three_of_three", "hundred", "just", "short", "plenty"],
+)
+def test_no_model_has_more_unknowns_than_the_votes_can_tell(jurors: int, labels: int, votes: float, kept: int) -> None:
+    assert _identifiable(MODELS, jurors, labels, votes) == list(MODELS[:kept])
+
+
+def test_one_model_alone_is_fitted_without_a_contest() -> None:
+    choice = choose_latent(DATA, models=["confusion"])
+    assert choice.chosen == "confusion"
+    assert choice.weights == {"confusion": 1}
+    assert choice.hidden_log_likelihood == {"confusion": 0}
+    assert choice.fit.posterior == pytest.approx(FITS["confusion"].posterior)
+
+
+def test_sparse_panels_choose_and_grade_as_dense_ones_do() -> None:
+    dense, sparse = (choose_latent(panel(3, items=120, sparse=kind)) for kind in (False, True))
+    assert sparse.chosen == dense.chosen
+    assert sparse.hidden_log_likelihood == pytest.approx(dense.hidden_log_likelihood, rel=2e-3)
+    assert sparse.fit.score == pytest.approx(dense.fit.score, abs=5e-3)
+
+
+def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = panel(4, items=150, jurors=7, sparse=True)
+    for name in ("LARGE", "_ENOUGH"):
+        monkeypatch.setattr(model_choice, name, 50)
+    choice = choose_latent(data, seed=2)
+    assert list(choice.fits) == [choice.chosen]
+    assert choice.weights == {model: float(model == choice.chosen) for model in choice.weights}
+    assert choice.fit.score == pytest.approx(fit_latent(data, choice.chosen).score, abs=5e-3)
+    again = choose_latent(data, seed=2)
+    assert again.hidden_log_likelihood == choice.hidden_log_likelihood
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("model", MODELS)
+def test_tuples_left_alone_count_as_if_they_were_worked_out_again(model: str, sparse: bool) -> None:
+    data = panel(6, items=400, jurors=7, sparse=sparse)
+    problem = pose(data, model, 2.0)
+    at, rows = first_parameters(problem), np.arange(data.rows)
+    end, others = _End(problem, at, 0, True), rows[rows % 3 > 0]
+    beside = end.beside(np.where(np.isin(rows, others), data.weights, 0.0))
+    part = replace(pose(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, beside=beside)
+    whole, pieces = (improve(problem, at)[0].flat for problem in (problem, part))
+    assert pieces == pytest.approx(whole, abs=1e-4 if sparse else 1e-9)
+
+
+def test_a_panel_of_many_votes_has_votes_of_some_tuples_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = panel(6, items=900, jurors=7, sparse=True)
+    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    starts = fitter.all(data, MODELS)
+    monkeypatch.setattr(model_choice, "_PLENTY", 0)
+    whole = model_choice._compare(data, starts, fitter)
+    monkeypatch.setattr(model_choice, "_SHOWN", data.held // 3)
+    part = model_choice._compare(data, starts, fitter)
+    assert 0.1 < np.count_nonzero(part.items) / np.count_nonzero(whole.items) < 0.5
+    means = [contest.by_tuple @ contest.items / contest.items.sum() for contest in (whole, part)]
+    assert means[1] == pytest.approx(means[0], abs=0.2)
+
+
+def test_a_part_of_the_hidden_votes_settles_what_is_clear_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    steady = np.array([[-9.0] * 9, [-8.0] * 9, [-7.0 + k / 9 for k in range(9)]])
+    chances, items = np.array([[-3.0, -3.2], [-2.9, -2.8], [-1.0, -1.1]]), np.array([20.0, 30.0])
+    clear = _Contest(list(MODELS), chances, steady, items)
+    assert clear.is_clear
+    assert clear.breadth() >= model_choice._CLEARLY_BROAD
+    narrow = steady[:, :3] + np.array([0.0, 0.0, 20.0]) * np.array([[0], [0], [1]])
+    assert not replace(clear, by_juror=narrow).is_clear  # of all items, but of few jurors
+    assert not replace(clear, by_tuple=np.array([[-3.0, -3.2], [-2.9, -0.2], [-1.0, -1.1]])).is_clear  # of few items
+    assert not replace(clear, by_tuple=chances[[2, 1, 0]]).is_clear  # strata are not the best
+    assert not replace(clear, models=list(MODELS[:2]), by_tuple=chances[:2], by_juror=steady[:2]).is_clear
+
+    data = panel(6, items=900, jurors=7, sparse=True)
+    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    starts = fitter.all(data, MODELS)
+    monkeypatch.setattr(model_choice, "_PLENTY", 0)
+    monkeypatch.setattr(model_choice, "_GLIMPSE", data.held // 4)
+    touched = []
+    for is_clear in (True, False):
+        monkeypatch.setattr(_Contest, "is_clear", is_clear)
+        touched.append(np.flatnonzero(model_choice._compare(data, starts, fitter).items))
+    assert 0.2 < len(touched[0]) / len(touched[1]) < 0.6
+
+
+def test_one_accuracy_per_juror_is_fitted_only_where_it_is_heard() -> None:
+    data = panel(6, items=150, jurors=8, sparse=True)
+    heard = choose_latent(data)
+    assert heard.weights["one_coin"] >= model_choice._LIGHT
+    alone = fit_latent(data, "one_coin")
+    assert heard.fits["one_coin"].converged
+    assert heard.fits["one_coin"].log_likelihood == pytest.approx(alone.log_likelihood, abs=0.05)
+    assert heard.fits["one_coin"].score == pytest.approx(alone.score, abs=5e-3)
+    unheard = choose_latent(panel(3, items=150, jurors=8, sparse=True))
+    assert unheard.weights["one_coin"] == 0
+    assert unheard.hidden_log_likelihood["one_coin"] < unheard.hidden_log_likelihood["confusion"]
+    assert list(unheard.fits) == ["confusion"]
+
+
+@pytest.mark.parametrize("models", [MODELS[1:], ("one_coin", "strata"), MODELS[:2], MODELS])
+def test_a_sparse_panel_is_fitted_with_the_models_it_is_given(models: tuple[str, ...]) -> None:
+    choice = choose_latent(panel(6, items=150, jurors=8, sparse=True), models=models)
+    assert tuple(choice.weights) == tuple(choice.hidden_log_likelihood) == models
+    assert choice.chosen in choice.fits
+    assert sum(choice.weights.values()) == pytest.approx(1)
+
+
+def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = panel(5, items=120, sparse=True)
+    fitter = model_choice._Fitter(None, 2.0, 1e-5, 1000)
+    starts = fitter.all(data, ["confusion"])
+    compare, tolerances = model_choice._compare, []
+
+    def watched(data: Incidence, ends: dict[str, _End], fitter: model_choice._Fitter) -> _Contest:
+        tolerances.append(fitter.tolerance)
+        return compare(data, ends, fitter)
+
+    monkeypatch.setattr(model_choice, "_compare", watched)
+    whole, _ = compare(data, starts, fitter), choose_latent(data)
+    monkeypatch.setattr(model_choice, "_PLENTY", 0)
+    quarter, _ = compare(data, starts, fitter), choose_latent(data)
+    assert tolerances == pytest.approx([1e-5, 1e-4])
+    _, hidden, rows = hide(data, 1)
+    assert np.flatnonzero(quarter.items).tolist() == sorted(set(hidden.row.tolist()))
+    assert len(quarter.items) == len(whole.items) == len(rows)
+    assert (quarter.by_tuple @ quarter.items)[0] > 0.5 * (whole.by_tuple @ whole.items)[0]
+
+
+def test_without_a_vote_the_simplest_model_is_taken() -> None:
+    nothing = Incidence.from_codes(np.full((2, 6), -1), labels=2)
+    choice = choose_latent(nothing)
+    assert choice.chosen == "one_coin"
+    assert list(choice.fits) == list(choice.weights) == ["one_coin"]
+
+
+def test_what_comes_later_is_worked_out_when_somebody_looks() -> None:
+    told: list[str] = []
+
+    def tell(name: str) -> str:
+        told.append(name)
+        return name
+
+    later = Later({name: partial(tell, name) for name in ("one", "other")})
+    assert "one" in later
+    assert "third" not in later
+    assert (len(later), told) == (2, [])
+    assert [later["one"], later["one"], *later] == ["one", "one", "one", "other"]
+    assert told == ["one", "one"]
+
+
+def test_a_model_is_told_once() -> None:
+    data = panel(3)
+    choice = choose_latent(data)
+    assert choice.fits[choice.chosen] is choice.fits[choice.chosen]

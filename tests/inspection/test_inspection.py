@@ -1,0 +1,636 @@
+"""`jurors.inspect` tells the truth about every file, and the commands it suggests work."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import json
+import shlex
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from other_tools import SAMPLES
+from strategies import examples
+
+import jurors
+from jurors import Inspection, Sketch, Votes, VotesError, inspect
+from jurors.cli import main
+from jurors.inspection.result import command_line, find_overlap
+
+SETS = ("bluebirds", "cifar10n", "dogs", "faces", "llmbar_humanpref", "music_genre", "ntqr_bbm_arithmetic", "product",
+        "rte", "sentiment_tweets", "triviaqa_judges_v1", "zencrowd_in")  # fmt: skip
+
+
+def kinds(found: Inspection) -> list[str]:
+    return [finding.kind for finding in found.findings]
+
+
+def look(text: str, **reading: Any) -> Inspection:
+    return inspect(io.StringIO(text), **reading)
+
+
+def run_steps(found: Inspection, *, none: bool = False) -> None:
+    assert found.steps or none
+    for step in found.steps:
+        program, *arguments = shlex.split(step.command)
+        assert program == "jurors"
+        with tempfile.TemporaryDirectory() as folder:
+            pages = [str(Path(folder) / word) if word == "report.html" else word for word in arguments]
+            result = CliRunner().invoke(main, pages)
+        assert result.exit_code in (0, 3), (step.command, result.output, result.exception)
+
+
+def wide(rows: int = 60, jurors: int = 4, labels: str = "ab", seed: int = 1) -> list[list[str]]:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, len(labels), rows)
+    said = np.where(rng.random((rows, jurors)) < 0.8, truth[:, None], rng.integers(0, len(labels), (rows, jurors)))
+    return [[labels[k] for k in row] for row in said]
+
+
+def csv_of(names: str, rows: list[list[str]]) -> str:
+    return names + "\n" + "\n".join(",".join(row) for row in rows) + "\n"
+
+
+# -- the real data sets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+def test_the_numbers_are_those_of_the_real_sets(name: str, shared_data: Path) -> None:
+    stats = json.loads((shared_data / name / "stats.json").read_text())
+    found = inspect(shared_data / name / "votes.csv.gz")
+    assert (found.format, found.layout) == ("CSV", "long")
+    assert found.columns == {"item": ("item",), "juror": ("juror",), "label": ("label",)}
+    assert (found.items, len(found.jurors), found.votes) == (stats["items"], stats["jurors"], stats["votes"])
+    assert sorted(map(str, found.labels)) == sorted(stats["label_names"])
+    assert sum(found.labels.values()) == stats["votes"]
+    assert found.votes_per_item is not None
+    assert [found.votes_per_item.least, found.votes_per_item.most] == stats["votes_per_item_min_max"]
+    assert found.density == pytest.approx(stats["density"] / stats["jurors"], rel=1e-3)
+    assert (found.duplicates, found.fault, found.obstacles) == (0, None, ())
+    assert not {"missing_words", "ambiguous_words", "scores", "free_text", "unlike_columns", "key_column"} & set(
+        kinds(found)
+    )
+    assert [step.command.split()[1] for step in found.steps] == [
+        "grade",
+        "check",
+        "label",
+        "report",
+        "agreement",
+        "score",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bluebirds", "ntqr_bbm_arithmetic", "llmbar_humanpref"])
+def test_the_commands_suggested_for_real_sets_work(name: str, shared_data: Path) -> None:
+    run_steps(inspect(shared_data / name / "votes.csv.gz"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SETS)
+def test_the_truth_of_a_real_set_is_seen_to_be_an_answer_key(name: str, shared_data: Path) -> None:
+    stats = json.loads((shared_data / name / "stats.json").read_text())
+    found = inspect(shared_data / name / "truth.csv.gz")
+    lines = gzip.decompress((shared_data / name / "truth.csv.gz").read_bytes()).decode().splitlines()
+    assert (found.layout, found.items) == ("key", len(lines) - 1)
+    assert found.steps[0].command.startswith("jurors score ")
+    assert "votes.csv.gz --key " in found.steps[0].command
+    shares = {str(label): count / (len(lines) - 1) for label, count in found.labels.items()}
+    assert shares == pytest.approx(stats["gold_prevalence"], abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "items", "jurors_", "labels"),
+    [
+        ("acs_table1", 20_000, 3, 2),
+        ("uci_adult_single", 36_842, 3, 2),
+        ("bigbench_mistake_llm_graders", 281, 3, 2),
+        ("medqa_4llms", 295, 4, 5),
+        ("online_consumer_q200_no_truth", 200, 3, 2),
+        ("uci_adult_100", 2_237_300, 3, 2),
+    ],
+)
+def test_counts_by_true_label_are_seen_as_such(
+    name: str, items: int, jurors_: int, labels: int, shared_data: Path
+) -> None:
+    found = inspect(shared_data / "sketches" / f"{name}.json")
+    assert (found.items, len(found.jurors), len(found.labels)) == (items, jurors_, labels)
+    assert found.format.startswith("file of decision counts")
+    assert ("true_labels" in kinds(found)) is (name != "online_consumer_q200_no_truth")
+    assert ("experiments" in kinds(found)) is (name == "uci_adult_100")
+    assert [step.command.split()[1] for step in found.steps] == ["grade", "check", "label", "report", "agreement"]
+    if name != "uci_adult_100":
+        run_steps(found)
+
+
+@pytest.mark.slow
+def test_the_exam_of_four_llms_has_a_key_and_a_mark_for_no_answer(shared_data: Path) -> None:
+    found = inspect(shared_data / "sketches" / "medQA4LLMsQ300.csv")
+    assert (found.layout, found.items, len(found.jurors)) == ("wide", 300, 4)
+    assert "gt" not in found.jurors
+    assert found.assumed == {"ignore": ("gt",)}
+    about = {finding.kind: finding.about for finding in found.findings}
+    assert about == {"key_column": ("gt",), "ambiguous_words": ("N",)}
+    assert found.labels["N"] == 5
+    path = shlex.quote(str(shared_data / "sketches" / "medQA4LLMsQ300.csv"))
+    assert found.steps[0].command == f"jurors grade {path} --ignore gt --missing N"
+    assert found.steps[-1].command == f"jurors score {path} --missing N --key gt"
+    run_steps(found)
+
+
+@pytest.mark.parametrize("name", ["folktables2018_mobility_16features", "folktables2018_publiccoverage_15features"])
+def test_census_records_are_no_votes(name: str, shared_data: Path) -> None:
+    found = inspect(shared_data / "acs" / f"{name}.parquet")
+    assert found.format == "Parquet"
+    assert "unlike_columns" in kinds(found)
+    assert found.obstacles
+    assert found.steps == ()
+
+
+def test_a_document_without_votes_is_described(shared_data: Path) -> None:
+    found = inspect(shared_data / "sketches" / "ntqr_golden_error_independent.json")
+    assert (found.format, found.layout, found.items, found.steps) == ("JSON document", None, None, ())
+    assert found.columns["columns"][0] == "acs_table1"
+    assert "no reader knows" in str(found.fault)
+
+
+# -- what it sees ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_sketch_file_is_inspected_and_its_commands_work(tmp_path: Path) -> None:
+    sketch = Sketch.from_votes(Votes.from_matrix(wide(), jurors=("ann", "bob", "cy", "dee")))
+    sketch.to_file(tmp_path / "day.sketch.json.gz")
+    found = inspect(tmp_path / "day.sketch.json.gz")
+    assert (found.format, found.layout, found.items) == ("sketch file", "log", 60)
+    run_steps(found)
+
+
+@pytest.mark.slow
+def test_duplicates_are_reported_and_not_refused(tmp_path: Path) -> None:
+    rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
+    (tmp_path / "votes.csv").write_text(csv_of("item,juror,label", [*rows, ["3", "j1", "a"], ["4", "j2", "b"]]))
+    found = inspect(tmp_path / "votes.csv")
+    assert (found.duplicates, found.votes, found.assumed) == (2, 240, {"duplicates": "first"})
+    assert "juror 'j1' votes more than once on item '3' (2 repeated votes in all)" in found.findings[0].message
+    assert found.steps[0].command.endswith("--duplicates first")
+    run_steps(found)
+
+
+@pytest.mark.slow
+def test_marks_for_no_vote_are_taken_out_and_counted(tmp_path: Path) -> None:
+    rows = wide()
+    rows[3][1], rows[5][2], rows[7][0] = "N/A", "-", "?"
+    (tmp_path / "my votes.csv").write_text(csv_of("ann,bob,cy,dee", rows))
+    found = inspect(tmp_path / "my votes.csv")
+    assert {finding.kind: set(finding.about) for finding in found.findings} == {"missing_words": {"N/A", "-", "?"}}
+    assert "--missing" not in found.steps[0].command
+    assert found.obstacles == ()
+    run_steps(found)
+    assert inspect(tmp_path / "my votes.csv", missing=["N/A", "-", "?"]).findings == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["truth", "gold", "gt", "Ground_Truth"])
+def test_a_key_among_the_columns_is_seen_and_used(name: str, tmp_path: Path) -> None:
+    rows = [[*row, row[0]] for row in wide()]
+    (tmp_path / "votes.csv").write_text(csv_of(f"ann,bob,cy,dee,{name}", rows))
+    found = inspect(tmp_path / "votes.csv")
+    assert found.jurors == ("ann", "bob", "cy", "dee")
+    assert found.columns["ignored"] == (name,)
+    assert found.steps[-1].command.endswith(f"--key {name}")
+    run_steps(found)
+
+
+@pytest.mark.slow
+def test_a_key_beside_one_vote_per_row_is_seen(tmp_path: Path) -> None:
+    rows = [[str(i), f"j{j}", label, row[0]] for i, row in enumerate(wide()) for j, label in enumerate(row)]
+    (tmp_path / "votes.csv").write_text(csv_of("item,juror,label,gold", rows))
+    found = inspect(tmp_path / "votes.csv")
+    assert found.columns["ignored"] == ("gold",)
+    assert found.steps[-1].command.endswith("votes.csv --key gold")
+    run_steps(found)
+
+
+@pytest.mark.slow
+def test_an_index_and_texts_are_no_jurors(tmp_path: Path) -> None:
+    rows = [[f"prompt {i}", *row] for i, row in enumerate(wide())]
+    (tmp_path / "votes.csv").write_text(csv_of("prompt,ann,bob,cy,dee", rows))
+    found = inspect(tmp_path / "votes.csv")
+    assert (kinds(found), found.assumed, found.columns["item"]) == ([], {}, ("prompt",))
+    assert found.jurors == ("ann", "bob", "cy", "dee")
+    run_steps(found)
+    (tmp_path / "more.csv").write_text(
+        csv_of("text,id,ann,bob,cy,dee", [[row[0], str(k), *row[1:]] for k, row in enumerate(rows)])
+    )
+    more = inspect(tmp_path / "more.csv")
+    assert (more.jurors, more.columns["item"], more.columns["ignored"]) == (found.jurors, ("id",), ("text",))
+    assert kinds(more) == ["columns_left"]
+
+
+@pytest.mark.slow
+def test_columns_with_unknown_names_are_guessed_and_said_to_be(tmp_path: Path) -> None:
+    rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
+    (tmp_path / "votes.csv").write_text(csv_of("thing,worker,said", rows))
+    found = inspect(tmp_path / "votes.csv")
+    assert found.assumed == {"item": "thing", "juror": "worker", "label": "said"}
+    assert "guess" in found.findings[0].message
+    assert (found.items, found.votes) == (60, 240)
+    run_steps(found)
+
+
+def test_two_columns_for_the_item_are_told() -> None:
+    rows = [[str(k), str(k), *row] for k, row in enumerate(wide())]
+    found = look(csv_of("id,task,ann,bob,cy,dee", rows))
+    assert found.assumed == {"item": "id", "ignore": ("task",)}
+    assert kinds(found) == ["two_items"]
+
+
+def test_jurors_who_are_silent_constant_or_copies_are_named() -> None:
+    rows = [[*row, row[1], "a", ""] for row in wide()]
+    found = look(csv_of("ann,bob,cy,dee,bob2,same,mute", rows))
+    about = {finding.kind: finding.about for finding in found.findings}
+    assert about["silent_jurors"] == ("mute",)
+    assert about["constant_jurors"] == ("same",)
+    assert about["copies"] == ("bob", "bob2")
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda k, j: " A" if k % 3 else "a", "similar_labels"),
+        (lambda k, j: str((k * 7 + j) % 40), "scale"),  # the jurors' numbers lie near each other
+        (lambda k, j: str(k * (j + 3) % 41), "scores"),
+        (lambda k, j: f"a long answer of juror {j} to the question number {k} in many words", "free_text"),
+    ],
+)
+def test_labels_that_are_no_labels_are_told(change: Any, kind: str) -> None:
+    rows = [[change(k, j) for j in range(4)] for k in range(60)]
+    assert kind in kinds(look(csv_of("ann,bob,cy,dee", rows)))
+
+
+def test_a_slip_is_seen_among_thousands_of_votes() -> None:
+    rows = wide(rows=600)
+    rows[7][1] = "aa"
+    about = {finding.kind: finding.about for finding in look(csv_of("ann,bob,cy,dee", rows)).findings}
+    assert about == {"rare_labels": ("aa",)}
+
+
+def test_items_without_a_vote_and_groups_that_never_meet_are_told() -> None:
+    rows = [["a", "b", "a", "", "", ""], ["", "", "", "a", "b", "a"], ["", "", "", "", "", ""]] * 10
+    found = look(csv_of("item," + "u,v,w,x,y,z", [[str(k), *row] for k, row in enumerate(rows)]))
+    assert {"items_without_votes", "separate_groups"} <= set(kinds(found))
+    assert found.overlap is not None
+    assert (found.overlap.pairs_sharing, found.overlap.pairs) == (6, 15)
+    assert (found.overlap.trios_sharing, found.overlap.trios) == (2, 20)
+    assert found.overlap.groups == (("u", "v", "w"), ("x", "y", "z"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "obstacle"),
+    [
+        ("ann,bob\na,b\nb,b\n", "at least 3 jurors who vote, and 2 do"),
+        ("ann,bob,cy\na,a,a\na,a,a\n", "only one was ever said"),
+        ("ann,bob,cy\na,b,c\nd,e,f\n", "6 labels are more than 2 items can support"),
+        ("item,ann,truth\n1,a,a\n2,b,b\n", "and one does"),
+    ],
+)
+def test_where_grading_is_impossible_it_says_why(text: str, obstacle: str, tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text(text)
+    found = inspect(tmp_path / "votes.csv")
+    assert any(obstacle in reason for reason in found.obstacles)
+    assert not any(step.command.startswith("jurors grade") for step in found.steps)
+    if found.steps:
+        run_steps(found)
+
+
+# -- the law: what is suggested works -------------------------------------------------------------------------
+
+
+SAMPLE_FILES = sorted(
+    path
+    for path in SAMPLES.rglob("*")
+    if path.suffix not in (".py", ".pyc") and path.name != "__pycache__" and "agent_as_a_judge" not in path.parts
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SAMPLE_FILES, ids=lambda path: str(path.relative_to(SAMPLES)))
+def test_every_command_suggested_for_a_sample_works(path: Path) -> None:
+    found = inspect(path)
+    assert found.steps or found.obstacles or found.fault
+    run_steps(found, none=True)
+
+
+def test_a_program_that_keeps_notes_in_a_folder_changes_nothing(tmp_path: Path) -> None:
+    for name in ("snorkel.npy", "cleanlab.npy"):
+        (tmp_path / name).write_bytes((SAMPLES / "matrix" / name).read_bytes())
+    before = inspect(tmp_path)
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "make.pyc").write_bytes(b"notes")
+    assert inspect(tmp_path) == before
+
+
+@pytest.mark.slow
+@examples(25)
+@given(
+    st.integers(1, 5).flatmap(
+        lambda width: st.lists(
+            st.lists(st.sampled_from(["a", "a", "b", "c", ""]), min_size=width, max_size=width), min_size=1, max_size=12
+        )
+    )
+)
+def test_every_command_suggested_for_a_small_file_works(rows: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.csv"
+        numbered = [[str(k), *row] for k, row in enumerate(rows)]
+        path.write_text(csv_of(",".join(["item", *"vwxyz"[: len(rows[0])]]), numbered))
+        try:
+            found = inspect(path)
+        except VotesError:
+            return
+        run_steps(found, none=True)
+
+
+@pytest.mark.slow
+@given(st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_three_jurors_are_said_to_be_gradable_exactly_where_they_are(counts: list[int]) -> None:
+    tuples = list(itertools.product("ab", repeat=3))
+    rows = [said for said, count in zip(tuples, counts, strict=True) for _ in range(count)]
+    assume(rows)
+    votes = Votes.from_matrix(np.array(rows), labels=("a", "b"), jurors=("ann", "bob", "cy"))
+    try:
+        graded = jurors.grade(votes)
+    except jurors.JurorsError:
+        assert inspect(votes).obstacles
+    else:  # where nobody disagrees, that is told as a result, and nobody has a grade
+        is_single = [alarm.kind for alarm in graded.alarms] == ["single_label"]
+        assert bool(inspect(votes).obstacles) == is_single
+
+
+@pytest.mark.parametrize(
+    ("sample", "obstacle"),
+    [
+        ("matrix/snorkel.npy", "no item was answered by all three"),
+        ("devai", "'human_as_a_judge/ann' always says 'satisfied'"),
+        ("label_studio/snapshot.json", "'annotator 2' always says 'right'"),
+        ("mlflow/correct.parquet", "'ann' always says True, 'claude' always says True"),
+    ],
+)
+def test_jurors_whose_answers_fix_nothing_are_named(sample: str, obstacle: str) -> None:
+    found = inspect(SAMPLES / sample)
+    assert any(obstacle in reason for reason in found.obstacles)
+    assert {step.command.split()[1] for step in found.steps} <= {"agreement"}
+
+
+# -- folders --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_folder_of_a_real_set_is_listed_file_by_file(shared_data: Path) -> None:
+    found = inspect(shared_data / "bluebirds")
+    assert dict(found.contents) == {
+        "README.md": "not votes (text)",
+        "stats.json": "not votes (JSON document)",
+        "truth.csv.gz": "answer key: 108 items, 2 labels",
+        "votes.csv.gz": "votes: 108 items, 39 jurors",
+    }
+    assert [step.command.split()[1] for step in found.steps] == ["inspect", "score"]
+    assert found.fault is None
+    for text in (str(found), found.to_markdown(), found._repr_html_()):
+        assert "108 items, 39 jurors" in text
+    run_steps(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [".", "sketches"])
+def test_folders_of_folders_and_of_counts_are_listed(name: str, shared_data: Path) -> None:
+    found = inspect(shared_data / name)
+    assert found.fault is None
+    assert len(found.contents) > 5
+    run_steps(found)
+
+
+def test_shards_are_one_table_and_other_files_are_listed(tmp_path: Path) -> None:
+    for k, rows in enumerate((wide(seed=1), wide(seed=2))):
+        (tmp_path / f"part{k}.csv").write_text(csv_of("ann,bob,cy,dee", rows))
+    assert (inspect(tmp_path).items, inspect(tmp_path).contents) == (120, ())
+    (tmp_path / "other.csv").write_text(csv_of("u,v,w,x", wide()))
+    assert dict(inspect(tmp_path).contents).keys() == {"part0.csv", "part1.csv", "other.csv"}
+    (tmp_path / "other.csv").write_text("u,v,w,x\na,b\n")
+    assert "other.csv: line 2 has 2 fields" in str(inspect(tmp_path).fault)
+
+
+# -- what is no table of votes --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_an_unknown_column_beside_items_that_come_again_is_the_juror(tmp_path: Path) -> None:
+    rows = [[str(i), f"j{j}", label] for i, row in enumerate(wide()) for j, label in enumerate(row)]
+    (tmp_path / "votes.csv").write_text(csv_of("item,who,label", rows))
+    found = inspect(tmp_path / "votes.csv")
+    assert (found.layout, found.assumed, found.columns["juror"], len(found.jurors)) == ("long", {}, ("who",), 4)
+    run_steps(found)
+    once = [[str(k), *row[:2]] for k, row in enumerate(wide())]
+    assert look(csv_of("item,who,label", once)).layout == "wide"
+
+
+def test_the_columns_of_a_large_table_are_compared_before_its_cells_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("jurors.inspection.recognise"), "_MANY_CELLS", 1_000)
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.integers(0, 90, 2_000), "sex": rng.integers(0, 2, 2_000)})
+    frame.to_parquet(tmp_path / "people.parquet")
+    found = inspect(tmp_path / "people.parquet")
+    assert (found.votes, found.items, found.steps, kinds(found)) == (None, 2_000, (), ["unlike_columns"])
+    assert "age: 90 different ones; sex: 2 different ones" in found.findings[0].message
+    pd.DataFrame(wide(rows=2_000), columns=list("wxyz")).to_parquet(tmp_path / "votes.parquet")
+    assert inspect(tmp_path / "votes.parquet").votes == 8_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# My data\n\nThese are votes, collected last year, by us.\n", "# My data\n\nThese are votes.\n",
+     "Dear reader, here is a short note\nthat says nothing, at all, really\n"],
+)  # fmt: skip
+def test_prose_does_not_look_like_a_table(text: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(text)
+    found = inspect(tmp_path / "README.md")
+    assert (found.format, found.columns) == ("text", {})
+    assert "does not look like a table" in str(found.fault)
+
+
+def test_long_names_stay_different() -> None:
+    names = [f"organisation/a-very-long-name-of-a-model-with-many-parts-v{k}" for k in range(3)]
+    shown = dict(look(csv_of(",".join(names), wide(jurors=3))).rows())["jurors"].removeprefix("3: ")
+    assert len(set(shown.split(", "))) == 3
+
+
+def test_frames_are_called_what_they_are() -> None:
+    frame = pl.DataFrame({"item": [1, 1, 2, 2], "juror": ["ann", "bob"] * 2, "label": ["a", "b", "b", "b"]})
+    for source, name in ((frame.lazy(), "polars LazyFrame"), (frame.to_pandas(), "pandas DataFrame")):
+        found = inspect(source)
+        assert (found.format, found.layout, found.columns["juror"]) == (name, "long", ("juror",))
+        assert "none" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "fault"),
+    [
+        ("item,juror,label,count\n1,ann,a,3\n2,ann,b,4\n", ("item", "juror", "label", "count"), "cannot have counts"),
+        ("ann,bob,count\na,b,x1\na,a,2\n", ("ann", "bob", "count"), "whole number"),
+        ("item,ann,bob\n1,a,b\n2,a\n", ("item", "ann", "bob"), "line 3 has 2 fields"),
+        ("item,juror,label\n1,,a\n", ("item", "juror", "label"), "the juror is empty"),
+        ('{"a": 1}\n{"a": \n', ("a",), "not a JSON record"),
+    ],
+)
+def test_what_cannot_be_read_is_still_described(text: str, columns: tuple[str, ...], fault: str) -> None:
+    found = look(text)
+    assert found.columns == {"columns": columns}
+    assert fault in str(found.fault)
+    assert found.sample
+    assert found.votes is None
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02binary\xff\xfe" * 50, b"\x1f\x8b\x08broken"])
+def test_what_shows_nothing_at_all_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.dat").write_bytes(content)
+    with pytest.raises(VotesError):
+        inspect(tmp_path / "x.dat")
+    with pytest.raises(VotesError, match="no such file"):
+        inspect(tmp_path / "nowhere.csv")
+
+
+def test_frames_votes_and_sketches_are_inspected_without_commands() -> None:
+    votes = Votes.from_matrix(wide(), jurors=("ann", "bob", "cy", "dee"))
+    for source in (votes, Sketch.from_votes(votes), votes.to_frame(), pd.DataFrame(wide(), columns=list("wxyz"))):
+        found = inspect(source)
+        assert (found.items, found.votes, found.steps) == (60, 240, ())
+        assert "240 of 240 possible" in str(found)
+
+
+@pytest.mark.parametrize("matrix", [wide(), tuple(wide()), np.array(wide()), np.array(wide(), dtype=object)])
+def test_a_matrix_is_inspected(matrix: Any) -> None:
+    found = inspect(matrix)
+    assert (found.format, found.items, found.jurors, found.votes, found.steps) == (
+        "matrix", 60, ("1", "2", "3", "4"), 240, (),
+    )  # fmt: skip
+    assert inspect(matrix, drop="4").jurors == ("1", "2", "3")
+
+
+def test_codes_of_a_matrix_without_a_vote_are_none() -> None:
+    found = inspect(np.array([[0, 1, -1], [1, 1, 0]] * 9))
+    assert (found.votes, found.labels) == (45, {0: 18, 1: 27})
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (3, 3)])
+def test_a_matrix_without_a_vote_is_inspected(shape: tuple[int, int]) -> None:
+    found = inspect(np.full(shape, -1))
+    assert (found.votes, found.labels) == (0, {})
+    assert found.obstacles
+    assert "None" not in str(found)
+
+
+@pytest.mark.parametrize("source", [5, None, {"a": 1}, b"abc", [1, 2], np.zeros(3), np.zeros((2, 2, 2))])
+def test_what_holds_no_votes_is_refused_in_a_line(source: Any) -> None:
+    with pytest.raises(VotesError, match=r"give a path, a dataframe, a matrix|needs 2 dimensions") as refused:
+        inspect(source)
+    assert "\n" not in str(refused.value)
+
+
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = CliRunner().invoke(main, ["inspect", "-"], input=csv_of("ann,bob,cy", wide(jurors=3)))
+    assert result.exit_code == 0
+    assert "jurors grade - " in result.output
+
+
+def test_every_form_says_the_same(tmp_path: Path) -> None:
+    (tmp_path / "<b>.csv").write_text(csv_of("<i>,bob,cy,dee", wide()))
+    found = inspect(tmp_path / "<b>.csv")
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["items"] == 60
+    assert document["labels"] == [{"label": label, "count": n} for label, n in found.labels.items()]
+    assert document["steps"][0]["command"] == found.steps[0].command
+    for text in (str(found), found.to_markdown()):
+        assert "240 of 240 possible" in text
+        assert found.steps[0].command in text
+    assert "&lt;i&gt;" in found._repr_html_()
+    assert "<i>" not in found._repr_html_()
+    assert list(found.to_frame()["count"]) == list(found.labels.values())
+
+
+def test_the_public_names_are_there() -> None:
+    assert isinstance(jurors.inspect(Votes.from_matrix([["a", "b"]])), jurors.Inspection)
+
+
+def test_a_gzipped_file_is_looked_into_where_it_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv.gz").write_bytes(gzip.compress(b"item,ann,bob\n1,a,b\n2,a\n"))
+    assert inspect(tmp_path / "votes.csv.gz").columns == {"columns": ("item", "ann", "bob")}
+
+
+# -- parts ----------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.lists(st.sampled_from(["a", "b", None]), min_size=4, max_size=4), min_size=1, max_size=8))
+def test_overlaps_are_those_of_a_plain_count(rows: list[list[str | None]]) -> None:
+    votes = Votes.from_matrix(np.array(rows, dtype=object), labels=("a", "b"))
+    voted = [{j for j in range(4) if row[j] is not None} for row in rows]
+    heard = sorted(set().union(*voted))
+    pairs = [(i, j) for i in heard for j in heard if i < j]
+    trios = [(i, j, k) for i, j in pairs for k in heard if j < k]
+    found = find_overlap(votes)
+    assert (found.pairs, found.trios) == (len(pairs), len(trios))
+    if len(heard) > 1:
+        shared = [sum({i, j} <= item for item in voted) for i, j in pairs]
+        assert found.pairs_sharing == sum(n > 0 for n in shared)
+        assert (found.fewest, found.median) == (min(shared), sorted(shared)[len(shared) // 2])
+        assert found.trios_sharing == sum(any(set(trio) <= item for item in voted) for trio in trios)
+
+
+def test_commands_are_quoted_for_the_shell() -> None:
+    line = command_line("grade", ["a b.csv"], {"missing": ("-", "N/A"), "labels": ["x", "y z"], "duplicates": "error"})
+    assert shlex.split(line) == ["jurors", "grade", "a b.csv", "--missing=-", "--missing", "N/A", "--labels", "x,y z"]
+
+
+def test_numbers_of_different_fineness_are_no_table_of_features(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.uniform(0, 100, 100)
+    fine = [(truth + rng.normal(0, 8, 100)).round(1) for _ in range(3)]
+    rows = np.column_stack([*fine, np.where(truth > 50, 75.5, 25.5)]).tolist()
+    lines = [",".join(map(str, (f"q{k}", *row))) for k, row in enumerate(rows)]
+    (tmp_path / "votes.csv").write_text("\n".join(["item,ann,bob,cy,dee", *lines]))
+    (tmp_path / "truth.csv").write_text("\n".join(["item,label", *(f"q{k},{x:.1f}" for k, x in enumerate(truth))]))
+    seen = inspect(tmp_path / "votes.csv")
+    assert (seen.scale, seen.obstacles) == ("interval", ())
+    assert [step.command.split()[1] for step in seen.steps] == [
+        "grade", "check", "label", "report", "agreement", "grade", "score",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [[["a", "b", "a"], ["b", "b", "a"]] * 6, np.array([[1, 0, 1], [0, 0, 1]] * 6)])
+def test_a_matrix_is_inspected_as_it_is_graded(rows: Any) -> None:
+    seen = inspect(rows)
+    assert (seen.format, seen.items, seen.jurors) == ("matrix", 12, ("1", "2", "3"))
+    with pytest.raises(VotesError, match=r"needs 2 dimensions"):
+        inspect(np.zeros((2, 2, 2)))
+
+
+def test_a_tie_beside_two_sides_is_an_answer() -> None:
+    rows = [["model_a", "model_b", "tie"], ["model_a", "tie", "model_b"], ["model_b", "model_b", "model_a"]] * 5
+    assert "ambiguous_words" not in {finding.kind for finding in inspect(rows).findings}
+    marks = [[cell.replace("model_a", "pass").replace("model_b", "fail") for cell in row] for row in rows]
+    assert "ambiguous_words" in {finding.kind for finding in inspect(marks).findings}

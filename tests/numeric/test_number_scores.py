@@ -1,0 +1,171 @@
+"""Numbers against true values: laws, intervals that hold, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+import jurors
+from jurors import Numbers, Sketch, Votes, VotesError, score_numbers
+from jurors._numeric import Floats
+from jurors.numeric.score import against_truth
+
+SLOPE, OFFSET, NOISE = np.array([1.0, 0.5, -0.8, 1.2]), np.array([0.0, 20, 90, -5]), np.array([5.0, 8, 10, 20])
+
+
+def panel(items: int = 60, seed: int = 0) -> tuple[Floats, Floats]:
+    """Items x jurors, and the truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(50, 15, items)
+    return np.asarray(OFFSET + SLOPE * truth[:, None] + NOISE * rng.normal(size=(items, 4))), truth
+
+
+def test_measures_are_those_of_numpy() -> None:
+    values, truth = panel()
+    values[3, 1] = np.nan
+    told = score_numbers(values, truth.tolist())
+    for k in range(4):
+        known = ~np.isnan(values[:, k])
+        number, true = values[known, k], truth[known]
+        slope, offset = np.polyfit(true, number, 1)
+        assert told.by_key.numbers[k] == known.sum()
+        assert told.by_key.correlation[k] == pytest.approx(np.corrcoef(number, true)[0, 1])
+        assert told.by_key.reliability[k] == pytest.approx(np.corrcoef(number, true)[0, 1] ** 2)
+        assert told.by_key.bias[k] == pytest.approx((number - true).mean())
+        assert told.by_key.rmse[k] == pytest.approx(np.sqrt(((number - true) ** 2).mean()))
+        assert (told.by_key.slope[k], told.by_key.offset[k]) == pytest.approx((slope, offset))
+        assert told.by_key.noise[k] == pytest.approx(
+            (number - slope * true - offset).std() * np.sqrt(known.sum() / (known.sum() - 2))
+        )
+    assert told.grades is not None
+    np.testing.assert_array_equal(told.grades.reliability, jurors.grade_numbers(values).reliability)
+    valued = jurors.value_items(values).value
+    assert told.values[0].rmse == pytest.approx(np.sqrt(((valued - truth) ** 2).mean()))
+
+
+def test_intervals_hold_as_often_as_they_say() -> None:
+    held = dict.fromkeys(("slope", "offset", "noise", "bias", "rmse", "correlation"), 0.0)
+    runs, spread = 300, 15.0
+    true = {"slope": SLOPE, "offset": OFFSET, "noise": NOISE, "bias": OFFSET + (SLOPE - 1) * 50}
+    true["rmse"] = np.sqrt(true["bias"] ** 2 + ((SLOPE - 1) * spread) ** 2 + NOISE**2)
+    true["correlation"] = SLOPE * spread / np.hypot(SLOPE * spread, NOISE)
+    for seed in range(runs):
+        told = against_truth(*panel(50, seed), 0.95)
+        for name in held:
+            low, high = getattr(told, f"{name}_ends").T
+            held[name] += float(((low <= true[name]) & (true[name] <= high)).mean()) / runs
+    assert {name: share for name, share in held.items() if not 0.91 < share < 0.98} == {}
+
+
+@examples(10)
+@given(st.integers(0, 1000), st.floats(0.1, 50), st.floats(-500, 500))
+def test_another_unit_of_key_and_numbers_moves_errors_with_it(seed: int, unit: float, origin: float) -> None:
+    values, truth = panel(30, seed)
+    one, two = against_truth(values, truth, 0.9), against_truth(origin + unit * values, origin + unit * truth, 0.9)
+    for name in ("correlation", "reliability", "slope"):
+        np.testing.assert_allclose(getattr(two, f"{name}_ends"), getattr(one, f"{name}_ends"), rtol=1e-6, atol=1e-9)
+    for name in ("rmse", "bias", "noise"):
+        np.testing.assert_allclose(
+            getattr(two, f"{name}_ends"), unit * getattr(one, f"{name}_ends"), rtol=1e-5, atol=1e-5
+        )
+
+
+def test_every_way_in_is_scored_alike() -> None:
+    values, truth = panel(40)
+    values, names = values.round(1), [f"q{k}" for k in range(40)]
+    key = dict(zip(names, truth.tolist(), strict=True))
+    told = score_numbers(values, key, items=names)
+    votes = Votes.from_matrix(values, items=names)
+    counts = Votes.from_matrix(values, counts=[1] * 40)
+    ways = [
+        jurors.score(Numbers.from_matrix(values, items=names), key),
+        jurors.score(votes, key),
+        jurors.score(Sketch.from_votes(counts), truth.tolist()),
+        jurors.score(votes.to_frame(), key),
+    ]
+    for way in ways[:2] + ways[3:]:
+        np.testing.assert_allclose(way.by_key.rmse, told.by_key.rmse)
+    assert isinstance(ways[2], jurors.NumberScores)
+
+
+def test_a_part_of_the_items_may_have_a_true_value() -> None:
+    values, truth = panel(40)
+    told = score_numbers(values, {k: truth[k] for k in range(0, 40, 4)})
+    assert (told.items, told.by_key.numbers.tolist()) == (10, [10] * 4)
+    np.testing.assert_allclose(told.by_key.rmse, against_truth(values[::4], truth[::4], 0.95).rmse)
+
+
+def test_who_has_the_scale_upside_down_rings_once() -> None:
+    values, truth = panel(60)
+    alarms = [alarm for alarm in score_numbers(values, truth.tolist()).alarms if alarm.kind == "reversed_scale"]
+    assert [alarm.jurors for alarm in alarms] == [("3",)]
+    alone = score_numbers(values[:, 2:3], truth.tolist())
+    assert [alarm.kind for alarm in alone.alarms] == ["reversed_scale"]
+
+
+def test_one_juror_is_scored_and_it_is_said_why_nothing_is_estimated() -> None:
+    values, truth = panel(30)
+    told = score_numbers(values[:, :1], truth.tolist())
+    assert told.grades is None
+    assert "nothing is estimated without the key: grading without a key needs at least 3 jurors" in told.remarks[-1]
+    assert [one.by for one in told.values] == ["mean", "median"]
+    assert told.to_dict()["jurors"][0]["estimated_slope"] is None
+
+
+def test_constant_jurors_and_constant_keys_have_no_correlation() -> None:
+    values, truth = panel(10)
+    values[:, 0] = 7.0
+    told = score_numbers(values, truth.tolist())
+    assert np.isnan(told.by_key.correlation[0])
+    assert told.by_key.slope[0] == pytest.approx(0)
+    still = score_numbers(values, [50] * 10)
+    assert np.isnan(still.by_key.slope).all()
+    assert not np.isnan(still.by_key.rmse).any()
+
+
+def test_a_key_in_another_unit_is_told() -> None:
+    values, truth = panel(30)
+    told = score_numbers(values, (truth / 100).tolist())
+    assert any("if these are two units, RMSE" in remark for remark in told.remarks)
+    assert not any("units" in remark for remark in score_numbers(values, truth.tolist()).remarks)
+
+
+@pytest.mark.parametrize(
+    "key, message, code",
+    [
+        pytest.param(["good"] * 30, "says 'good' of item 0, which is no number.*--threshold", "bad_row", id="words"),
+        pytest.param(["1,234"] * 30, "'1,234' may be a thousand or a decimal", "two_readings", id="thousands"),
+        pytest.param([1.0] * 7, "the answer key has 7 labels, but the votes have 30 rows", "votes", id="length"),
+        pytest.param({"x": 1.0}, "none of the 1 items of the answer key", "votes", id="others"),
+    ],
+)
+def test_what_is_no_key_of_numbers_is_refused(key: object, message: str, code: str) -> None:
+    with pytest.raises(VotesError, match=message) as refused:
+        score_numbers(panel(30)[0], key)
+    assert refused.value.code == code
+
+
+def test_ratings_with_a_key_on_another_scale_learn_what_scores_them() -> None:
+    ratings = (np.arange(40)[:, None] % 5 + np.arange(3) % 2).clip(0, 4) + 1
+    key = (np.arange(40) % 5 / 4 + 0.01).tolist()
+    votes = Votes.from_matrix(ratings, scale="ordinal")
+    with pytest.raises(VotesError, match="as numbers, --scale interval scores them by correlation"):
+        jurors.score(votes, key)
+    assert score_numbers(ratings, key).by_key.correlation[0] == pytest.approx(1)
+
+
+@pytest.mark.slow
+def test_language_models_that_rate_texts(shared_data: Path) -> None:
+    folder = shared_data / "kinds" / "care_asset_continuous"
+    told = jurors.score(folder / "votes.csv.gz", folder / "truth.csv.gz")
+    assert isinstance(told, jurors.NumberScores)
+    assert told.values[0].rank_correlation == pytest.approx(0.823, abs=5e-4)
+    assert told.values[0].rmse == pytest.approx(22.7, abs=0.05)
+    assert told.grades is not None
+    ends = told.grades.calibrated_reliability_ends
+    assert ((ends[:, 0] <= told.by_key.reliability) & (told.by_key.reliability <= ends[:, 1])).all()

@@ -1,0 +1,449 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import examples
+
+from jurors import Sketch, SketchError
+from jurors.errors import OptionError, VotesError
+from jurors.uncertainty.bounds_logical import AnswerKeys, highest_floor, logical_bounds, pair_bound
+from jurors.uncertainty.bounds_spec import Bounds, Specification
+
+FLOORS = st.sampled_from([Fraction(k, 10) for k in (0, 3, 5, 6, 7, 8, 9, 10)])
+TIES = 1e-7
+
+
+@st.composite
+def small_tests(draw: st.DrawFn, missing: bool = False) -> Sketch:
+    """Two or three jurors, two or three labels, 8 to 12 items (8 where there are three labels)."""
+    labels = draw(st.sampled_from(["AB", "ABC"]))
+    jurors = draw(st.integers(2, 3))
+    items = draw(st.integers(8, 12)) if labels == "AB" else 8
+    vote = st.integers(-1 if missing else 0, len(labels) - 1)
+    rows = draw(st.lists(st.tuples(*[vote] * jurors), min_size=items, max_size=items))
+    counts = {t: rows.count(t) for t in rows}
+    named = {tuple(None if k < 0 else labels[k] for k in t): n for t, n in counts.items()}
+    return Sketch.from_counts(named, jurors=[f"juror {k}" for k in range(jurors)], labels=tuple(labels))
+
+
+@st.composite
+def specifications(draw: st.DrawFn, sketch: Sketch) -> Specification:
+    return Specification(
+        floor=draw(FLOORS),
+        labels=draw(st.dictionaries(st.sampled_from(sketch.labels), FLOORS, max_size=1)),
+        jurors=draw(st.dictionaries(st.sampled_from(sketch.jurors), FLOORS, max_size=1)),
+        prevalence=draw(st.dictionaries(st.sampled_from(sketch.labels), st.sampled_from([0.1, 0.25]), max_size=1)),
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[Sketch, Specification]:
+    sketch = draw(small_tests(missing=draw(st.booleans())))
+    return sketch, draw(specifications(sketch))
+
+
+def brute_force(sketch: Sketch, asked: Specification) -> tuple[list[Any], list[list[Any]]] | None:
+    """The range of every prevalence and accuracy over all R^Q answer keys; None where none meets the specification."""
+    codes = np.repeat(sketch.tuples.codes, sketch.counts, axis=0)
+    size, items = len(sketch.labels), len(codes)
+    keys = np.array(list(product(range(size), repeat=items)))
+    each = [(keys == a).astype(np.int64) for a in range(size)]
+    q = np.stack([e.sum(axis=1) for e in each])
+    voted = np.array([[e @ (codes[:, i] >= 0) for e in each] for i in range(codes.shape[1])])
+    right = np.array([[e @ (codes[:, i] == a) for a, e in enumerate(each)] for i in range(codes.shape[1])])
+    good = np.ones(len(keys), dtype=bool)
+    for i, row in enumerate(asked.floors(sketch.jurors, sketch.labels)):
+        for a, x in enumerate(row):
+            good &= right[i, a] * x.denominator >= voted[i, a] * x.numerator
+    for a, (least, most) in enumerate(asked.limits(sketch.labels)):
+        good &= (q[a] * least.denominator >= least.numerator * items) & (
+            q[a] * most.denominator <= most.numerator * items
+        )
+    if not good.any():
+        return None
+    prevalences = [(q[a][good].min() / items, q[a][good].max() / items) for a in range(size)]
+    accuracies = []
+    for r, m in zip(right[:, :, good], voted[:, :, good], strict=True):
+        shares = [r[a][m[a] > 0] / m[a][m[a] > 0] for a in range(size)]
+        accuracies.append([(s.min(), s.max()) if len(s) else (math.nan, math.nan) for s in shares])
+    return prevalences, accuracies
+
+
+def numbers(bounds: Bounds) -> np.ndarray[Any, Any]:
+    """Every (low, high), prevalences first."""
+    return np.array([row[3:] for row in bounds.rows()[1]], dtype=float)
+
+
+# -- against all answer keys ----------------------------------------------------------------------------
+
+
+@examples(45)
+@given(cases())
+def test_exact_bounds_are_those_of_all_answer_keys(case: tuple[Sketch, Specification]) -> None:
+    sketch, asked = case
+    truth = brute_force(sketch, asked)
+    bounds = logical_bounds(sketch, asked, exact=True)
+    assert bounds.is_possible == (truth is not None)
+    if truth is not None:
+        flat = [*truth[0], *(pair for row in truth[1] for pair in row)]
+        np.testing.assert_allclose(numbers(bounds), np.array(flat, dtype=float), atol=TIES)
+
+
+@examples(15)
+@given(cases())
+def test_linear_bounds_contain_the_exact_ones(case: tuple[Sketch, Specification]) -> None:
+    sketch, asked = case
+    loose, exact = logical_bounds(sketch, asked), logical_bounds(sketch, asked, exact=True)
+    if not exact.is_possible:
+        return
+    assert loose.is_possible
+    wide, narrow = numbers(loose), numbers(exact)
+    there = ~np.isnan(narrow[:, 0])
+    assert (wide[there, 0] <= narrow[there, 0] + TIES).all()
+    assert (wide[there, 1] >= narrow[there, 1] - TIES).all()
+
+
+@pytest.mark.slow
+def test_a_real_size_test_loses_less_than_an_item_to_splitting() -> None:
+    sketch = simulated(items=2000, jurors=3)
+    loose, exact = logical_bounds(sketch, 0.7), logical_bounds(sketch, 0.7, exact=True)
+    assert exact.details["whole_items"] == ["prevalence", "accuracy"]
+    assert loose.prevalence is not None
+    assert exact.prevalence is not None
+    for a in sketch.labels:
+        assert np.abs(np.subtract(loose.prevalence[a], exact.prevalence[a])).max() <= 1 / sketch.items
+
+
+@examples(15)
+@given(cases())
+def test_a_higher_floor_never_widens_the_bounds(case: tuple[Sketch, Specification]) -> None:
+    sketch, asked = case
+    assume(Fraction(asked.floor) <= Fraction(9, 10))
+    higher = Specification(Fraction(asked.floor) + Fraction(1, 10), asked.labels, asked.jurors, asked.prevalence)
+    low, high = logical_bounds(sketch, asked), logical_bounds(sketch, higher)
+    if high.is_possible:
+        assert low.is_possible
+        before, after = numbers(low), numbers(high)
+        there = ~np.isnan(after[:, 0])
+        assert (before[there, 0] <= after[there, 0] + TIES).all()
+        assert (before[there, 1] >= after[there, 1] - TIES).all()
+
+
+# -- closed forms ---------------------------------------------------------------------------------------
+
+
+def single_juror_bounds(sketch: Sketch, asked: Specification) -> list[tuple[Fraction, Fraction]]:
+    """By label, what each juror's vote counts and floors alone say of the prevalences, all jurors together; exact.
+
+    V votes, n_l of them for l, u items without a vote: Q_l <= n_l / x_l + u and Q_l >= V - sum of the others' n / x.
+    """
+    floors, items = asked.floors(sketch.jurors, sketch.labels), Fraction(sketch.items)
+    least, most = ([end * items for end in ends] for ends in zip(*asked.limits(sketch.labels), strict=True))
+    for i in range(len(sketch.jurors)):
+        votes = [int(sketch.counts[sketch.tuples.codes[:, i] == a].sum()) for a in range(len(least))]
+        seen = sum(votes)
+        cap = [n / x if x else Fraction(seen) for n, x in zip(votes, floors[i], strict=True)]
+        most = [min(high, c + items - seen) for high, c in zip(most, cap, strict=True)]
+        least = [max(low, seen - (sum(cap) - c)) for low, c in zip(least, cap, strict=True)]
+    all_least, all_most = sum(least), sum(most)  # the prevalences add up to 1
+    return [
+        (max(low, items - all_most + high) / items, min(high, items - all_least + low) / items)
+        for low, high in zip(least, most, strict=True)
+    ]
+
+
+def accuracy_at(size: Fraction, votes: int, others: int, unseen: int) -> tuple[float, float]:
+    """A juror's accuracy on a label of `size` items, from its votes for it, for others, and the items it left out."""
+    if size < 1 or not votes + others:
+        return math.nan, math.nan
+    least, most = max(Fraction(0), size - others - unseen), min(size, Fraction(votes))
+    wrong_most, wrong_least = min(Fraction(others), size), max(Fraction(0), size - votes - unseen)
+    low = float(least / (least + wrong_most)) if others else 1.0
+    return low, float(most / (most + wrong_least)) if votes else 0.0
+
+
+@pytest.mark.slow
+def test_the_single_juror_alarm_is_its_closed_form_on_300_random_cases() -> None:
+    rng = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(300):
+        x = Fraction(int(rng.integers(50, 100)), 100)
+        items = int(rng.integers(5, 200))
+        said = sorted(rng.integers(0, items + 1, size=2).tolist())  # how often each juror says A, on any items
+        votes = np.array([rng.permutation(np.arange(items) >= n) for n in said], dtype=int).T
+        sketch = Sketch.from_counts(tally(votes), jurors=("few", "many"), labels=("A", "B"))
+        phi = [Fraction(n, items) for n in said]
+        low, high = max(Fraction(0), *((p - (1 - x)) / x for p in phi)), min(Fraction(1), *(p / x for p in phi))
+        assert single_juror_bounds(sketch, Specification(floor=x))[0] == (low, high)
+        keys = AnswerKeys.from_sketch(sketch, Specification(floor=x))
+        fewest, most = (least_of_label_a(keys.take([1]), 1), -least_of_label_a(keys.take([0]), -1))
+        assert (fewest / items, most / items) == pytest.approx((float(low), float(high)), abs=1e-9)
+        if low > high:
+            alarms += 1
+            assert keys.contradiction() is not None
+    assert alarms > 90
+
+
+def least_of_label_a(keys: AnswerKeys, sign: int) -> float:
+    cost = np.zeros((len(keys.codes), keys.labels))
+    cost[:, 0] = sign
+    return keys.minimum(cost).bound
+
+
+@examples(40)
+@given(cases())
+def test_one_juror_with_missing_votes_and_many_labels_has_a_closed_form_too(case: tuple[Sketch, Specification]) -> None:
+    sketch, asked = case
+    alone = sketch.take(sketch.jurors[:1])
+    limits = asked.prevalence if sketch.is_complete else {}
+    simple = Specification(asked.floor, asked.labels, {}, limits)
+    closed, bounds = single_juror_bounds(alone, simple), logical_bounds(alone, simple)
+    assert bounds.is_possible == all(low <= high for low, high in closed)
+    if bounds.prevalence is not None:
+        for ends, exact in zip(bounds.prevalence.values(), closed, strict=True):
+            assert ends == pytest.approx(tuple(map(float, exact)), abs=1e-9)
+
+
+@pytest.mark.slow
+@examples(12)
+@given(small_tests(missing=True), st.data())
+def test_known_prevalences_have_a_closed_form(sketch: Sketch, data: st.DataObject) -> None:
+    label = data.draw(st.sampled_from(sketch.labels))
+    share = Fraction(data.draw(st.integers(1, sketch.items)), sketch.items)
+    for i, juror in enumerate(sketch.jurors):
+        column = sketch.tuples.codes[:, i]
+        unseen = int(sketch.counts[column < 0].sum())
+        votes = int(sketch.counts[column == sketch.labels.index(label)].sum())
+        closed = accuracy_at(share * sketch.items, votes, sketch.items - unseen - votes, unseen)
+        bounds = logical_bounds(sketch.take([juror]), Specification(prevalence={label: (share, share)}), exact=True)
+        assert bounds.accuracy is not None
+        assert bounds.accuracy[juror][label] == pytest.approx(closed, abs=TIES, nan_ok=True)
+
+
+@examples(30)
+@given(small_tests(missing=True))
+def test_without_a_specification_every_answer_key_is_possible(sketch: Sketch) -> None:
+    bounds = logical_bounds(sketch)
+    truth = brute_force(sketch, Specification())
+    assert truth is not None
+    flat = [*truth[0], *(pair for row in truth[1] for pair in row)]
+    np.testing.assert_array_equal(numbers(bounds), np.array(flat, dtype=float))
+    assert bounds.assumption == "nothing but the counts"
+
+
+# -- impossible specifications ----------------------------------------------------------------------------
+
+
+def check_certificate(document: dict[str, Any], sketch: Sketch) -> None:
+    """As a person would: add up the points of the best label for every tuple."""
+    total = 0
+    part = sketch.take(document["jurors"])
+    for row in document["tuples"]:
+        scores = []
+        for label in sketch.labels:
+            score = 0
+            for rule in document["rules"]:
+                if rule["juror"] is None:
+                    score += rule["true"] if rule["label"] == label else rule["other"]
+                elif rule["label"] == label:
+                    vote = row["decisions"][document["jurors"].index(rule["juror"])]
+                    score += 0 if vote is None else rule["right"] if vote == label else rule["wrong"]
+            scores.append(score)
+        assert max(scores) == row["points"]
+        if document["jurors"]:
+            assert part[row["decisions"]] == row["items"]
+        total += max(scores) * row["items"]
+    assert total == document["total"] < 0
+    assert sum(row["items"] for row in document["tuples"]) == sketch.items
+    for rule in document["rules"]:  # who exactly meets the demand scores 0
+        gain, loss, share = (
+            (rule["right"], rule["wrong"], rule["at_least"])
+            if rule["juror"] is not None
+            else (rule["true"], rule["other"], rule.get("at_least", rule.get("at_most")))
+        )
+        assert gain * share + loss * (1 - share) == pytest.approx(0, abs=1e-9 * abs(gain - loss))
+
+
+@pytest.mark.slow
+@examples(20)
+@given(cases())
+def test_a_certificate_adds_up_and_is_itself_impossible(case: tuple[Sketch, Specification]) -> None:
+    sketch, asked = case
+    assume(AnswerKeys.from_sketch(sketch, asked).contradiction() is not None)
+    bounds = logical_bounds(sketch, asked)
+    document = bounds.details["certificate"]
+    assert bounds.alarms[0].kind == "specification_impossible"
+    assert bounds.alarms[0].level == "alarm"
+    check_certificate(document, sketch)
+    if not document["jurors"]:
+        return
+    counts = {tuple(row["decisions"]): row["items"] for row in document["tuples"]}
+    alone = Sketch.from_counts(counts, jurors=document["jurors"], labels=sketch.labels)
+    floors = dict(zip(sketch.jurors, asked.floors(sketch.jurors, sketch.labels), strict=True))
+    kept = {j: dict(zip(sketch.labels, floors[j], strict=True)) for j in document["jurors"]}
+    assert not logical_bounds(alone, Specification(jurors=kept, prevalence=asked.prevalence)).is_possible
+    for left_out in document["jurors"]:
+        fewer = {j: row for j, row in kept.items() if j != left_out}
+        assert logical_bounds(alone, Specification(jurors=fewer, prevalence=asked.prevalence)).is_possible
+
+
+def test_ten_jurors_and_two_of_them_contradict_each_other() -> None:
+    sketch = simulated(items=3000, jurors=8)
+    counts: dict[tuple[Any, ...], int] = {}
+    for t, n in sketch.to_counts().items():
+        turned = (*t, "A", "B")  # one says A of everything, the other B
+        counts[turned] = counts.get(turned, 0) + n
+    bounds = logical_bounds(
+        Sketch.from_counts(counts, jurors=[*sketch.jurors, "yes", "no"]), "A>=0.3,B>=0.3,yes:B>=0.6,no:A>=0.6"
+    )
+    assert bounds.alarms[0].jurors == ("yes", "no")
+    assert "yes on B" in bounds.alarms[0].message
+    assert "No answer key agrees" in str(bounds)
+    assert bounds.to_dict()["possible"] is False
+
+
+def test_whole_items_may_contradict_where_split_ones_do_not() -> None:
+    sketch = Sketch.from_counts({"AB": 1, "AA": 1}, jurors=("ann", "bob"))
+    asked = Specification.parse("prevalence:A=0.75")
+    assert logical_bounds(sketch, asked).is_possible
+    bounds = logical_bounds(sketch, asked, exact=True)
+    assert not bounds.is_possible
+    assert "every item has one label" in bounds.alarms[0].message
+
+
+# -- the highest floor --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@examples(15)
+@given(small_tests(missing=True))
+def test_the_highest_floor_is_possible_and_nothing_above_it(sketch: Sketch) -> None:
+    best = highest_floor(sketch)
+    assert 0 <= best <= pair_bound(sketch) + 1e-8
+    assert logical_bounds(sketch, best).is_possible
+    if best + 1e-6 <= 1:
+        assert not logical_bounds(sketch, best + 1e-6).is_possible
+
+
+def test_jurors_who_never_disagree_may_all_be_perfect() -> None:
+    sketch = Sketch.from_counts({"AAA": 5, "BBB": 7})
+    assert highest_floor(sketch) == 1.0
+    assert logical_bounds(sketch, 1).prevalence == {"A": (5 / 12, 5 / 12), "B": (7 / 12, 7 / 12)}
+
+
+def test_the_alarm_of_one_floor_for_everybody_says_how_high_it_may_be() -> None:
+    sketch = simulated(items=2000, jurors=3)
+    bounds = logical_bounds(sketch, 0.99)
+    assert bounds.alarms[0].value == pytest.approx(highest_floor(sketch))
+
+
+# -- names -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@examples(20)
+@given(cases())
+def test_renaming_commutes_with_bounding(case: tuple[Sketch, Specification]) -> None:
+    sketch, asked = case
+    to = {"A": "Z", "B": "Y", "C": "X"}
+    names = {juror: f"{juror}!" for juror in sketch.jurors}
+    turned = sketch.take(sketch.jurors[::-1]).rename(names).relabel({a: to[str(a)] for a in sketch.labels})
+    renamed = Specification(
+        asked.floor,
+        {to[str(a)]: x for a, x in asked.labels.items()},
+        {names[j]: x for j, x in asked.jurors.items()},
+        {to[str(a)]: x for a, x in asked.prevalence.items()},
+    )
+    plain, other = logical_bounds(sketch, asked), logical_bounds(turned, renamed)
+    assert plain.is_possible == other.is_possible
+    if plain.prevalence is not None and other.prevalence is not None and plain.accuracy and other.accuracy:
+        for a in sketch.labels:
+            assert other.prevalence[to[str(a)]] == pytest.approx(plain.prevalence[a], abs=TIES)
+            for j in sketch.jurors:
+                expected = pytest.approx(plain.accuracy[j][a], abs=1e-6, nan_ok=True)
+                assert other.accuracy[names[j]][to[str(a)]] == expected
+
+
+def test_a_specification_is_read_from_text() -> None:
+    asked = Specification.parse("0.5, B>=70%, gpt-4:A>=0.6, claude:3/4, prevalence:A>=0.1, prevalence:A<=0.4")
+    assert asked.floors(("gpt-4", "claude", "bob"), ("A", "B")) == [
+        [Fraction(3, 5), Fraction(7, 10)],
+        [Fraction(3, 4), Fraction(3, 4)],
+        [Fraction(1, 2), Fraction(7, 10)],
+    ]
+    assert asked.limits(("A", "B")) == [(Fraction(1, 10), Fraction(2, 5)), (0, 1)]
+    assert Specification.parse("openai:gpt-4:A>=0.6").jurors == {"openai:gpt-4": {"A": Fraction(3, 5)}}
+    assert Specification.parse("1>=0.6").floors(("ann",), (0, 1)) == [[0, Fraction(3, 5)]]
+    assert Specification.of(0.6) == Specification.parse("0.6") == Specification.of("60%")
+    assert Specification.of({"A": 0.6}) == Specification.parse("A≥0.6")
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "match"),
+    [
+        ("accpet>=0.6", VotesError, "no label 'accpet'. Did you mean 'accept'"),
+        ("gpt4:accept>=0.6", VotesError, "no juror 'gpt4'. Did you mean 'gpt-4'"),
+        ("prevalence:acept>=0.1", VotesError, "no label 'acept'"),
+        ("60", OptionError, "between 0 and 1, got 60; write 60%"),
+        ("accept>0.6", OptionError, "cannot read 'accept>0.6'"),
+        ("accept<=0.6", OptionError, "at least something"),
+        ("1/0", OptionError, "not a share"),
+        (":A>=0.5", OptionError, "names nobody"),
+        (" ", OptionError, "empty specification"),
+    ],
+)
+def test_a_specification_that_cannot_be_meant_is_refused_with_a_way_out(text: str, error: type, match: str) -> None:
+    sketch = Sketch.from_counts({("accept", "reject"): 3, ("reject", "reject"): 2}, jurors=("gpt-4", "claude"))
+    with pytest.raises(error, match=match):
+        logical_bounds(sketch, text)
+
+
+@pytest.mark.slow
+def test_too_many_tuples_are_refused_with_a_way_out() -> None:
+    votes = np.random.default_rng(0).integers(0, 2, size=(30_000, 24))
+    sketch = Sketch.from_counts(tally(votes), labels=("A", "B"))
+    with pytest.raises(SketchError, match=r"too many for logical bounds.*take fewer jurors"):
+        logical_bounds(sketch, 0.6)
+
+
+def test_one_label_says_nothing_about_the_labels_nobody_used() -> None:
+    with pytest.raises(SketchError, match="at least 2 labels"):
+        logical_bounds(Sketch.from_counts({"AA": 3}), 0.6)
+
+
+def test_a_label_that_cannot_occur_has_no_accuracy() -> None:
+    sketch = Sketch.from_counts({"AA": 3, "AB": 2}, jurors=("ann", "bob"))
+    bounds = logical_bounds(sketch, "ann:B>=0.5")
+    assert bounds.prevalence == {"A": (1.0, 1.0), "B": (0.0, 0.0)}
+    assert bounds.accuracy is not None
+    assert all(map(math.isnan, bounds.accuracy["bob"]["B"]))
+    assert bounds.accuracy["bob"]["A"] == pytest.approx((0.6, 0.6))
+
+
+def test_doubling_every_count_hardly_moves_the_bounds() -> None:
+    sketch = simulated(items=300, jurors=3)
+    doubled = sketch + sketch
+    keys = AnswerKeys.from_sketch(doubled, Specification())
+    assert keys.items == 600
+    np.testing.assert_allclose(numbers(logical_bounds(doubled, 0.7)), numbers(logical_bounds(sketch, 0.7)), atol=0.01)
+
+
+def simulated(*, items: int, jurors: int, labels: str = "AB") -> Sketch:
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, len(labels), size=items)
+    right = rng.random((items, jurors)) < np.linspace(0.75, 0.9, jurors)
+    wrong = (truth[:, None] + rng.integers(1, len(labels), size=(items, jurors))) % len(labels)
+    votes = np.where(right, truth[:, None], wrong)
+    return Sketch.from_counts(tally(votes, labels), jurors=[f"juror {k}" for k in range(jurors)], labels=tuple(labels))
+
+
+def tally(votes: np.ndarray[Any, Any], labels: str = "AB") -> dict[tuple[str, ...], int]:
+    tuples, counts = np.unique(votes, axis=0, return_counts=True)
+    return {tuple(labels[k] for k in t): int(n) for t, n in zip(tuples, counts, strict=True)}

@@ -1,0 +1,231 @@
+"""Laws of calibration: what gold, a fixed shared error, constant jurors and degenerate fits do to grades."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jurors._numeric import Floats
+from jurors.uncertainty import calibrate as expected
+from jurors.uncertainty import scenarios
+from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, _own_deviation, _scores, calibrate
+from jurors.uncertainty.reference import shipped_population
+from jurors.uncertainty.scenarios import Jury, count_voices, log_odds, majority_posterior, with_labels
+
+POPULATION = shipped_population()
+SHARES = ("prevalence", "accuracy", "score", "wrong_labels")
+seeds = st.integers(0, 10_000)
+quickly = settings(max_examples=15, deadline=None)
+
+
+def random_jury(
+    seed: int = 0, tuples: int = 40, jurors: int = 6, labels: int = 3, missing: float = 0.3
+) -> tuple[Jury, Floats]:
+    """A jury whose posterior has nothing to do with its votes, and its key: the laws hold for any posterior."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(labels, size=tuples)
+    guess = rng.integers(labels, size=(tuples, jurors))
+    codes = np.where(rng.random((tuples, jurors)) < 0.7, truth[:, None], guess)
+    codes[rng.random((tuples, jurors)) < missing] = -1
+    row, juror = np.nonzero(codes >= 0)
+    weights = rng.integers(1, 5, tuples).astype(float)
+    key = np.zeros((tuples, labels))
+    key[np.arange(tuples), truth] = weights
+    posterior = rng.dirichlet(np.full(labels, 0.3), tuples)
+    voices = np.bincount(row, minlength=tuples).astype(float)
+    return Jury(posterior, weights, row, juror, codes[row, juror], jurors, voices), key
+
+
+def true_scores(jury: Jury, key: Floats) -> Floats:
+    """The share of right votes of each juror."""
+    right = np.bincount(jury.juror, key[jury.row, jury.label], jury.jurors)
+    return np.asarray(right / np.bincount(jury.juror, jury.weights[jury.row], jury.jurors))
+
+
+def mean_width(shares: CalibratedShares, statistic: str = "score", level: float = 0.9) -> float:
+    return float(np.nanmean(np.diff(shares.interval(level)[statistic])))
+
+
+def assert_in_range(shares: CalibratedShares) -> None:
+    for level in (0.5, 0.9, 0.99):
+        ends = shares.interval(level)
+        for statistic in SHARES:
+            low, high = ends[statistic][..., 0], ends[statistic][..., 1]
+            exists = np.isfinite(low)
+            assert (low[exists] >= 0).all()
+            assert (low[exists] <= high[exists]).all()
+            assert (high[exists] <= 1).all()
+
+
+@given(seeds, st.integers(2, 5))
+@quickly
+def test_shares_lie_between_0_and_1_and_labels_share_the_items(seed: int, labels: int) -> None:
+    jury, key = random_jury(seed, labels=labels)
+    for gold in (None, np.floor(key / 2)):
+        shares = calibrate(jury, POPULATION, gold=gold)
+        assert_in_range(shares)
+        assert shares.prevalence.sum() == pytest.approx(1)
+        assert shares.posterior.sum(axis=1) == pytest.approx(1)
+        assert shares.interval()["accuracy"].shape == (jury.jurors, labels, 2)
+
+
+@given(seeds)
+@quickly
+def test_where_all_items_are_gold_the_grades_are_the_truth_and_nothing_is_in_doubt(seed: int) -> None:
+    jury, key = random_jury(seed)
+    shares = calibrate(jury, POPULATION, gold=key)
+    assert shares.score == pytest.approx(true_scores(jury, key))
+    assert shares.prevalence == pytest.approx(key.sum(axis=0) / key.sum())
+    assert shares.wrong_labels == pytest.approx(0, abs=1e-9)
+    assert mean_width(shares) == pytest.approx(0, abs=1e-9)
+
+
+@given(seeds)
+@quickly
+def test_half_of_the_items_as_gold_narrow_the_intervals(seed: int) -> None:
+    jury, key = random_jury(seed, tuples=200)
+    rivals = [majority_posterior(jury)]
+    told = calibrate(jury, POPULATION, gold=np.floor(key / 2), rivals=rivals)
+    assert mean_width(told) < mean_width(calibrate(jury, POPULATION))
+    assert told.method_weights.sum() == pytest.approx(1)
+
+
+def test_a_juror_who_always_says_the_same_is_as_good_as_the_label_is_common() -> None:
+    jury, _ = random_jury(2, tuples=300, jurors=5, labels=2, missing=0.0)
+    label = np.where(jury.juror == 0, 1, jury.label)
+    shares = calibrate(replace(jury, label=label), POPULATION)
+    ends = shares.interval(0.9)
+    assert shares.score[0] == pytest.approx(shares.prevalence[1])
+    assert np.diff(ends["score"][0]) >= 0.8 * np.diff(ends["prevalence"][1])
+
+
+def test_a_fit_that_is_sure_of_thousands_of_items_is_not_believed() -> None:
+    jury, _ = random_jury(tuples=50, jurors=13, labels=2, missing=0.0)
+    sure = np.eye(2)[np.arange(50) % 2]
+    shares = calibrate(replace(jury, posterior=sure, weights=np.full(50, 100.0)), POPULATION)
+    assert shares.wrong_labels > 0.001
+    assert shares.interval(0.95)["wrong_labels"][1] > 0.05
+
+
+def test_a_shared_error_that_is_given_is_taken_with_gold_and_without() -> None:
+    jury, key = random_jury()
+    for gold in (None, np.floor(key / 2)):
+        shares = calibrate(jury, POPULATION, rho=0.2, gold=gold)
+        assert shares.shared_error == pytest.approx(0.2)
+        assert_in_range(shares)
+
+
+def test_a_tuple_whose_labels_are_not_known_could_have_any() -> None:
+    jury, _ = random_jury()
+    posterior = jury.posterior.copy()
+    posterior[0] = np.nan
+    shares = calibrate(replace(jury, posterior=posterior), POPULATION)
+    assert np.isfinite(shares.score).all()
+    assert shares.posterior[0] == pytest.approx(1 / 3, abs=0.02)
+
+
+def test_a_juror_without_votes_has_no_score() -> None:
+    jury, _ = random_jury()
+    assert np.isnan(calibrate(replace(jury, jurors=7), POPULATION).score[6])
+
+
+def test_where_there_is_one_label_everybody_is_right() -> None:
+    zeros = np.zeros(3, dtype=np.int64)
+    jury = Jury(np.ones((3, 1)), np.ones(3), np.arange(3), zeros, zeros, 1, np.ones(3))
+    assert calibrate(jury, POPULATION).score.tolist() == [1.0]
+
+
+@given(seeds)
+@quickly
+def test_no_voice_adds_more_than_twenty_to_one(seed: int) -> None:
+    jury, _ = random_jury(seed)
+    sure = np.eye(3)[np.arange(40) % 3]
+    odds = log_odds(sure, jury.voices)
+    assert (odds.min(axis=1) >= -3.0 * np.maximum(jury.voices, 1)).all()
+
+
+def test_a_judge_who_is_asked_twice_is_one_voice() -> None:
+    row, juror = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
+    assert count_voices(row, juror, 2, np.array([0, 0, 1])).tolist() == [2, 1]
+    assert count_voices(row, juror, 2, np.arange(3)).tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("limit, value", [("_DENSE_CELLS", 0), ("_BLOCK_CELLS", 1000)])
+def test_how_it_is_computed_changes_nothing(limit: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All at once or a few tuples at a time, and where the votes of a labelling follow those of the jurors."""
+    jury, key = random_jury()
+    labelled = with_labels(jury, key.argmax(axis=1))
+    asked = [(jury, np.floor(key / 2)), (jury, None), (labelled, None)]
+    told = [calibrate(one, POPULATION, gold=gold) for one, gold in asked]
+    monkeypatch.setattr(expected, limit, value)
+    for before, (one, gold) in zip(told, asked, strict=True):
+        after = calibrate(one, POPULATION, gold=gold)
+        assert np.allclose(before.values, after.values, equal_nan=True)
+        assert np.allclose(before.posterior, after.posterior)
+        assert np.array_equal(before.labels, after.labels)
+
+
+@pytest.mark.parametrize("far", [0.5, 6.0])
+def test_what_gold_tells_of_deviations_by_plain_loops(far: float) -> None:
+    gaps = far * np.array([[0.1, 0.14], [-0.05, -0.03], [0.2, 0.2], [0.3, 0.1]])
+    variance, unit = np.array([0.004, 0.002, np.inf, 0.01]), np.array([0.8, 0.9, 0.5, 0.6])
+    seen = np.array([True, True, True, False])
+    prior = 1.5 * 0.05**2
+    top, bottom = prior / prior**2, 1 / prior**2  # what other juries tell, as sure as their own size
+    for k in (0, 1):  # the third is not known to any degree, the fourth saw no gold
+        sure = unit[k] / (prior * unit[k] + variance[k]) ** 2 / 2
+        top += sure * (gaps[k].mean() ** 2 - variance[k])
+        bottom += sure * unit[k]
+    own = max(top / bottom, prior) * unit
+    assert (top / bottom > prior) == (far == 6)
+    weight = np.where([True, True, False, False], own / (own + np.where(np.isfinite(variance), variance, 1)), 0)
+    shift, left = _own_deviation(gaps, variance, unit, seen, 0.05, 1.5)
+    assert shift == pytest.approx(weight[:, None] * gaps)
+    assert left == pytest.approx(own * (1 - weight))
+
+
+def test_scores_and_what_stays_unknown_of_them_by_hand() -> None:
+    right = np.array([[[30.0, 20], [40, 50]], [[10, 10], [15, 15]]])  # 70% of 100 votes, half of 50
+    sums = SimpleNamespace(
+        right=right, votes=np.array([100.0, 50]), doubt_right=np.array([[4.0, 6], [2, 3]]), gold=None
+    )  # fmt: skip
+    score, doubt = _scores(sums, POPULATION, FitNoise(score=np.array([0.003])))  # type: ignore[arg-type]
+    assert score == pytest.approx(np.array([[0.7, 0.7], [0.5, 0.5]]))
+    own = POPULATION.deviation**2 * np.array([4 * 0.7 * 0.3, 1.0])
+    assert doubt == pytest.approx(np.array([10 / 100**2 + 0.003, 5 / 50**2]) + own)
+    gold = SimpleNamespace(
+        votes=np.array([20.0, 0.0]), right=np.array([[[1.0, 1], [1, 1]], [[0, 0], [0, 0]]]),
+        doubt_right=np.array([[1.0, 2], [0, 0]]),
+    )  # fmt: skip
+    with_gold = SimpleNamespace(**{**vars(sums), "gold": gold})
+    told, left = _scores(with_gold, POPULATION, FitNoise())  # type: ignore[arg-type]
+    unit = np.array([4 * 0.7 * 0.3, 1.0])
+    shift, own = _own_deviation(
+        np.array([[0.1, 0.1], [0.0, 0.0]]), np.array([3 / 400, 0.0]), unit, np.array([True, False]),
+        POPULATION.deviation, POPULATION.unevenness,
+    )  # fmt: skip
+    assert told == pytest.approx(np.array([[0.7, 0.7], [0.5, 0.5]]) + 0.8 * shift)
+    assert left == pytest.approx(np.array([10 / 100**2 + own[0] * 0.64, 5 / 50**2 + own[1]]))
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+def test_a_tempered_posterior_by_hand_however_many_rows_are_worked_out_at_a_time(
+    many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jury, _ = random_jury(tuples=50)
+    odds, log_rho = log_odds(jury.posterior, jury.voices), np.array([-2.0, -9.0])
+    slant = np.array([[0.3, -0.1, 0.0], [0.0, 0.0, 0.0]])
+    monkeypatch.setattr(scenarios, "MANY", many)  # in single and in double precision
+    monkeypatch.setattr(scenarios, "_IN_CACHE", 42)  # seven rows
+    found = scenarios.temper(odds, jury.voices, log_rho, slant)
+    tau = 1 / (1 + np.maximum(jury.voices - 1, 0)[:, None] * np.exp(log_rho))
+    z = np.exp(odds[:, :, None] * tau[:, None] + slant.T)
+    assert found == pytest.approx(z / z.sum(axis=1, keepdims=True), abs=1e-6 if many == 0 else 1e-14)
+    assert scenarios.temper(odds, jury.voices, log_rho[:0], slant[:0]).shape == (50, 3, 0)
+    mean = scenarios.temper_mean(odds, jury.voices, log_rho, slant)
+    assert mean == pytest.approx(found.mean(axis=2), abs=1e-6 if many == 0 else 1e-14)
