@@ -2,7 +2,7 @@
 
     python benchmarks/audit.py [--draws 40] [--alone-draws 10] [--choose 4] [SET …]
 
-Every set's items with a known label are the population; items are drawn as `jurors.audit.plan` draws them, and every
+Every set's items with a known label are the population; items are drawn as `jurors.audit.sheet` draws them, and every
 interval is the one that `jurors.audit.result` gives. "kept": the share of true figures that no look at any of the n
 labels refuted. "width": mean width over that of Wilson's interval from n (uniform, with replacement) labels alone.
 
@@ -29,22 +29,22 @@ from jurors.audit import confidence as betting
 from jurors.audit import confidence as tracing
 from jurors.audit.confidence import (
     Cells,
-    Drawn,
-    Figure,
-    Foretellers,
+    DrawnContributions,
+    Predictors,
+    Statistic,
+    StatisticTotals,
     Steps,
-    Sums,
-    accuracy_of,
-    foretellers,
+    accuracy_statistic,
+    error_statistic,
     intervals,
-    prevalence_of,
+    predictors,
+    prevalence_statistic,
     refuted,
-    score_of,
+    score_statistic,
     trace,
-    votes_given,
-    wrong_of,
+    vote_posterior,
 )
-from jurors.audit.sheet import AGREED, Design, Walk
+from jurors.audit.sheet import AGREED, Design, SequentialDraw
 
 SIZES = (20, 50, 100, 200)
 MOST_JURORS = 6
@@ -60,7 +60,7 @@ class Population:
 
     counts: Integers  #: tuples x labels
     design: Design
-    sums: Sums
+    sums: StatisticTotals
     truth: Floats  #: figures
 
     @classmethod
@@ -75,9 +75,9 @@ class Population:
         open_ = (1 - given.max(axis=1) / np.maximum(given.sum(axis=1), 1)) * labels / (labels - 1)
         nobody = np.zeros(0, dtype=np.int64)
         design = Design(nobody, nobody, counts.sum(axis=1), AGREED + (1 - AGREED) * open_)
-        foretold = foretellers(jury.posterior, votes_given(given), jury.voices.astype(float), jury.weights)
+        foretold = predictors(jury.posterior, vote_posterior(given), jury.voices.astype(float), jury.weights)
         figures = chosen_figures(said, jury.posterior.argmax(axis=1), counts, rng)
-        sums = Sums.of(figures, Cells.of_tuples(design.sizes, foretold), design.focus)
+        sums = StatisticTotals.of(figures, Cells.of_tuples(design.sizes, foretold), design.focus)
         return cls(counts, design, sums, np.array([true_share(one, counts) for one in figures]))
 
     @property
@@ -87,7 +87,7 @@ class Population:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """The decision tuples and the labels of a draw."""
-        walk, left = Walk(self.design), self.counts.astype(float)
+        walk, left = SequentialDraw(self.design), self.counts.astype(float)
         tuples, labels = [], []
         for _ in range(min(n, self.items)):
             shares = np.cumsum(walk.chances() * walk.left)
@@ -102,10 +102,14 @@ class Population:
     def steps(self, drawn: tuple[Integers, Integers], n: int) -> Steps:
         """A draw that was planned for n labels."""
         tuples, labels = (part[:n] for part in drawn)
-        return trace(self.sums, Walk(self.design), Drawn.of(self.sums, tuples, labels, np.full(len(tuples), n)))
+        return trace(
+            self.sums,
+            SequentialDraw(self.design),
+            DrawnContributions.of(self.sums, tuples, labels, np.full(len(tuples), n)),
+        )
 
 
-def chosen_figures(said: Integers, chosen: Integers, counts: Integers, rng: np.random.Generator) -> list[Figure]:
+def chosen_figures(said: Integers, chosen: Integers, counts: Integers, rng: np.random.Generator) -> list[Statistic]:
     """Scores of jurors with many votes, wrong labels, the commonest label's prevalence and the accuracies on it."""
     votes = (said >= 0) @ counts.sum(axis=1)
     jurors = rng.permutation(np.flatnonzero(votes >= min(votes.max(), 0.5 * counts.sum())))[:MOST_JURORS]
@@ -113,14 +117,14 @@ def chosen_figures(said: Integers, chosen: Integers, counts: Integers, rng: np.r
         jurors = np.argsort(-votes)[:MOST_JURORS]
     common = int(counts.sum(axis=0).argmax())
     return [
-        *(score_of(str(j), said[j]) for j in jurors),
-        wrong_of("labels", chosen),
-        prevalence_of(common, common, len(counts)),
-        *(accuracy_of(str(j), common, common, said[j]) for j in jurors[:2]),
+        *(score_statistic(str(j), said[j]) for j in jurors),
+        error_statistic("labels", chosen),
+        prevalence_statistic(common, common, len(counts)),
+        *(accuracy_statistic(str(j), common, common, said[j]) for j in jurors[:2]),
     ]
 
 
-def true_share(figure: Figure, counts: Integers) -> float:
+def true_share(figure: Statistic, counts: Integers) -> float:
     events = (figure.values(counts.shape[1]) * counts)[figure.member]
     if figure.right is not None:
         return float(events[figure.right[figure.member]].sum() / max(events.sum(), 1))
@@ -197,8 +201,8 @@ def without_votes(population: Population) -> Population:
     """The same items and figures, drawn and judged as if nothing were known of them."""
     sums, ones = population.sums, np.ones(len(population.counts))
     shape = 1, *population.counts.shape
-    nothing = Foretellers(np.full(shape, 1 / shape[2]), np.ones(1))
-    blind = Sums.of(sums.figures, Cells.of_tuples(population.design.sizes, nothing), ones)
+    nothing = Predictors(np.full(shape, 1 / shape[2]), np.ones(1))
+    blind = StatisticTotals.of(sums.figures, Cells.of_tuples(population.design.sizes, nothing), ones)
     return replace(population, design=replace(population.design, focus=ones), sums=blind)
 
 

@@ -40,7 +40,7 @@ from judged_sets import (
 from reference_sets import CACHE, ROOT, VoteSet, data_folder, load_sets
 
 import jurors
-from jurors._numeric import Floats, one_thread
+from jurors._numeric import Floats, single_threaded
 from jurors.uncertainty.calibrate import calibrate
 from jurors.uncertainty.reference import Population, shipped_population
 
@@ -263,7 +263,7 @@ def measure_cost(bench: Bench) -> Iterator[str]:
     large = []
     for name in ("relevance4", "mmlu_pro", "acsincome_models"):
         jury = next(vote_set for vote_set in bench.sets if vote_set.name == name).whole
-        with one_thread():
+        with single_threaded():
             took = _seconds(partial(calibrate, jury, shipped_population()), 3)
         large.append((name, f"{len(jury.row):,}", jury.jurors, jury.labels, f"{1e3 * took:.0f} ms"))
     yield table(("set", "votes", "jurors", "labels", "calibrated"), large)

@@ -21,7 +21,7 @@ import numpy as np
 
 from jurors.evaluate.trio import evaluate_trios
 from jurors.options import Target
-from jurors.uncertainty.intervals_trio import interval_around, trio_interval_ends
+from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 
 JURIES = {
     "strong": ((0.9, 0.85), (0.85, 0.9), (0.8, 0.95)),

@@ -17,7 +17,7 @@ from jurors._numeric import Flags, Floats
 from jurors.results import Table
 from jurors.uncertainty.calibrate import CalibratedShares, OneHot, calibrate
 from jurors.uncertainty.reference import Population, fit_population
-from jurors.uncertainty.scenarios import Jury
+from jurors.uncertainty.scenarios import JuryVotes
 
 LEVELS = (0.8, 0.9, 0.95)
 STATISTICS = ("score", "accuracy", "prevalence", "wrong_labels")
@@ -65,7 +65,7 @@ class Truth:
         return often if often.any() else size >= 1
 
 
-def truth_of(jury: Jury, key: Floats) -> Truth:
+def truth_of(jury: JuryVotes, key: Floats) -> Truth:
     """The true shares of a jury all of whose items are in the key."""
     right, met = (part[:, :, 0] for part in OneHot(jury).sums(key[:, :, None]))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -140,7 +140,7 @@ class Bench:
         juries: dict[str, Any] = self._juries  # type: ignore[attr-defined]
         return fit_population([jury for other, jury in juries.items() if family_of(other) != family_of(name)])
 
-    def grade(self, vote_set: VoteSet, jury: Jury | None = None, **options: Any) -> CalibratedShares:
+    def grade(self, vote_set: VoteSet, jury: JuryVotes | None = None, **options: Any) -> CalibratedShares:
         """Calibrated as the package does, by the other families; the spread is that of all votes."""
         spread = self._juries[vote_set.name].spread  # type: ignore[attr-defined]
         population = self.population(vote_set.name)

@@ -28,7 +28,7 @@ from reference_sets import data_folder
 import jurors
 from jurors._numeric import Floats, Integers
 from jurors.monitor.drift.detector import Drift, StreamAlarm
-from jurors.monitor.drift.series import Watched
+from jurors.monitor.drift.evidence import WatchedSeries
 
 ITEMS, CHANGE, MOST_AFTER = 20_000, 5_000, 5_000
 REAL = ("bluebirds", "judgebench", "triviaqa_judges_v2", "realmistake12", "xstest_refusal", "acsincome_models", "rte",
@@ -81,7 +81,7 @@ def drift_of(codes: Integers) -> Drift:
 
 def agrees(codes: Integers, juror: int = 0) -> Integers:
     """1 where a juror agrees with the majority of the others, 0 where not; items without either are left out."""
-    watched = Watched(codes.shape[1], int(codes.max()))
+    watched = WatchedSeries(codes.shape[1], int(codes.max()))
     both = watched.parts["agrees"].of(watched.cells(codes))[:, juror, 0]
     return both[both.any(axis=1), 1]
 

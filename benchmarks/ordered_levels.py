@@ -34,7 +34,7 @@ from reference_sets import data_folder
 
 import jurors
 from jurors._numeric import Floats
-from jurors.jury.calibration import basis_of, jury_of
+from jurors.jury.calibration import calibration_basis, jury_votes
 from jurors.jury.inputs import count_gradable
 from jurors.jury.reference import measure_jury
 from jurors.uncertainty.reference import LEAST_SHARED
@@ -193,8 +193,8 @@ def print_shared_error(s: OrderedSet) -> float:
         known = ~np.isnan(s.truth)
         key = np.zeros((counted.sketch.tuples.rows, len(s.values)))
         np.add.at(key, (counted.tuple_of_row[known], np.searchsorted(s.values, s.truth[known])), 1.0)
-        _, posterior, _ = basis_of(graded, graded, counted.sketch)
-        found.append(max(measure_jury(jury_of(counted.sketch, posterior, graded.voices), key).rho, LEAST_SHARED))
+        _, posterior, _ = calibration_basis(graded, graded, counted.sketch)
+        found.append(max(measure_jury(jury_votes(counted.sketch, posterior, graded.voices), key).rho, LEAST_SHARED))
     print(f"| {s.name} | {found[0]:.2f} | {found[1]:.2f} | {found[1] / found[0]:.2f} |", flush=True)
     return float(np.log(found[1] / found[0]))
 

@@ -18,7 +18,7 @@ from scipy.stats import norm, rankdata, spearmanr
 
 import jurors
 from jurors._numeric import Floats
-from jurors.numeric.data import Again, repeatability, wild_cells
+from jurors.numeric.data import Again, find_outliers, repeatability
 from jurors.numeric.factor import Covariances, exact_trio, fit_factor
 
 _TABLES = 200
@@ -161,7 +161,7 @@ def rings() -> None:
 def wild() -> None:
     ways: dict[str, Callable[[Floats], Floats]] = {
         "as they are": lambda matrix: matrix,
-        "ours": lambda matrix: np.where(wild_cells(matrix), np.nan, matrix),
+        "ours": lambda matrix: np.where(find_outliers(matrix), np.nan, matrix),
         "winsorised": _winsorised,
         "normal scores of ranks": lambda matrix: np.asarray(norm.ppf((rankdata(matrix, axis=0) - 0.5) / len(matrix))),
     }

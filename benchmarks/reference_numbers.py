@@ -21,18 +21,17 @@ import numpy as np
 import pandas
 from reference_sets import ROOT, data_folder, family_of, folders
 
-from jurors._numeric import Floats, one_thread
+from jurors._numeric import Floats, single_threaded
 from jurors.numeric.factor import (
     Covariances,
     Factor,
     Influence,
-    fit_together,
+    fit_shared_errors,
     plain_ends,
     reliability_ends,
     standard_error,
 )
-from jurors.numeric.grade import Validities
-from jurors.numeric.items import best_guess
+from jurors.numeric.grade import Validities, best_guess
 
 TABLE = ROOT / "src" / "jurors" / "data" / "reference_numbers.csv"
 ORDERED = {"web": range(5), "relevance4": range(4), "adult_content2": "GPRX"}  # label sets in their order
@@ -91,7 +90,7 @@ def measure(folder: Path) -> Measured | None:
     if read is None:
         return None
     values, truth = read
-    factor = fit_together(Covariances.of(values)).factor
+    factor = fit_shared_errors(Covariances.of(values)).factor
     some = factor.graded
     agreed = factor.loading[some] / np.sqrt(factor.moments.variance[some])
     error = standard_error(Influence.of(factor).correlation())
@@ -186,7 +185,7 @@ def main() -> None:
     if base is None:
         print("skipped: no vote sets here; set JURORS_DATA to the folder that holds them")
         return
-    with one_thread():
+    with single_threaded():
         measured = map(measure, [*folders(base), *(base / "kinds" / name for name in NUMBERS)])
         juries = [jury for jury in measured if jury is not None]
     low, middle, high = np.quantile([jury.validity for jury in juries], (0.1, 0.5, 0.9))

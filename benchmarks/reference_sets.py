@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers, one_thread
-from jurors.jury.calibration import basis_of, jury_of, rivals_of, without_silent_tuples
+from jurors._numeric import Floats, Integers, single_threaded
+from jurors.jury.calibration import calibration_basis, drop_unanswered, jury_votes, rivals_of
 from jurors.jury.reference import grade_blind, measure_jury
 from jurors.uncertainty.calibrate import FitNoise
 from jurors.uncertainty.reference import ReferenceJury
-from jurors.uncertainty.scenarios import Jury
+from jurors.uncertainty.scenarios import JuryVotes
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = Path(tempfile.gettempdir()) / "jurors_reference_fits"
@@ -49,7 +49,7 @@ class VoteSet:
     kind: str
     source: str
     basis: str  #: whose posteriors are calibrated
-    whole: Jury  #: all votes
+    whole: JuryVotes  #: all votes
     key: Floats  #: tuples x labels
     noise: FitNoise
     majority: Floats  #: rival posteriors of all tuples
@@ -62,7 +62,7 @@ class VoteSet:
         return np.flatnonzero(self.key.sum(axis=1) > 0)
 
     @property
-    def keyed(self) -> Jury:
+    def keyed(self) -> JuryVotes:
         """The items in the key only."""
         return rows_of(self.whole, self.at, self.key[self.at].sum(axis=1))
 
@@ -74,11 +74,11 @@ class VoteSet:
     @property
     def row(self) -> ReferenceJury:
         """Its row of the table of reference juries."""
-        with one_thread():
+        with single_threaded():
             return measure_jury(self.whole, self.key, name=self.name, kind=self.kind, source=self.source)
 
 
-def rows_of(jury: Jury, rows: Integers, weights: Floats) -> Jury:
+def rows_of(jury: JuryVotes, rows: Integers, weights: Floats) -> JuryVotes:
     """Some tuples of a jury."""
     place = np.full(len(jury.weights), -1)
     place[rows] = np.arange(len(rows))
@@ -121,10 +121,10 @@ def load_set(folder: Path, cache: Path = CACHE) -> VoteSet:
 def _graded(folder: Path) -> dict[str, Any]:
     graded = grade_blind(folder / "votes.csv.gz", folder / "truth.csv.gz", scale="nominal")
     evaluation, sketch = graded.evaluation, graded.sketch
-    with one_thread():
-        basis, posterior, noise_of = basis_of(evaluation, evaluation, sketch)
+    with single_threaded():
+        basis, posterior, noise_of = calibration_basis(evaluation, evaluation, sketch)
         noise = noise_of()
-        jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
+        jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.voices))
         majority, dawid_skene = rivals_of(jury, sketch, evaluation.voices)
     ends = evaluation.interval or {"score": dict.fromkeys(sketch.jurors, (np.nan, np.nan))}
     return {
@@ -143,7 +143,7 @@ def _numbers(values: Any) -> Floats:
 
 def _stored(folder: Path, stored: dict[str, Any]) -> VoteSet:
     names = ("posterior", "weights", "row", "juror", "label")
-    jury = Jury(**{n: stored[n] for n in names}, jurors=int(stored["jurors"]), voices=stored["voices"])
+    jury = JuryVotes(**{n: stored[n] for n in names}, jurors=int(stored["jurors"]), voices=stored["voices"])
     noise = {name: stored[f"noise_{name}"] for name in _STATISTICS}
     return VoteSet(
         name=folder.name, kind=kind_of(folder.name), source=source_of(folder), basis=str(stored["basis"]), whole=jury,

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import jurors
-from jurors.evaluate.consistency import TIMES, agreement_with_itself, settle
-from jurors.evaluate.latent.repeats import possible_repeats, same_voices
+from jurors.evaluate.consistency import MAJORITY_SIZES, agreement_with_itself, settle
+from jurors.evaluate.latent.models import find_repeated_jurors, possible_repeats
 
 ITEMS, ANSWERS, BLIND, STEADY = 1000, 5, 0.22, 0.95
 OTHERS = {"ann": 0.80, "bob": 0.75, "cy": 0.85}
@@ -126,8 +126,8 @@ def _held(shape: Shape, items: int, times: int, true: float, draws: int) -> floa
 
 def print_foretold(draws: int) -> None:
     """The share of settled majorities as foretold from 500 items, and as it is."""
-    heads = " | ".join(f"by {k}" for k in TIMES)
-    print(f"\n| how it answers | answers each | {heads} |\n| --- | --- |{' --- |' * len(TIMES)}")
+    heads = " | ".join(f"by {k}" for k in MAJORITY_SIZES)
+    print(f"\n| how it answers | answers each | {heads} |\n| --- | --- |{' --- |' * len(MAJORITY_SIZES)}")
     for name, shape in SHAPES.items():
         for times in (2, 3, 5):
             rng = np.random.default_rng(3)
@@ -141,7 +141,10 @@ def _foretold(rng: np.random.Generator, shape: Shape, times: int) -> tuple[list[
     counts, many, chance = _patterns(rng, shape, 500, times)
     told = settle(counts, many).settled.T @ many / many.sum()
     best = np.maximum(chance, 1 - chance)
-    true = [sum(comb(k, j) * best**j * (1 - best) ** (k - j) for j in range(k // 2 + 1, k + 1)).mean() for k in TIMES]
+    true = [
+        sum(comb(k, j) * best**j * (1 - best) ** (k - j) for j in range(k // 2 + 1, k + 1)).mean()
+        for k in MAJORITY_SIZES
+    ]
     return told.tolist(), true
 
 
@@ -154,7 +157,9 @@ def print_sets(folder: Path) -> None:
     rung: dict[str, list[tuple[str, ...]]] = {}
     for path in sets:
         sketch = jurors.read_sketch(path)
-        groups = [tuple(sketch.jurors[k] for k in group) for group in (*same_voices(sketch), *_possible(sketch))]
+        groups = [
+            tuple(sketch.jurors[k] for k in group) for group in (*find_repeated_jurors(sketch), *_possible(sketch))
+        ]
         rung |= {path.parent.name: groups} if groups else {}
     print(f"\n{len(sets)} data sets, repeats suspected in {len(rung)}: {rung}")
 

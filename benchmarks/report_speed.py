@@ -72,7 +72,7 @@ def stages(path: Path) -> None:
     votes, _ = timed("read by item", lambda: findings.read(path))
     evaluation = timed("grade", lambda: jurors.grade(votes))
     timed("label", lambda: jurors.label(votes, evaluation=evaluation))
-    found = timed("grade, label, other methods, curve", lambda: findings.find(votes))
+    found = timed("grade, label, other methods, curve", lambda: findings.find_findings(votes))
     timed("charts", lambda: evidence.tabs(found))
     timed("drawing runtime, from the cache", lambda: RuntimeMaker().result())
 
@@ -82,13 +82,13 @@ def split(path: Path) -> None:
     votes, _ = findings.read(path)
     least: dict[str, float] = {}
     for _ in range(RUNS):
-        found = findings.find(votes)
+        found = findings.find_findings(votes)
         compared = found.comparison
         runs = {
             "whole": busy(lambda: report_html(path)),
             "read": busy(lambda: findings.read(path)),
             "grade": busy(lambda: jurors.grade(votes)),
-            "find": busy(lambda: findings.find(votes)),
+            "find": busy(lambda: findings.find_findings(votes)),
             "charts": busy(lambda found=found: evidence.tabs(found)),  # type: ignore[misc]
             "methods": 0.0 if compared is None else busy(compared.table),
         }

@@ -25,8 +25,7 @@ import numpy as np
 from jurors import Sketch, Solution
 from jurors.evaluate import evaluate_with_key
 from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds, sensitivities
-from jurors.uncertainty.bounds_spec import Bounds
-from jurors.uncertainty.bounds_trio import Branch, ExactTrio, FlippedTrio, branch_of, closed_box
+from jurors.uncertainty.bounds_trio import Bounds, Branch, ExactTrio, FlippedTrio, branch_of, closed_box
 
 TUPLES = np.array(list(product((0, 1), repeat=3)))
 CENSUS = [568, 553, 649, 1068, 1813, 3607, 3534, 8208]

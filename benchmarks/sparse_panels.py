@@ -151,7 +151,7 @@ def errors(folder: Path) -> None:
     import jurors
     from jurors.evaluate import evaluate_panel
     from jurors.sketch import count_votes
-    from jurors.uncertainty import intervals_panel as intervals
+    from jurors.uncertainty import intervals
 
     panel = evaluate_panel(count_votes(jurors.read_votes(folder / "votes.csv.gz", scale="nominal"))[0])
     intervals._STEPS, intervals._LOOSE = 400, 1e-5

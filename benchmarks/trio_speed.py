@@ -24,7 +24,7 @@ import numpy as np
 import jurors
 from jurors.errors import JurorsError
 from jurors.evaluate.trio import evaluate_trios
-from jurors.uncertainty.intervals_trio import trio_standard_errors
+from jurors.uncertainty.intervals import trio_standard_errors
 
 TABLE_1 = {"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813, "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}
 ACCURACIES = ((0.75, 0.7), (0.7, 0.8), (0.8, 0.75), (0.65, 0.85))

@@ -14,8 +14,8 @@ import httpx
 import uvicorn
 
 from jurors.serve.app import Settings, create_app
-from jurors.serve.auth import ApiKey, Limits
-from jurors.serve.security import TimelyHeads
+from jurors.serve.auth import ApiKey, ServerLimits
+from jurors.serve.security import HeaderTimeoutProtocol
 
 Talk = Callable[[httpx.AsyncClient], Awaitable[Any]]
 
@@ -60,10 +60,10 @@ def talked(place: str, talk: Talk) -> Any:
 
 
 @contextmanager
-def running(place: str, limits: Limits | None = None) -> Iterator[str]:
+def running(place: str, limits: ServerLimits | None = None) -> Iterator[str]:
     """The address of a server on a socket, in a thread of this process."""
     app = create_app(Settings(store=place), limits)
-    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, ws="none", http=TimelyHeads)
+    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, ws="none", http=HeaderTimeoutProtocol)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -16,7 +16,7 @@ import jurors
 from jurors.cli.main import COMMANDS, main
 from jurors.errors import OptionError
 from jurors.jury.estimator import Jury
-from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, names_of, spelled
+from jurors.options import Grading, GradingOptions, Reading, ReadingOptions, column_names, spell_option
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = [["a", "a", "b"], ["b", "b", "b"], ["a", "b", "a"], ["b", "b", "a"]] * 10
@@ -91,16 +91,16 @@ def test_label_takes_every_option_of_reading(tmp_path: Path) -> None:
 
 
 def test_signatures_and_values_name_the_same_options() -> None:
-    assert {field.name for field in fields(Reading)} == set(names_of(ReadingOptions))
-    assert {field.name for field in fields(Grading)} == set(names_of(GradingOptions))
-    ours = {name: value for name, value in Jury().get_params().items() if name in names_of(GradingOptions)}
+    assert {field.name for field in fields(Reading)} == set(column_names(ReadingOptions))
+    assert {field.name for field in fields(Grading)} == set(column_names(GradingOptions))
+    ours = {name: value for name, value in Jury().get_params().items() if name in column_names(GradingOptions)}
     assert ours == {name: getattr(Grading(), name) for name in ours}
 
 
 @pytest.mark.parametrize("title", ["Votes", "How to grade"])
 def test_the_page_lists_the_options_that_are_defined(title: str) -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    known = spelled(GradingOptions, Grading) if title == "How to grade" else spelled(ReadingOptions, Reading)
+    known = spell_option(GradingOptions, Grading) if title == "How to grade" else spell_option(ReadingOptions, Reading)
     flags = {one.option.flag for one in known} - {"--exam"}
     sections = re.split(r"^## ", page, flags=re.MULTILINE)
     listed = [set(re.findall(r"^\| `(--[\w-]+)` \|", section, flags=re.MULTILINE)) for section in sections]
@@ -112,7 +112,7 @@ def test_commands_take_the_flags_and_defaults_that_are_defined() -> None:
     assert command is not None
     assert "grade" in COMMANDS
     options = {option.opts[0]: option for option in command.params if isinstance(option, click.Option)}
-    for one in (*spelled(ReadingOptions, Reading), *spelled(GradingOptions, Grading)):
+    for one in (*spell_option(ReadingOptions, Reading), *spell_option(GradingOptions, Grading)):
         option = options[one.option.flag]
         assert option.help == one.option.help
         assert option.get_default(click.Context(command)) in (one.default, None)

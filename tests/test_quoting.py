@@ -18,9 +18,9 @@ from jurors.results import (
     Prose,
     Result,
     Table,
+    escape_text,
     in_markdown,
     prose_in_markdown,
-    visible,
     visible_json,
     with_formula,
     without_formula,
@@ -48,7 +48,7 @@ hostile = pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
 
 @hostile
 def test_every_character_can_be_seen(name: str) -> None:
-    shown = visible(name)
+    shown = escape_text(name)
     assert shown.isprintable()
     assert shown != name
     assert "\\" in shown
@@ -58,7 +58,7 @@ def test_every_character_can_be_seen(name: str) -> None:
     "name", ["ann", "Zoë", "評価者", "🙂", "👩\u200d⚕\ufe0f", "a\u00a0b", "naïve_1-2.3", "e\u0301"]
 )
 def test_honest_names_stay(name: str) -> None:
-    assert visible(name) == name
+    assert escape_text(name) == name
 
 
 class Named(Result):

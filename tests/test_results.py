@@ -22,7 +22,17 @@ from simulated_pairs import simulated_pairs
 
 import jurors
 from jurors import Verdict
-from jurors.results import FORMS, Drawable, Listing, Notes, Result, Table, data_frame, in_markdown, json_ready
+from jurors.results import (
+    FORMATS_OF_RESULTS,
+    Drawable,
+    Listing,
+    Notes,
+    Result,
+    Table,
+    data_frame,
+    in_markdown,
+    json_ready,
+)
 from jurors.serve.auth import KeyList, make_key
 from jurors.versions import DOCUMENT
 
@@ -121,7 +131,7 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "Plan": lambda: jurors.plan(jurors=3, labels=LABELS),
     "Sheet": lambda: jurors.audit.plan(_votes(), 8, blind=False, texts={f"<i>{k}</i>": EVIL[0] for k in range(400)}),
     "Audit": lambda: jurors.audit.result(_votes(), _answers(), second=_answers()),
-    "Leads": lambda: jurors.audit.compare(_votes(), _answers()),
+    "PairedDifferences": lambda: jurors.audit.compare(_votes(), _answers()),
     "IndependenceSearch": _search,
     "History": _history,
     "KeyList": _keys,
@@ -228,7 +238,7 @@ def test_names_are_text_in_html(name: str) -> None:
 
 @every_result
 def test_the_commands_know_every_form(name: str) -> None:
-    for method in FORMS.values():
+    for method in FORMATS_OF_RESULTS.values():
         assert isinstance(getattr(made(name), method)(), str)
 
 

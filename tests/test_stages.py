@@ -9,14 +9,14 @@ import pytest
 
 import jurors
 from jurors.cli.output import Output
-from jurors.progress import doing, listening
+from jurors.progress import on_progress, report_progress
 
 VOTES = [["A", "A", "B", "A"]] * 20 + [["B", "B", "B", "A"]] * 20 + [["A", "B", "A", "A"]] * 10
 
 
 def test_grading_names_its_stages() -> None:
     told: list[str] = []
-    with listening(told.append):
+    with on_progress(told.append):
         jurors.grade(VOTES, method="latent")
     assert told[0] == "choosing the model"
     assert told.index("intervals") > told.index("fitting accuracies and confusion matrices") > 0
@@ -24,9 +24,9 @@ def test_grading_names_its_stages() -> None:
 
 def test_nobody_listens_after_the_block() -> None:
     told: list[str] = []
-    with pytest.raises(ValueError, match="stop"), listening(told.append):
+    with pytest.raises(ValueError, match="stop"), on_progress(told.append):
         raise ValueError("stop")
-    doing("something")
+    report_progress("something")
     assert told == []
 
 
@@ -58,5 +58,5 @@ def test_only_a_terminal_is_told_what_is_being_done(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     with Output().working("grading"):
-        doing("choosing the model")
+        report_progress("choosing the model")
     assert ("grading: choosing the model" in "".join(stream.said)) == is_terminal

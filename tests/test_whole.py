@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from jurors._files import scratch, together, whole_file, write_whole
+from jurors._files import atomic_group, atomic_path, atomic_write, temp_directory
 from jurors.errors import OutputError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes, pipes and links as Unix has them")
@@ -29,7 +29,7 @@ def test_a_file_keeps_its_mode(before: int, tmp_path: Path) -> None:
     path = tmp_path / "grades.csv"
     path.touch()
     path.chmod(before)
-    write_whole(path, "new")
+    atomic_write(path, "new")
     assert (path.read_text(), mode(path)) == ("new", before)
 
 
@@ -37,7 +37,7 @@ def test_a_file_keeps_its_mode(before: int, tmp_path: Path) -> None:
 def test_a_new_file_obeys_the_umask(mask: int, tmp_path: Path) -> None:
     before = os.umask(mask)
     try:
-        write_whole(tmp_path / "grades.csv", "new")
+        atomic_write(tmp_path / "grades.csv", "new")
     finally:
         os.umask(before)
     assert mode(tmp_path / "grades.csv") == 0o666 & ~mask
@@ -49,7 +49,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path: Path) -> None:
     path.write_text("old")
     path.chmod(0o444)
     with pytest.raises(OutputError, match="Permission denied"):
-        write_whole(path, "new")
+        atomic_write(path, "new")
     assert path.read_text() == "old"
 
 
@@ -58,7 +58,7 @@ def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:
     target, link = tmp_path / "elsewhere" / "grades.csv", tmp_path / "latest.csv"
     link.symlink_to(target)
     for content in ("first", "second"):  # a link to nothing yet, then to a file
-        write_whole(link, content)
+        atomic_write(link, content)
         assert link.is_symlink()
         assert not target.is_symlink()
         assert target.read_text() == content
@@ -69,13 +69,13 @@ def test_a_link_to_itself_is_one_line(tmp_path: Path) -> None:
     link = tmp_path / "loop.csv"
     link.symlink_to(link)
     with pytest.raises(OutputError, match=r"cannot write .*loop\.csv"):
-        write_whole(link, "x")
+        atomic_write(link, "x")
     assert link.is_symlink()
 
 
 def test_a_device_is_written_to_and_stays() -> None:
     before = os.stat("/dev/null")
-    write_whole(Path("/dev/null"), "x")
+    atomic_write(Path("/dev/null"), "x")
     after = os.stat("/dev/null")
     assert (after.st_rdev, after.st_mode, after.st_ino) == (before.st_rdev, before.st_mode, before.st_ino)
 
@@ -83,7 +83,7 @@ def test_a_device_is_written_to_and_stays() -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_a_full_device_is_one_line() -> None:
     with pytest.raises(OutputError, match="cannot write /dev/full: No space left on device"):
-        write_whole(Path("/dev/full"), "x" * 100_000)
+        atomic_write(Path("/dev/full"), "x" * 100_000)
 
 
 def test_a_pipe_gets_all_of_it_and_stays(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_pipe_gets_all_of_it_and_stays(tmp_path: Path) -> None:
     os.mkfifo(path)
     reader = threading.Thread(target=lambda: heard.append(path.read_text()))
     reader.start()
-    write_whole(path, "x" * 200_000)
+    atomic_write(path, "x" * 200_000)
     reader.join()
     assert heard == ["x" * 200_000]
     assert stat.S_ISFIFO(path.stat().st_mode)
@@ -99,7 +99,7 @@ def test_a_pipe_gets_all_of_it_and_stays(tmp_path: Path) -> None:
 
 def test_standard_output_as_a_file_goes_on_behind_what_was_printed(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     for text in ("before\n", None, "after\n"):
-        write_whole(Path("/dev/stdout"), "result\n") if text is None else sys.stdout.write(text)
+        atomic_write(Path("/dev/stdout"), "result\n") if text is None else sys.stdout.write(text)
     sys.stdout.flush()
     assert capfdbinary.readouterr().out == b"before\nresult\nafter\n"
 
@@ -109,10 +109,10 @@ def test_files_written_together_are_there_all_or_not_at_all(tmp_path: Path) -> N
     votes.write_text("old")
 
     def both() -> None:
-        with together():
-            write_whole(votes, "new")
+        with atomic_group():
+            atomic_write(votes, "new")
             assert votes.read_text() == "old"
-            write_whole(truth, iter(["new", "\ud800"]))
+            atomic_write(truth, iter(["new", "\ud800"]))
 
     with pytest.raises(OutputError, match="no valid character"):
         both()
@@ -122,14 +122,14 @@ def test_files_written_together_are_there_all_or_not_at_all(tmp_path: Path) -> N
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 def test_where_one_place_is_taken_no_file_is_changed(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("old")
-    with pytest.raises(OutputError, match=r"cannot write /dev/full"), together():  # noqa: PT012
-        write_whole(tmp_path / "a.csv", "new")
-        write_whole(Path("/dev/full"), "x" * 100_000)
+    with pytest.raises(OutputError, match=r"cannot write /dev/full"), atomic_group():  # noqa: PT012
+        atomic_write(tmp_path / "a.csv", "new")
+        atomic_write(Path("/dev/full"), "x" * 100_000)
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.csv", "old")]
 
 
 def test_what_was_interrupted_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "votes.csv") as draft:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), atomic_path(tmp_path / "votes.csv") as draft:  # noqa: PT012
         draft.write_text("half")
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
@@ -137,24 +137,24 @@ def test_what_was_interrupted_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_long_name_can_be_written(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 251 + ".csv")
-    write_whole(path, "x")
+    atomic_write(path, "x")
     assert path.read_text() == "x"
 
 
 def test_a_name_that_is_no_text_can_be_written(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9.csv")
-    write_whole(path, "x")
+    atomic_write(path, "x")
     assert os.listdir(os.fsencode(tmp_path)) == [b"caf\xe9.csv"]
 
 
 def test_what_a_killed_process_left_is_cleared_away_and_what_a_living_one_holds_is_not(tmp_path: Path) -> None:
-    with scratch(tmp_path) as held:
+    with temp_directory(tmp_path) as held:
         left = tmp_path / f"{held.name[:-8]}deadbeef"
         left.mkdir()
         (left / "draft").write_text("half")
         other = tmp_path / ".jurors-notes"
         other.mkdir()
-        with scratch(tmp_path):
+        with temp_directory(tmp_path):
             assert sorted(path.name for path in (held, other, left) if path.exists()) == [held.name, other.name]
 
 
@@ -179,7 +179,7 @@ def test_a_folder_that_another_process_takes_for_left_is_made_again(
         return open_file(path, *args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(os, "open", opens)
-    with scratch(tmp_path) as folder:
+    with temp_directory(tmp_path) as folder:
         sweepers[0].join()
         (folder / "votes.csv").write_text("item,ann")
     assert not any(tmp_path.iterdir())
@@ -202,7 +202,7 @@ def test_a_signal_while_the_temporary_folder_is_tried_leaves_nothing(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with pytest.raises(KeyboardInterrupt), scratch():
+        with pytest.raises(KeyboardInterrupt), temp_directory():
             pytest.fail("the signal was lost")
     finally:
         signal.signal(signal.SIGTERM, before)

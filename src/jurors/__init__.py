@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from jurors.evaluate.alarms import Alarm
     from jurors.evaluate.baselines.dawid_skene import evaluate_on_engine
     from jurors.evaluate.dependence import Dependence, dependence_with_key
-    from jurors.evaluate.evaluation import Calibrated, Evaluation
-    from jurors.evaluate.keyed import KeyedEvaluation
+    from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
     from jurors.evaluate.partition import evaluate_majority
     from jurors.evaluate.solution import Solution
     from jurors.evaluate.trio import encode, evaluate_all_trios, evaluate_trio, evaluate_trios, independence_invariants
@@ -58,33 +57,30 @@ if TYPE_CHECKING:
     from jurors.inspection.result import Inspection
     from jurors.integrations import mlflow
     from jurors.jury.check import Verdict, check
-    from jurors.jury.compare import Comparison, compare
+    from jurors.jury.compare import Comparison, agreement, bounds, compare, score, score_labels
     from jurors.jury.estimator import Jury
     from jurors.jury.gates import gate
     from jurors.jury.grade import METHODS, grade
     from jurors.jury.groups import ByGroup, grade_by, label_by, score_by
     from jurors.jury.label import Labelling, label
     from jurors.jury.reference import fit_reference
-    from jurors.jury.score import agreement, bounds, score, score_labels
     from jurors.lab import load_example
-    from jurors.lab.disjoint import DisjointJury
+    from jurors.lab.independence import DisjointJury
     from jurors.lab.plan import Plan, plan
     from jurors.lab.simulate import Simulation, simulate
     from jurors.monitor.monitor import Monitor
     from jurors.numeric.data import Numbers, read_numbers
-    from jurors.numeric.grade import NumberGrades, grade_numbers
-    from jurors.numeric.items import ItemValues, value_items
+    from jurors.numeric.grade import ItemValues, NumberGrades, grade_numbers, value_items
     from jurors.numeric.score import NumberScores, score_numbers
     from jurors.pairwise.data import Preferences, read_pairs
-    from jurors.pairwise.grade import PairGrades, grade_pairs
-    from jurors.pairwise.rank import Ranking, rank
+    from jurors.pairwise.grade import PairGrades, Ranking, grade_pairs, rank
     from jurors.report.page import report_html, write_report
     from jurors.sketch.count import read_sketch
     from jurors.sketch.moments import moments
     from jurors.sketch.sketch import Sketch
     from jurors.uncertainty.bounds_logical import highest_floor
     from jurors.uncertainty.bounds_robust import correlation_curve, sensitivities
-    from jurors.uncertainty.bounds_spec import Bounds
+    from jurors.uncertainty.bounds_trio import Bounds
     from jurors.uncertainty.reference import ReferenceJuries, reference_juries
     from jurors.uncertainty.trio_alarms import goodness_of_fit
     from jurors.votes.key import Key, read_key
@@ -92,11 +88,15 @@ if TYPE_CHECKING:
     from jurors.votes.table import Votes
     from jurors.votes.write import write_votes
 
+
 __version__ = VERSION
 
 #: Module -> the public names in it. A name loads its module when it is first used, so that `import jurors` stays quick.
 _NAMES = {
-    "jurors.client": ("AsyncClient", "Client"),
+    "jurors.client": (
+        "AsyncClient",
+        "Client",
+    ),
     "jurors.errors": (
         "DegenerateSketchError",
         "JurorsError",
@@ -108,9 +108,15 @@ _NAMES = {
     ),
     "jurors.evaluate.alarms": ("Alarm",),
     "jurors.evaluate.baselines.dawid_skene": ("evaluate_on_engine",),
-    "jurors.evaluate.dependence": ("Dependence", "dependence_with_key"),
-    "jurors.evaluate.evaluation": ("Calibrated", "Evaluation"),
-    "jurors.evaluate.keyed": ("KeyedEvaluation",),
+    "jurors.evaluate.dependence": (
+        "Dependence",
+        "dependence_with_key",
+    ),
+    "jurors.evaluate.evaluation": (
+        "Calibrated",
+        "Evaluation",
+        "KeyedEvaluation",
+    ),
     "jurors.evaluate.partition": ("evaluate_majority",),
     "jurors.evaluate.solution": ("Solution",),
     "jurors.evaluate.trio": (
@@ -124,37 +130,92 @@ _NAMES = {
     "jurors.exact.surd": ("Surd",),
     "jurors.inspection": ("inspect",),
     "jurors.inspection.result": ("Inspection",),
-    "jurors.jury.check": ("Verdict", "check"),
-    "jurors.jury.compare": ("Comparison", "compare"),
+    "jurors.jury.check": (
+        "Verdict",
+        "check",
+    ),
+    "jurors.jury.compare": (
+        "Comparison",
+        "agreement",
+        "bounds",
+        "compare",
+        "score",
+        "score_labels",
+    ),
     "jurors.jury.estimator": ("Jury",),
     "jurors.jury.gates": ("gate",),
-    "jurors.jury.grade": ("METHODS", "grade"),
-    "jurors.jury.groups": ("ByGroup", "grade_by", "label_by", "score_by"),
-    "jurors.jury.label": ("Labelling", "label"),
+    "jurors.jury.grade": (
+        "METHODS",
+        "grade",
+    ),
+    "jurors.jury.groups": (
+        "ByGroup",
+        "grade_by",
+        "label_by",
+        "score_by",
+    ),
+    "jurors.jury.label": (
+        "Labelling",
+        "label",
+    ),
     "jurors.jury.reference": ("fit_reference",),
-    "jurors.jury.score": ("agreement", "bounds", "score", "score_labels"),
     "jurors.lab": ("load_example",),
-    "jurors.lab.disjoint": ("DisjointJury",),
-    "jurors.lab.plan": ("Plan", "plan"),
-    "jurors.lab.simulate": ("Simulation", "simulate"),
+    "jurors.lab.independence": ("DisjointJury",),
+    "jurors.lab.plan": (
+        "Plan",
+        "plan",
+    ),
+    "jurors.lab.simulate": (
+        "Simulation",
+        "simulate",
+    ),
     "jurors.monitor.monitor": ("Monitor",),
-    "jurors.numeric.data": ("Numbers", "read_numbers"),
-    "jurors.numeric.grade": ("NumberGrades", "grade_numbers"),
-    "jurors.numeric.items": ("ItemValues", "value_items"),
-    "jurors.numeric.score": ("NumberScores", "score_numbers"),
-    "jurors.pairwise.data": ("Preferences", "read_pairs"),
-    "jurors.pairwise.grade": ("PairGrades", "grade_pairs"),
-    "jurors.pairwise.rank": ("Ranking", "rank"),
-    "jurors.report.page": ("report_html", "write_report"),
+    "jurors.numeric.data": (
+        "Numbers",
+        "read_numbers",
+    ),
+    "jurors.numeric.grade": (
+        "ItemValues",
+        "NumberGrades",
+        "grade_numbers",
+        "value_items",
+    ),
+    "jurors.numeric.score": (
+        "NumberScores",
+        "score_numbers",
+    ),
+    "jurors.pairwise.data": (
+        "Preferences",
+        "read_pairs",
+    ),
+    "jurors.pairwise.grade": (
+        "PairGrades",
+        "Ranking",
+        "grade_pairs",
+        "rank",
+    ),
+    "jurors.report.page": (
+        "report_html",
+        "write_report",
+    ),
     "jurors.sketch.count": ("read_sketch",),
     "jurors.sketch.moments": ("moments",),
     "jurors.sketch.sketch": ("Sketch",),
     "jurors.uncertainty.bounds_logical": ("highest_floor",),
-    "jurors.uncertainty.bounds_robust": ("correlation_curve", "sensitivities"),
-    "jurors.uncertainty.bounds_spec": ("Bounds",),
-    "jurors.uncertainty.reference": ("ReferenceJuries", "reference_juries"),
+    "jurors.uncertainty.bounds_robust": (
+        "correlation_curve",
+        "sensitivities",
+    ),
+    "jurors.uncertainty.bounds_trio": ("Bounds",),
+    "jurors.uncertainty.reference": (
+        "ReferenceJuries",
+        "reference_juries",
+    ),
     "jurors.uncertainty.trio_alarms": ("goodness_of_fit",),
-    "jurors.votes.key": ("Key", "read_key"),
+    "jurors.votes.key": (
+        "Key",
+        "read_key",
+    ),
     "jurors.votes.read": ("read_votes",),
     "jurors.votes.table": ("Votes",),
     "jurors.votes.write": ("write_votes",),

@@ -42,10 +42,10 @@ _PREFIX = f"jurors-{_MACHINE:08x}-"
 
 
 @contextmanager
-def scratch(home: Path | None = None) -> Iterator[Path]:
+def temp_directory(home: Path | None = None) -> Iterator[Path]:
     """A folder for this process alone, in the temporary folder or hidden in `home`, removed with all that it holds.
 
-    >>> with scratch() as folder:
+    >>> with temp_directory() as folder:
     ...     _ = (folder / "votes.csv").write_text("item,ann")
     >>> folder.exists()
     False
@@ -140,7 +140,7 @@ _current: ContextVar[_Batch | None] = ContextVar("batch", default=None)
 
 
 @contextmanager
-def together() -> Iterator[_Batch]:
+def atomic_group() -> Iterator[_Batch]:
     """All the files that the block writes take their places when it ends well; otherwise none does."""
     if (outer := _current.get()) is not None:
         yield outer
@@ -156,25 +156,27 @@ def together() -> Iterator[_Batch]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_path(path: Path) -> Iterator[Path]:
     """A draft for `path`, in a folder of its own; what the block wrote there goes to `path` when all ends well."""
-    with together() as batch, _naming(path):
+    with atomic_group() as batch, _naming(path):
         check_writable(path)
-        draft = batch.folders.enter_context(scratch(None if is_stream(path) else _followed(path).parent)) / "draft"
+        draft = (
+            batch.folders.enter_context(temp_directory(None if is_stream(path) else _followed(path).parent)) / "draft"
+        )
         yield draft
         batch.drafts.append((draft, path))
 
 
-def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
+def atomic_write(path: Path, content: str | bytes | Iterable[str]) -> None:
     """Write text (whole or in pieces, as UTF-8) or bytes; gzipped where the name ends in .gz, the same bytes each time.
 
-    >>> with scratch() as folder:
-    ...     write_whole(folder / "votes.csv.gz", "item,juror,label")
+    >>> with temp_directory() as folder:
+    ...     atomic_write(folder / "votes.csv.gz", "item,juror,label")
     ...     gzip.decompress((folder / "votes.csv.gz").read_bytes())
     b'item,juror,label'
     """
     packed = path.suffix.lower() == ".gz"
-    with whole_file(path) as draft, draft.open("wb") as file:
+    with atomic_path(path) as draft, draft.open("wb") as file:
         out = gzip.GzipFile("", "wb", 6, file, mtime=0) if packed else nullcontext(file)
         with out as target:
             for piece in (content,) if isinstance(content, (str, bytes)) else content:

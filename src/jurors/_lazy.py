@@ -1,11 +1,11 @@
-"""`WhenAsked`: a field of a result that may be given as a function, and is worked out when somebody first reads it."""
+"""`LazyField`: a field of a result that may be given as a function, and is worked out when somebody first reads it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 
-class WhenAsked:
+class LazyField:
     """A field that may be given as a function: it is called when somebody first reads the field.
 
     Set on the class after it was made a dataclass, so that everything else (its signature, `replace`, copies) is as of
@@ -17,7 +17,7 @@ class WhenAsked:
     >>> @dataclass(frozen=True)
     ... class Card:
     ...     score: float
-    >>> Card.score = WhenAsked("score")
+    >>> Card.score = LazyField("score")
     >>> card = Card(lambda: print("worked out") or 0.5)
     >>> card.score, card.score
     worked out

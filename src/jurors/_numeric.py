@@ -33,14 +33,14 @@ _BIT_BLOCK = 1 << 18  # and as bits
 _MOST_BITS = 25  # that four bytes hold, wherever in their first byte they begin
 
 
-def equal_rows(codes: Codes, kinds: int) -> tuple[Codes, Integers, Integers]:
+def unique_rows(codes: Codes, kinds: int) -> tuple[Codes, Integers, Integers]:
     """The distinct rows in lexicographic order, for every row its place among them, and how often each comes.
 
     Cells are numbers from -1 to `kinds` - 1.
 
     Examples
     --------
-    >>> distinct, place, sizes = equal_rows(np.array([[1, 0], [-1, 1], [1, 0]], dtype=np.int8), 2)
+    >>> distinct, place, sizes = unique_rows(np.array([[1, 0], [-1, 1], [1, 0]], dtype=np.int8), 2)
     >>> distinct.tolist(), place.tolist(), sizes.tolist()
     ([[-1, 1], [1, 0]], [1, 0, 1], [1, 2])
     """
@@ -48,7 +48,7 @@ def equal_rows(codes: Codes, kinds: int) -> tuple[Codes, Integers, Integers]:
     low = min(int(codes.min(initial=0)), 0)  # -1 is a digit too, where it occurs
     base = max(kinds - low, 1)
     if width * math.log2(base) < _KEY_BITS:
-        keys = row_numbers(codes, base, low)
+        keys = row_keys(codes, base, low)
         if base**width <= max(4 * rows, 1 << 12):
             return _tallied(keys, codes, base, low)
         _, first, place, sizes = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
@@ -77,7 +77,7 @@ def _places(base: int, width: int) -> Integers:
     return np.array([base**k for k in range(width - 1, -1, -1)], dtype=np.int64)
 
 
-def row_numbers(codes: Codes, base: int, low: int = 0) -> Integers:
+def row_keys(codes: Codes, base: int, low: int = 0) -> Integers:
     """Each row read as a number in this base, its digits counted from `low`."""
     rows, width = codes.shape
     if (base, low) == (2, 0) and 0 < width <= _MOST_BITS:
@@ -138,12 +138,12 @@ def _unpacked(packed: NDArray[np.uint8], rows: int, width: int) -> NDArray[np.un
 _TWO_BYTES = 1 << 16
 
 
-def order_of_small(values: NDArray[Any]) -> Integers:
+def stable_argsort(values: NDArray[Any]) -> Integers:
     """`np.argsort(values, kind="stable")`, in a tenth of the time for whole numbers that two bytes tell apart.
 
     Examples
     --------
-    >>> order_of_small(np.array([70_000, 3, 5, 3])).tolist(), order_of_small(np.array([2.0, -1.0, 2.0])).tolist()
+    >>> stable_argsort(np.array([70_000, 3, 5, 3])).tolist(), stable_argsort(np.array([2.0, -1.0, 2.0])).tolist()
     ([1, 3, 2, 0], [1, 0, 2])
     """
     low, high = (values.min().item(), values.max().item()) if len(values) else (0, 0)
@@ -172,7 +172,7 @@ def _libraries() -> list[Any]:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def single_threaded() -> Iterator[None]:
     """Keep the linear algebra library to one thread inside the block; what it had before comes back after the last."""
     global _blocks
     with _LOCK:
@@ -197,7 +197,7 @@ def one_thread() -> Iterator[None]:
 _LARGEST = 31 << 20  # bytes; from 32 MB on the C library learns nothing
 
 
-def keep_freed_memory() -> None:
+def retain_freed_memory() -> None:
     """Let the process keep up to 64 MB of freed memory for the arrays that come next.
 
     The C library learns how much to keep from the largest block that was freed. This one is never touched, so it costs
@@ -248,7 +248,7 @@ def jackknife_ends(
 # algorithm, Scandinavian Journal of Statistics 35 (2008) 335-353.
 
 
-def long_step(start: Floats, once: Floats, twice: Floats, longest: float = math.inf) -> Floats:
+def squarem_step(start: Floats, once: Floats, twice: Floats, longest: float = math.inf) -> Floats:
     """Follow the parabola through three iterates x, y, z: x + 2a (y-x) + a² (z-2y+x), a = |y-x| / |z-2y+x| from 1 on.
 
     Points lie along the last axis. At a = 1 the step ends in z itself. It may overshoot: whoever takes it must see that
@@ -258,7 +258,7 @@ def long_step(start: Floats, once: Floats, twice: Floats, longest: float = math.
     --------
     Halving the distance to 3 again and again, it is there at once:
 
-    >>> long_step(np.array([1.0]), np.array([2.0]), np.array([2.5])).tolist()
+    >>> squarem_step(np.array([1.0]), np.array([2.0]), np.array([2.5])).tolist()
     [3.0]
     """
     step = once - start

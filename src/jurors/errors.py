@@ -44,7 +44,7 @@ Code: TypeAlias = Literal[
 ]  # fmt: skip
 
 
-class About(TypedDict, total=False):
+class ErrorDetails(TypedDict, total=False):
     """What an error is about; only what applies is there."""
 
     name: Any  #: the name that was not found, or of the option
@@ -81,10 +81,10 @@ class JurorsError(ValueError):
     default: ClassVar[Code] = "input"
     fault: str  #: the message without the file's name in front
 
-    def __init__(self, message: str, *, code: Code | None = None, **about: Unpack[About]) -> None:
+    def __init__(self, message: str, *, code: Code | None = None, **about: Unpack[ErrorDetails]) -> None:
         super().__init__(message)
         self.code: Code = code or self.default
-        self.about: About = about
+        self.about: ErrorDetails = about
         self.fault = message
 
     def in_file(self, name: str) -> Self:
@@ -162,15 +162,15 @@ class ServerError(JurorsError):
 # Names that people type: where they stand among the known ones, and which known one was meant.
 
 
-def positions(known: Sequence[Any], wanted: Sequence[Any], what: str) -> list[int]:
+def name_positions(known: Sequence[Any], wanted: Sequence[Any], what: str) -> list[int]:
     """Where each wanted name stands among the known ones; VotesError suggests the nearest otherwise."""
     if repeated := [name for name in dict.fromkeys(wanted) if list(wanted).count(name) > 1]:
         raise VotesError(f"{what} {repeated[0]!r} is named twice", name=repeated[0], what=what)
     place = {name: k for k, name in enumerate(known)}
-    return [place[name] if name in place else place[nearest(name, known, what)] for name in wanted]
+    return [place[name] if name in place else place[match_name(name, known, what)] for name in wanted]
 
 
-def nearest(
+def match_name(
     name: Any,
     known: Sequence[Any],
     what: str,
@@ -180,9 +180,9 @@ def nearest(
 ) -> Any:
     """The known name written like `name` (1 for "1"); an error with a suggestion if there is none.
 
-    >>> nearest("1", [1, 2], "label")
+    >>> match_name("1", [1, 2], "label")
     1
-    >>> nearest("an", ["ann", "bob"], "juror")
+    >>> match_name("an", ["ann", "bob"], "juror")
     Traceback (most recent call last):
         ...
     jurors.errors.VotesError: there is no juror 'an'. Did you mean 'ann'? There are: ann, bob
@@ -190,16 +190,16 @@ def nearest(
     by_text = {str(k): k for k in known}
     if str(name) in by_text:
         return by_text[str(name)]
-    close = like(str(name), by_text)
+    close = closest_name(str(name), by_text)
     hint = "" if close is None else f" Did you mean {close!r}?"
-    message = f"there is no {what} {str(name)!r}.{hint} There are: {some(by_text, 12)}"
+    message = f"there is no {what} {str(name)!r}.{hint} There are: {format_names(by_text, 12)}"
     raise error(message, code=code, name=name, what=what, known=tuple(known))
 
 
-def like(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str | None:
+def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str | None:
     """The known name most like this one, whatever its case; None where none is.
 
-    >>> like("Lable", ["item", "label"]), like("xyz", ["item", "label"])
+    >>> closest_name("Lable", ["item", "label"]), closest_name("xyz", ["item", "label"])
     ('label', None)
     """
     names = list(known)
@@ -208,25 +208,25 @@ def like(name: str, known: Iterable[str], *, cutoff: float = 0.4) -> str | None:
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=cutoff)), None)
 
 
-def choice(value: Any, known: Sequence[Any], what: str) -> Any:
+def check_choice(value: Any, known: Sequence[Any], what: str) -> Any:
     """The value of an option, which must be one of the known; OptionError suggests the nearest."""
-    return nearest(value, known, what, error=OptionError)
+    return match_name(value, known, what, error=OptionError)
 
 
-def some(names: Iterable[Any], most: int, between: str = ", ") -> str:
+def format_names(names: Iterable[Any], most: int, between: str = ", ") -> str:
     """The first names, and dots for the others.
 
-    >>> some(["ann", "bob", "cy"], 2), some(["ann"], 2)
+    >>> format_names(["ann", "bob", "cy"], 2), format_names(["ann"], 2)
     ('ann, bob …', 'ann')
     """
     shown = list(map(str, names))
     return between.join(shown[:most]) + (" …" if len(shown) > most else "")
 
 
-def and_more(names: Iterable[Any], most: int) -> str:
+def format_first_names(names: Iterable[Any], most: int) -> str:
     """The first names, and how many more there are.
 
-    >>> and_more(["ann", "bob", "cy"], 2), and_more(["ann"], 2)
+    >>> format_first_names(["ann", "bob", "cy"], 2), format_first_names(["ann"], 2)
     ('ann, bob and 1 more', 'ann')
     """
     shown = list(map(str, names))

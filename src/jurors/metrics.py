@@ -20,13 +20,13 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from jurors._numeric import Floats
-from jurors.errors import OptionError, choice, nearest
+from jurors.errors import OptionError, check_choice, match_name
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.partition import joint_counts
 from jurors.jury import grade
-from jurors.jury.inputs import accept
-from jurors.jury.score import score_labels
-from jurors.options import GradeOptions, apart
+from jurors.jury.compare import score_labels
+from jurors.jury.inputs import read_input
+from jurors.options import GradeOptions, split_options
 from jurors.votes import Label
 
 Average: TypeAlias = Literal["binary", "macro", "weighted"] | None
@@ -80,7 +80,7 @@ def estimated_confusion_matrix(
     array([[1., 1.],
            [1., 2.]])
     """
-    choice(normalize or "none", ("true", "pred", "all", "none"), "normalization")
+    check_choice(normalize or "none", ("true", "pred", "all", "none"), "normalization")
     joint = _graded(votes, y_true, options).joint()
     if normalize is None:
         return joint
@@ -177,8 +177,8 @@ class _Graded:
 
 
 def _graded(votes: Any, y_true: Any, options: Any) -> _Graded:
-    grading, reading = apart(options)
-    source = accept(votes, by_item=y_true is not None or "gold" in grading, **reading)
+    grading, reading = split_options(options)
+    source = read_input(votes, by_item=y_true is not None or "gold" in grading, **reading)
     if y_true is not None:
         return _Graded(source.jurors, score_labels(source, y_true))
     result = grade(source, **grading)
@@ -189,7 +189,7 @@ def _graded(votes: Any, y_true: Any, options: Any) -> _Graded:
 
 
 def _averaged(graded: _Graded, metric: str, average: Average, pos_label: Label) -> Floats:
-    choice(average or "none", ("binary", "macro", "weighted", "none"), "average")
+    check_choice(average or "none", ("binary", "macro", "weighted", "none"), "average")
     joint = graded.joint()
     said, true = joint.sum(axis=1), joint.sum(axis=2)
     below = {"precision": said, "recall": true, "f1": (said + true) / 2}[metric]
@@ -197,7 +197,7 @@ def _averaged(graded: _Graded, metric: str, average: Average, pos_label: Label) 
     if average == "binary":
         if len(graded.labels) > 2:
             raise OptionError(f"there are {len(graded.labels)} labels; choose average='macro', 'weighted' or None")
-        return by_label[:, graded.labels.index(nearest(pos_label, graded.labels, "label"))]
+        return by_label[:, graded.labels.index(match_name(pos_label, graded.labels, "label"))]
     if average == "weighted":
         return np.asarray(_divided((by_label * true).sum(axis=1), true.sum(axis=1)))
     return np.asarray(by_label.mean(axis=1)) if average == "macro" else by_label

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, cast, get_args, get_origin
 
-from jurors.errors import OptionError, choice, nearest
+from jurors.errors import OptionError, check_choice, match_name
 
 Label: TypeAlias = str | int | float | bool
 LayoutName: TypeAlias = Literal["auto", "long", "wide", "counts"]
@@ -182,17 +182,17 @@ class Reading:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        choice(self.layout, get_args(LayoutName), "layout")
-        choice(self.duplicates, get_args(Duplicates), "rule for duplicates")
-        choice(self.scale, get_args(Scale), "scale")
+        check_choice(self.layout, get_args(LayoutName), "layout")
+        check_choice(self.duplicates, get_args(Duplicates), "rule for duplicates")
+        check_choice(self.scale, get_args(Scale), "scale")
         if self.format is not None:
-            choice(self.format, get_args(Format), "format")
+            check_choice(self.format, get_args(Format), "format")
         if self.transpose and (
             told := [name for name in ("item", "label", "count", "repeat") if getattr(self, name) is not None]
         ):
             message = f"{told[0]}= (--{told[0]}) does not apply to a table that is turned, whose columns are items"
             raise OptionError(message, code="does_not_apply", name=told[0])
-        named = () if self.labels is None else texts(self.labels)
+        named = () if self.labels is None else text_columns(self.labels)
         if len(set(named)) < len(named):
             message = f"labels= (--labels) names {next(label for label in named if named.count(label) > 1)!r} twice"
             raise OptionError(message, code="out_of_range", name="labels", value=self.labels)
@@ -205,7 +205,7 @@ class Reading:
         """What each label is called instead."""
         if isinstance(self.map, Mapping):
             return {str(old): new for old, new in self.map.items()}
-        pairs = [str(pair).rpartition("=") for pair in texts(self.map)]
+        pairs = [str(pair).rpartition("=") for pair in text_columns(self.map)]
         for old, equals, new in pairs:
             _in_range(bool(old and equals and new), "map", f"{old}{equals}{new}", "is written OLD=NEW (Y=yes)")
         return {old: new for old, _, new in pairs}
@@ -223,7 +223,9 @@ class Reading:
         """The ends of bins as numbers are written, rising; a single one: how many there are."""
         if self.bins is None:
             return ()
-        ends = tuple(text.strip() for text in texts(self.bins if isinstance(self.bins, Iterable) else [self.bins]))
+        ends = tuple(
+            text.strip() for text in text_columns(self.bins if isinstance(self.bins, Iterable) else [self.bins])
+        )
         rule = "must be at least two numbers that rise (0,3,7,10), or a whole number from 2 to 100 (5)"
         _in_range(bool(ends) and all(map(is_number, ends)), "bins", self.bins, rule)
         sizes = [float(end) for end in ends]
@@ -235,12 +237,12 @@ class Reading:
     @classmethod
     def of(cls, given: Mapping[str, Any], known: type = ReadingOptions) -> Self:
         """The options that were given; OptionError names the nearest where there is no such option."""
-        check_known(given, names_of(known))
+        check_known(given, column_names(known))
         return cls(**given)
 
     def without(self, column: str) -> Self:
         """The same options, with one more column left out."""
-        return replace(self, ignore=(*texts(self.ignore), column))
+        return replace(self, ignore=(*text_columns(self.ignore), column))
 
 
 class PairOptions(TypedDict, total=False):
@@ -287,7 +289,7 @@ class PairReading:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """The options that were given; OptionError names the nearest where there is no such option."""
-        check_known(given, names_of(PairOptions))
+        check_known(given, column_names(PairOptions))
         return cls(**given)
 
     @property
@@ -309,10 +311,10 @@ def item_name(item: str | Sequence[str] | None) -> str | None:
     return item if item is None or isinstance(item, str) else ",".join(map(str, item))
 
 
-def texts(values: Any) -> tuple[str, ...]:
+def text_columns(values: Any) -> tuple[str, ...]:
     """One value or several, as a tuple of text.
 
-    >>> texts("NA"), texts(["NA", -1])
+    >>> text_columns("NA"), text_columns(["NA", -1])
     (('NA',), ('NA', '-1'))
     """
     return (values,) if isinstance(values, str) else tuple(str(value) for value in values)
@@ -367,7 +369,7 @@ class Grading:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """The options that were given; OptionError names the nearest where there is no such option."""
-        check_known(given, names_of(GradingOptions))
+        check_known(given, column_names(GradingOptions))
         return cls(**{**given, "errors": _as_number(given.get("errors", "real"))})
 
     def __post_init__(self) -> None:
@@ -380,7 +382,7 @@ class Grading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sureness:
+class Confidence:
     """What the caller said about intervals alone (see `rank`)."""
 
     level: float = Grading.level
@@ -459,7 +461,7 @@ class Limits:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """The limits that were given; OptionError names the nearest where there is no such limit."""
-        check_known(given, names_of(LimitOptions))
+        check_known(given, column_names(LimitOptions))
         return cls(**given)
 
     def __post_init__(self) -> None:
@@ -469,7 +471,7 @@ class Limits:
 # -- which option is which ----------------------------------------------------------------------------------------
 
 
-def names_of(options: type) -> tuple[str, ...]:
+def column_names(options: type) -> tuple[str, ...]:
     """The names of the options of a `TypedDict`."""
     return tuple(options.__annotations__)
 
@@ -478,12 +480,12 @@ def check_known(given: Iterable[str], known: Sequence[str]) -> None:
     """OptionError, with the nearest name, where something is given that is no option."""
     for name in given:
         if name not in known:
-            nearest(name, known, "option", error=OptionError, code="unknown_option")
+            match_name(name, known, "option", error=OptionError, code="unknown_option")
 
 
 def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
     """OptionError where an option is given that is not for this kind of source; None says nothing."""
-    check_known(given, names_of(GradeOptions))
+    check_known(given, column_names(GradeOptions))
     for name, value in given.items():
         if value is not None and name not in known:
             takes = f"known are {', '.join(known)}" if known else "nothing is read"
@@ -491,20 +493,20 @@ def check_applies(given: Mapping[str, Any], known: Sequence[str], what: str) -> 
             raise OptionError(message, code="does_not_apply", name=name, known=tuple(known))
 
 
-def apart(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptions]:
+def split_options(given: Mapping[str, Any]) -> tuple[GradingOptions, SourceOptions]:
     """What is about grading and what is about reading; OptionError where something is about neither.
 
-    >>> apart({"method": "latent", "layout": "wide"})
+    >>> split_options({"method": "latent", "layout": "wide"})
     ({'method': 'latent'}, {'layout': 'wide'})
     """
-    check_known(given, names_of(GradeOptions))
-    grading = {name: value for name, value in given.items() if name in names_of(GradingOptions)}
+    check_known(given, column_names(GradeOptions))
+    grading = {name: value for name, value in given.items() if name in column_names(GradingOptions)}
     reading = {name: value for name, value in given.items() if name not in grading}
     return cast(GradingOptions, grading), cast(SourceOptions, reading)
 
 
 @dataclass(frozen=True)
-class Spelled:
+class OptionSpelling:
     """An option as the command line takes it."""
 
     name: str
@@ -518,8 +520,8 @@ class Spelled:
         return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
 
-def spelled(options: type, values: type) -> list[Spelled]:
+def spell_option(options: type, values: type) -> list[OptionSpelling]:
     """The options of a `TypedDict` that have a flag, with the defaults of a dataclass."""
     defaults = {field.name: field.default for field in fields(values)}
     hints = {name: get_args(kind)[:2] for name, kind in options.__annotations__.items()}
-    return [Spelled(name, about, defaults[name], kind) for name, (kind, about) in hints.items() if about.flag]
+    return [OptionSpelling(name, about, defaults[name], kind) for name, (kind, about) in hints.items() if about.flag]

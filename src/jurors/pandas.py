@@ -18,7 +18,7 @@ from typing import Any, Unpack
 import pandas as pd
 
 import jurors
-from jurors.options import GradeOptions, LimitOptions, SourceOptions, TableOptions, check_known, names_of
+from jurors.options import GradeOptions, LimitOptions, SourceOptions, TableOptions, check_known, column_names
 
 __all__ = ["JurorsAccessor"]
 
@@ -51,8 +51,8 @@ class JurorsAccessor:
 
         Numbers are graded by `grade_numbers`, whose limit is `min_reliability`.
         """
-        limits = ("fail_on", *names_of(LimitOptions))
-        check_known(options, (*limits, *names_of(GradeOptions)))
+        limits = ("fail_on", *column_names(LimitOptions))
+        check_known(options, (*limits, *column_names(GradeOptions)))
         asked = {name: options.pop(name) for name in limits if name in options}
         try:
             return jurors.check(self.grade(**options), **asked)

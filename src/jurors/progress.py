@@ -9,7 +9,7 @@ from contextvars import ContextVar
 _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
-def doing(what: str) -> None:
+def report_progress(what: str) -> None:
     """Tell whoever listens; nobody does as a rule, and nothing is said then."""
     listener = _LISTENER.get()
     if listener is not None:
@@ -17,13 +17,13 @@ def doing(what: str) -> None:
 
 
 @contextmanager
-def listening(listener: Callable[[str], None]) -> Iterator[None]:
+def on_progress(listener: Callable[[str], None]) -> Iterator[None]:
     """Be told what is being done inside the block.
 
     Examples
     --------
-    >>> with listening(print):
-    ...     doing("choosing the model")
+    >>> with on_progress(print):
+    ...     report_progress("choosing the model")
     choosing the model
     """
     token = _LISTENER.set(listener)

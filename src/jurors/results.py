@@ -39,10 +39,10 @@ _JOINER = "\u200d"
 _JOINT = f"(?<=[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]){_JOINER}(?=[\u2190-\u2bff\U0001f000-\U0001faff])"
 
 
-def visible(text: str) -> str:
+def escape_text(text: str) -> str:
     r"""Text in which every character can be seen, as one line: a name can neither steer a terminal nor forge a line.
 
-    >>> visible("ann\x1b[2J\nOK: no alarm rang"), visible("Zoë – 評価者")
+    >>> escape_text("ann\x1b[2J\nOK: no alarm rang"), escape_text("Zoë – 評価者")
     ('ann\\x1b[2J\\nOK: no alarm rang', 'Zoë – 評価者')
     """
     if _PLAIN.fullmatch(text):
@@ -84,7 +84,7 @@ def in_markdown(text: str) -> str:
     >>> print(in_markdown("a|b `c` <b>*d* snake_case _e_"))
     a\|b \`c\` \<b>\*d\* snake_case \_e\_
     """
-    return _MARK.sub(r"\\\g<0>", visible(text))
+    return _MARK.sub(r"\\\g<0>", escape_text(text))
 
 
 def prose_in_markdown(text: str) -> str:
@@ -93,7 +93,7 @@ def prose_in_markdown(text: str) -> str:
     >>> print(prose_in_markdown("# see `--by a_` of <script>"))
     \# see `--by a_` of \<script>
     """
-    line, shown, end = visible(text), [], 0
+    line, shown, end = escape_text(text), [], 0
     for code in _CODE.finditer(line):  # in which nothing is a mark
         shown += [in_markdown(line[end : code.start()]), code[0]]
         end = code.end()
@@ -160,7 +160,7 @@ def without_secrets(text: str) -> str:
 Columns: TypeAlias = Mapping[str, Any]  #: name -> a list or an array; all of one length
 
 #: format -> the method that gives it
-FORMS = {"text": "to_text", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "html": "to_html"}
+FORMATS_OF_RESULTS = {"text": "to_text", "json": "to_json", "csv": "to_csv", "md": "to_markdown", "html": "to_html"}
 
 
 class Result(ABC):
@@ -265,7 +265,7 @@ class Prose:
 
     def to_text(self) -> str:
         """One line, or several."""
-        return visible(self.text) if self.width is None else fill(visible(self.text), self.width)
+        return escape_text(self.text) if self.width is None else fill(escape_text(self.text), self.width)
 
     def to_markdown(self) -> str:
         """A paragraph."""
@@ -297,9 +297,9 @@ class Table:
         from rich.cells import cell_len
 
         cells = [[_shown(cell) for cell in row] for row in self.rows]
-        lines = cells if self.headless else [tuple(map(visible, self.columns)), *cells]
+        lines = cells if self.headless else [tuple(map(escape_text, self.columns)), *cells]
         widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join([visible(self.title)] * bool(self.title) + [self._line(row, widths) for row in lines])
+        return "\n".join([escape_text(self.title)] * bool(self.title) + [self._line(row, widths) for row in lines])
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
         from rich.cells import cell_len
@@ -342,8 +342,8 @@ class Notes:
 
     def to_text(self) -> str:
         """A line each, below the title."""
-        lines = [self.mark + visible(line) for line in self.lines]
-        return "\n".join([visible(self.title)] * bool(self.title) + lines)
+        lines = [self.mark + escape_text(line) for line in self.lines]
+        return "\n".join([escape_text(self.title)] * bool(self.title) + lines)
 
     def to_markdown(self) -> str:
         """A list."""
@@ -369,7 +369,7 @@ class Listing:
 
     def to_markdown(self) -> str:
         """A fenced block."""
-        lines = list(map(visible, self.lines))
+        lines = list(map(escape_text, self.lines))
         fence = "`" * max([3, *(len(run) + 1 for line in lines for run in re.findall("`+", line))])
         return _titled(self.title) + "\n".join([f"{fence}{self.language}", *lines, fence])
 
@@ -394,11 +394,11 @@ def _paragraph(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return html.escape(visible(text))
+    return html.escape(escape_text(text))
 
 
 def _shown(cell: Any) -> str:
-    return "–" if cell is None or (isinstance(cell, float) and cell != cell) else visible(str(cell))
+    return "–" if cell is None or (isinstance(cell, float) and cell != cell) else escape_text(str(cell))
 
 
 # -- data --------------------------------------------------------------------------------------------------

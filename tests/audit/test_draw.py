@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jurors.audit import plan
-from jurors.audit.sheet import FLOOR, Design, Sheet, Walk, as_sheet, checksum, replay
+from jurors.audit.sheet import FLOOR, Design, SequentialDraw, Sheet, as_sheet, checksum, replay_draws
 from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.votes import Votes
 
@@ -34,7 +34,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_jurors_change_the_draw() -> 
 
 
 def test_the_chances_of_every_step_add_up_and_keep_the_floor() -> None:
-    walk = Walk(Design.of(VOTES))
+    walk = SequentialDraw(Design.of(VOTES))
     for row in [3, 14, 15, 9, 2, 6]:
         chance = walk.chances()
         assert (chance * walk.left).sum() == pytest.approx(1)
@@ -76,7 +76,9 @@ def test_a_sheet_that_was_sorted_rounded_and_saved_with_semicolons_is_the_same(t
     path.write_text("\ufeffDraw;Of;Item;Label;Chance;Drawn_from\r\n" + "\r\n".join(reversed(rows)) + "\r\n")
     again = as_sheet(str(path))
     assert again.items == sheet.items
-    assert replay(again, VOTES, Walk(Design.of(VOTES))).tolist() == [ITEMS.index(i) for i in sheet.items]
+    assert replay_draws(again, VOTES, SequentialDraw(Design.of(VOTES))).tolist() == [
+        ITEMS.index(i) for i in sheet.items
+    ]
 
 
 def _rows(**changed: object) -> Sheet:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from jurors.audit import Share, Sheet, plan
-from jurors.audit.confidence import prevalence_of, score_of, wrong_of
-from jurors.audit.result import Case
+from jurors.audit.confidence import error_statistic, prevalence_statistic, score_statistic
+from jurors.audit.result import AuditedVotes
 from jurors.audit.sheet import as_sheet
 from jurors.errors import VotesError
 from jurors.votes import Votes
@@ -46,11 +46,11 @@ def _answered(votes: Votes, truth: tuple[str, ...], n: int, labelled: int | None
 
 def _proved(votes: Votes, sheet: Sheet) -> list[Share]:
     """Scores, prevalences and the first juror's votes taken for labels: figures that need no fit of other methods."""
-    case = Case.of(votes, sheet)
+    case = AuditedVotes.of(votes, sheet)
     said = case.said
-    figures = [score_of(j, said[k]) for k, j in enumerate(votes.jurors)]
-    figures += [prevalence_of(a, k, said.shape[1]) for k, a in enumerate(votes.labels)]
-    return case.prove([*figures, wrong_of("x", np.maximum(said[0], 0))], 0.9)
+    figures = [score_statistic(j, said[k]) for k, j in enumerate(votes.jurors)]
+    figures += [prevalence_statistic(a, k, said.shape[1]) for k, a in enumerate(votes.labels)]
+    return case.prove([*figures, error_statistic("x", np.maximum(said[0], 0))], 0.9)
 
 
 @given(seeds, st.randoms(use_true_random=False))
@@ -108,4 +108,4 @@ def test_a_sheet_drawn_from_other_votes_is_refused(seed: int, row: int, juror: i
     codes[row, juror] = (codes[row, juror] + 1) % 2
     other = Votes.from_matrix(codes, items=votes.item_names(), jurors=JURORS, labels=LABELS)
     with pytest.raises(VotesError, match="drawn from other votes"):
-        Case.of(other, _answered(votes, truth, 5))
+        AuditedVotes.of(other, _answered(votes, truth, 5))

@@ -12,19 +12,19 @@ from jurors import label
 from jurors.audit import Audit, Sheet, plan, result
 from jurors.audit.confidence import (
     Cells,
-    Drawn,
-    Figure,
+    DrawnContributions,
+    Statistic,
+    StatisticTotals,
     Steps,
-    Sums,
     _Past,
     estimates,
-    lead_of,
+    lead_statistic,
     refuted,
-    score_of,
+    score_statistic,
     trace,
 )
-from jurors.audit.result import Case, figures_of
-from jurors.audit.sheet import Walk
+from jurors.audit.result import AuditedVotes, figures_of
+from jurors.audit.sheet import SequentialDraw
 from jurors.errors import OptionError, VotesError
 from jurors.votes import Votes
 
@@ -48,7 +48,7 @@ def _answered(votes: Votes, truth: np.ndarray, n: int, seed: int = 0) -> Sheet:
     return replace(sheet, labels=tuple(LABELS[truth[int(item[1:])]] for item in sheet.items))
 
 
-def _true_share(figure: Figure, case: Case, truth: np.ndarray) -> float:
+def _true_share(figure: Statistic, case: AuditedVotes, truth: np.ndarray) -> float:
     at = case.design.tuple_of_row
     events = figure.values(3)[at, truth] * figure.member[at]
     if figure.right is not None:
@@ -56,21 +56,23 @@ def _true_share(figure: Figure, case: Case, truth: np.ndarray) -> float:
     return float(events.sum() / figure.member[at].sum())
 
 
-def _steps(case: Case, figures: list[Figure], rows: list[int], truth: np.ndarray, end: int) -> tuple[Steps, Walk]:
-    walk = Walk(case.design)
-    sums = Sums.of(figures, Cells.of_tuples(case.design.sizes, case.foretold), case.design.focus)
-    drawn = Drawn.of(sums, case.design.tuple_of_row[rows], truth[rows], np.full(len(rows), end))
+def _steps(
+    case: AuditedVotes, figures: list[Statistic], rows: list[int], truth: np.ndarray, end: int
+) -> tuple[Steps, SequentialDraw]:
+    walk = SequentialDraw(case.design)
+    sums = StatisticTotals.of(figures, Cells.of_tuples(case.design.sizes, case.foretold), case.design.focus)
+    drawn = DrawnContributions.of(sums, case.design.tuple_of_row[rows], truth[rows], np.full(len(rows), end))
     return trace(sums, walk, drawn), walk
 
 
 @pytest.mark.parametrize(("seed", "before"), [(1, 0), (2, 6), (3, 12)], ids=["first", "later", "last"])
 def test_bets_are_fair_at_the_truth_and_never_lose_more_than_they_may(seed: int, before: int) -> None:
     votes, truth = _jury(30, seed)
-    case = Case.of(votes, _answered(votes, truth, 14, seed))
-    figures = [*figures_of(case), lead_of("w", "x", case.said[0], case.said[1])]
+    case = AuditedVotes.of(votes, _answered(votes, truth, 14, seed))
+    figures = [*figures_of(case), lead_statistic("w", "x", case.said[0], case.said[1])]
     shares = np.array([_true_share(one, case, truth) for one in figures])
     past, left = case.rows[:before].tolist(), [r for r in range(30) if r not in set(case.rows[:before].tolist())]
-    walk = Walk(case.design)
+    walk = SequentialDraw(case.design)
     for row in past:
         walk.take(int(case.design.tuple_of_row[row]))
     chance = walk.chances()[case.design.tuple_of_row[left]]
@@ -96,7 +98,7 @@ def test_the_truth_is_seldom_refuted_however_often_one_looks() -> None:
     lost, tries = 0, 0
     for seed in range(8):
         votes, truth = _jury(80, seed, missing=0.1)
-        case = Case.of(votes, _answered(votes, truth, 40, seed))
+        case = AuditedVotes.of(votes, _answered(votes, truth, 40, seed))
         figures = [one for one in figures_of(case) if one.name[0] != "accuracy"]
         shares = np.array([_true_share(one, case, truth) for one in figures])
         steps, _ = _steps(case, figures, case.rows.tolist(), truth, 40)
@@ -112,7 +114,7 @@ def test_intervals_hold_the_truth_and_narrow_with_labels() -> None:
     names = [name for name in few.guaranteed if name[0] != "accuracy"]
     widths = [[np.diff(audit.guaranteed[name].interval)[0] for name in names] for audit in (few, many)]
     assert np.mean(widths[1]) < 0.6 * np.mean(widths[0])
-    case = Case.of(votes, _answered(votes, truth, 120))
+    case = AuditedVotes.of(votes, _answered(votes, truth, 120))
     for one in figures_of(case):
         low, high = many.guaranteed[one.name].interval
         assert low - 0.02 <= _true_share(one, case, truth) <= high + 0.02
@@ -128,8 +130,8 @@ def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute
     misled = np.where(random.random(600) < 0.15, 1 - truth, truth)
     codes = np.where(random.random((600, 4)) < (0.95, 0.9, 0.9, 0.9), misled[:, None], 1 - misled[:, None])
     votes = Votes.from_matrix(codes, items=[f"q{k}" for k in range(600)], jurors=list("wxyz"), labels=("a", "b"))
-    case = Case.of(votes, _answered(votes, truth, 60, seed=2))
-    for share in case.prove([score_of(j, case.said[k]) for k, j in enumerate("wxyz")], 0.95):
+    case = AuditedVotes.of(votes, _answered(votes, truth, 60, seed=2))
+    for share in case.prove([score_statistic(j, case.said[k]) for k, j in enumerate("wxyz")], 0.95):
         assert share.interval[0] > 0.6  # once 0.08: the share 0 itself was not refuted by bets
 
 
@@ -137,7 +139,7 @@ def test_a_share_that_labels_alone_rule_out_does_not_hide_those_that_bets_refute
 def test_with_every_item_labelled_nothing_is_left_to_doubt() -> None:
     votes, truth = _jury(40, 5)
     audit = result(votes, _answered(votes, truth, 40))
-    case = Case.of(votes, _answered(votes, truth, 40))
+    case = AuditedVotes.of(votes, _answered(votes, truth, 40))
     for one in figures_of(case):
         low, high = audit.guaranteed[one.name].interval
         share = _true_share(one, case, truth)
@@ -254,7 +256,7 @@ def test_estimates_are_near_the_truth() -> None:
     off = []
     votes, truth = _jury(150, 9)
     for seed in range(8):
-        case = Case.of(votes, _answered(votes, truth, 60, seed))
+        case = AuditedVotes.of(votes, _answered(votes, truth, 60, seed))
         figures = [one for one in figures_of(case) if one.name[0] != "accuracy"]
         steps, _ = _steps(case, figures, case.rows.tolist(), truth, 60)
         off.append(estimates(steps) - [_true_share(one, case, truth) for one in figures])

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from jurors import read_votes
 from jurors.cli import main
-from jurors.cli.main import put_data
+from jurors.cli.main import print_data
 
 JURORS = ["ann\x1b[31m", "bob\nOK: no alarm rang", "=cmd|'/C calc'!A1", "d|e`<b>\u202e\u200b"]
 LABELS = ["yes\x1b]0;x\x07", "=1+1", "-1"]
@@ -80,7 +80,7 @@ class Screen(io.TextIOWrapper):
 def test_data_on_a_terminal_can_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(io.BytesIO(), encoding="utf-8")
     monkeypatch.setattr("sys.stdout", screen)
-    put_data(["juror,score\nann\x1b[2J,", "0.5\n\u202ebob,1\n"])
+    print_data(["juror,score\nann\x1b[2J,", "0.5\n\u202ebob,1\n"])
     screen.seek(0)
     assert screen.read() == "juror,score\nann\\x1b[2J,0.5\n\\u202ebob,1\n"
 

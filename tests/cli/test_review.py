@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import jurors
 from jurors.cli.main import main
-from jurors.report.tables import find, number_tables
+from jurors.report.tables import find_findings, number_tables
 from jurors.votes.item_texts import ItemTexts
 
 PANEL = panels.simulate(300, 4, seed=2)
@@ -72,7 +72,7 @@ def test_texts_without_a_review_are_refused_in_a_line(votes: Path) -> None:
 def test_the_pages_queue_shows_votes_and_texts() -> None:
     table = jurors.Votes.from_matrix(PANEL.votes, jurors=["ann", "bob", "cy", "dee"])
     texts = ItemTexts(("question",), {str(k): (f"{k}: {LONG * 3}",) for k in range(300)})
-    (queue,) = [one for one in number_tables(find(table, texts=texts)) if one.id == "table-items"]
+    (queue,) = [one for one in number_tables(find_findings(table, texts=texts)) if one.id == "table-items"]
     assert queue.columns[3:] == ("votes", "question", "why")
     item, *_, said, text, why = queue.rows[0]
     assert "likely to be wrong" in why

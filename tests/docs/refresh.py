@@ -13,7 +13,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from jurors.cli.main import main
-from jurors.evaluate.alarms import About, table_of_kinds
+from jurors.evaluate.alarms import AlarmScope, table_of_kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -42,7 +42,7 @@ def refreshed(page: str) -> str:
 
 def with_alarm_tables(page: str) -> str:
     """The page with its tables of alarms printed from the catalogue, in the order of their subjects."""
-    subjects: Iterator[About] = iter(("any", "votes", "labels", "bounds", "groups", "stream", "pairs", "numbers"))
+    subjects: Iterator[AlarmScope] = iter(("any", "votes", "labels", "bounds", "groups", "stream", "pairs", "numbers"))
     return ALARM_TABLE.sub(lambda _: table_of_kinds(next(subjects)).to_markdown() + "\n", page)
 
 

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from strategies import examples
 
 import jurors
-from jurors.evaluate.agreement_coefficients import Said, krippendorff_alpha
-from jurors.evaluate.consistency import TIMES, agreement_with_itself, self_agreement, settle
+from jurors.evaluate.agreement_coefficients import PairableVotes, krippendorff_alpha
+from jurors.evaluate.consistency import MAJORITY_SIZES, agreement_with_itself, self_agreement, settle
 from jurors.votes import Votes, as_key
-from jurors.votes.repeats import join_named
+from jurors.votes.repeats import merge_numbered_jurors
 
 ANSWERS = st.lists(st.lists(st.sampled_from("ab"), min_size=3, max_size=3), min_size=1, max_size=20)
 
 
 def asked(rows: list[list[str]], labels: str = "abc") -> Votes:
     columns = ("judge_1", "judge_2", "judge_3")
-    return join_named(Votes.from_matrix(rows, jurors=columns, labels=tuple(labels)), ["judge"])
+    return merge_numbered_jurors(Votes.from_matrix(rows, jurors=columns, labels=tuple(labels)), ["judge"])
 
 
 def judge(items: int, seed: int, blind: float = 0.2, steady: float = 0.95) -> tuple[pd.DataFrame, list[str]]:
@@ -52,7 +52,7 @@ def test_it_is_the_share_of_pairs_of_answers_that_agree(rows: list[list[str]]) -
 @given(ANSWERS)
 def test_beyond_chance_it_is_krippendorffs_alpha(rows: list[list[str]]) -> None:
     codes = np.array([["abc".index(label) for label in row] for row in rows])
-    said = Said.of(
+    said = PairableVotes.of(
         np.repeat(np.arange(len(rows)), 3), codes.ravel(), np.arange(3.0), np.ones(len(rows), dtype=np.int64)
     )
     expected = krippendorff_alpha(said, "nominal", 0.95).value
@@ -161,7 +161,7 @@ def test_the_card_json_and_csv_say_it() -> None:
     assert list(document) == ["judge"]
     own = document["judge"]
     assert (own["items"], own["times"], own["ties"]) == (200, 5.0, 0)
-    assert list(own["settled"]) == [str(k) for k in TIMES]
+    assert list(own["settled"]) == [str(k) for k in MAJORITY_SIZES]
     assert f"{own['agreement']:.1%}" in str(result.to_text())
     table = result.to_frame().set_index("juror")
     assert set(table.loc["judge", "self_agreement"]) == {own["agreement"]}
@@ -174,23 +174,23 @@ def test_the_card_json_and_csv_say_it() -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    from jurors.report.tables import find, number_tables
+    from jurors.report.tables import find_findings, number_tables
 
     frame, truth = judge(60, seed=4)
-    votes = join_named(Votes.from_frame(frame), ["judge"])
+    votes = merge_numbered_jurors(Votes.from_frame(frame), ["judge"])
     for key, head in ((None, "settled by 3"), (as_key(truth), "right at most")):
-        (table,) = [table for table in number_tables(find(votes, key)) if table.id == "table-repeats"]
+        (table,) = [table for table in number_tables(find_findings(votes, key)) if table.id == "table-repeats"]
         assert head in table.columns
         assert [row[0] for row in table.rows] == ["judge"]
 
 
 def test_the_page_names_the_level_of_the_intervals_that_it_shows() -> None:
-    from jurors.report.tables import find, number_tables
+    from jurors.report.tables import find_findings, number_tables
 
     frame, truth = judge(60, seed=4)
-    votes = join_named(Votes.from_frame(frame), ["judge"])
+    votes = merge_numbered_jurors(Votes.from_frame(frame), ["judge"])
     for key, head in ((None, "80%"), (as_key(truth), "95%")):  # a key's figures are 95% intervals, whatever is asked
-        (table,) = [one for one in number_tables(find(votes, key, level=0.8)) if one.id == "table-repeats"]
+        (table,) = [one for one in number_tables(find_findings(votes, key, level=0.8)) if one.id == "table-repeats"]
         assert table.columns[5] == head
 
 

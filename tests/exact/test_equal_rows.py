@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jurors import _numeric as module
-from jurors._numeric import Codes, equal_rows, row_numbers
+from jurors._numeric import Codes, row_keys, unique_rows
 
 
 @given(
@@ -21,7 +21,7 @@ def test_equal_rows_are_what_sorting_finds(rows: int, width: int, kinds: int, lo
     codes: Codes = rng.integers(low, kinds, (rows, width)).astype(np.int8 if kinds < 127 else np.int16)
     codes[rows // 2 :] = codes[: rows - rows // 2]
     for table in (codes, np.asfortranarray(codes)):
-        distinct, place, sizes = equal_rows(table, kinds)
+        distinct, place, sizes = unique_rows(table, kinds)
         assert distinct.dtype == codes.dtype
         if rows:
             found = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
@@ -37,4 +37,4 @@ def test_zeros_and_ones_are_read_as_a_number_whatever_the_blocks(width: int, mon
     monkeypatch.setattr(module, "_BIT_BLOCK", 16)
     codes = np.random.default_rng(width).integers(0, 2, (43, width)).astype(np.int8)
     expected = [int("".join(map(str, row)), 2) for row in codes.tolist()]
-    assert row_numbers(codes, 2).tolist() == expected
+    assert row_keys(codes, 2).tolist() == expected

@@ -9,13 +9,13 @@ import pytest
 PAGES = """
 import resource, sys
 import numpy as np
-from jurors._numeric import keep_freed_memory
+from jurors._numeric import retain_freed_memory
 
 def fetched():
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 
 if "keep" in sys.argv:
-    keep_freed_memory()
+    retain_freed_memory()
 before = fetched()
 for _ in range(20):
     arrays = [np.ones(1 << 19) for _ in range(4)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from jurors._numeric import order_of_small
+from jurors._numeric import stable_argsort
 
 
 @given(
@@ -17,9 +17,9 @@ from jurors._numeric import order_of_small
     )
 )
 def test_the_order_is_that_of_any_numbers(values: np.ndarray[tuple[int], np.dtype[np.int64]]) -> None:
-    assert order_of_small(values).tolist() == np.argsort(values, kind="stable").tolist()
+    assert stable_argsort(values).tolist() == np.argsort(values, kind="stable").tolist()
 
 
 @pytest.mark.parametrize("values", [[3.0, 1.0, 3.0, 2.0], [2.5, 2.25, 2.0], [1e9, 0.0, 5.0], [np.nan, 1.0, 0.0]])
 def test_fractions_far_numbers_and_none_are_no_trouble(values: list[float]) -> None:
-    assert order_of_small(np.array(values)).tolist() == np.argsort(values, kind="stable").tolist()
+    assert stable_argsort(np.array(values)).tolist() == np.argsort(values, kind="stable").tolist()

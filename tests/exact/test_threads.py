@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from jurors import _numeric as threads
-from jurors._numeric import one_thread
+from jurors._numeric import single_threaded
 
 
 class Library:
@@ -34,8 +34,8 @@ def libraries(monkeypatch: pytest.MonkeyPatch) -> tuple[Library, Library]:
 
 def test_threads_come_back_after_the_outermost_block(libraries: tuple[Library, Library]) -> None:
     many, single = libraries
-    with one_thread():
-        with pytest.raises(ValueError, match="stop"), one_thread():
+    with single_threaded():
+        with pytest.raises(ValueError, match="stop"), single_threaded():
             raise ValueError("stop")
         assert many.count == 1
     assert (many.count, many.times) == (4, 2)
@@ -47,11 +47,11 @@ def test_blocks_of_two_threads_may_overlap(libraries: tuple[Library, Library]) -
     began, may_end = Event(), Event()
 
     def other() -> None:
-        with one_thread():
+        with single_threaded():
             began.set()
             may_end.wait(10)
 
-    with one_thread():
+    with single_threaded():
         beside = Thread(target=other)
         beside.start()
         assert began.wait(10)
@@ -65,6 +65,6 @@ def test_the_libraries_at_hand_are_found() -> None:
     found = threads._libraries()
     assert found
     before = [one.get_num_threads() for one in found]
-    with one_thread():
+    with single_threaded():
         assert {one.get_num_threads() for one in found} == {1}
     assert [one.get_num_threads() for one in found] == before

@@ -17,7 +17,7 @@ import yaml  # type: ignore[import-untyped]
 from click.testing import CliRunner
 
 from jurors.cli import main
-from jurors.integrations import Ran
+from jurors.integrations import CompletedRun
 from jurors.integrations import github as github_action
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,11 +28,11 @@ VOTES = "item,ann,bob,cy\n" + "".join(f"{k},{','.join('xy'[(k + s) % 3 > 1] for 
 RUNS: list[str] = []
 
 
-def in_process(*words: str) -> Ran:
+def in_process(*words: str) -> CompletedRun:
     """`run_jurors`, without the time that a process of its own takes to load."""
     RUNS.append(words[0])
     result = CliRunner().invoke(main, words)
-    return Ran(result.exit_code, result.stdout if result.exit_code in (0, 3) else result.stderr)
+    return CompletedRun(result.exit_code, result.stdout if result.exit_code in (0, 3) else result.stderr)
 
 
 def checked(folder: Path, monkeypatch: pytest.MonkeyPatch, **inputs: str) -> tuple[int, str, str]:

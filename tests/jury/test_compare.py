@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jurors import Votes, compare
-from jurors.jury.compare import left_out, usual_methods
+from jurors.jury.compare import default_methods, skipped_methods
 from jurors.jury.grade import METHODS
 from jurors.jury.inputs import count_gradable
 
@@ -21,9 +21,9 @@ def votes(jurors: int, labels: str = "ab") -> Votes:
 @pytest.mark.parametrize(("jurors", "is_left_out"), [(40, False), (41, True)], ids=["forty", "more"])
 def test_the_trios_of_many_jurors_are_left_out(jurors: int, is_left_out: bool) -> None:
     sketch = count_gradable(votes(jurors)).sketch
-    assert ("algebraic" not in usual_methods(sketch)) == is_left_out
-    assert set(usual_methods(sketch)) | set(left_out(sketch)) == set(METHODS)
-    assert usual_methods(sketch)[0] == "latent"
+    assert ("algebraic" not in default_methods(sketch)) == is_left_out
+    assert set(default_methods(sketch)) | set(skipped_methods(sketch)) == set(METHODS)
+    assert default_methods(sketch)[0] == "latent"
 
 
 @pytest.mark.slow
@@ -39,4 +39,4 @@ def test_what_is_named_is_run() -> None:
 
 
 def test_of_more_labels_the_method_itself_says_why_not() -> None:
-    assert left_out(count_gradable(votes(41, "abc")).sketch) == {}
+    assert skipped_methods(count_gradable(votes(41, "abc")).sketch) == {}

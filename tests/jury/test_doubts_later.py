@@ -13,9 +13,9 @@ import pytest
 
 import jurors
 from jurors import Evaluation, Votes
-from jurors.evaluate.evaluation import changed
+from jurors.evaluate.evaluation import replace_evaluation
 from jurors.jury import methods as any_panel
-from jurors.jury.calibration import has_too_few_voices
+from jurors.jury.calibration import has_too_few_jurors
 from jurors.jury.grade import grade_rows
 
 _STANDING = ("clearly_weak_juror", "labels_swapped")  # said where intervals are, which labels need not
@@ -79,7 +79,7 @@ def test_labels_come_with_the_alarms_of_the_grades(votes: Votes) -> None:
         copy.deepcopy,
         lambda result: pickle.loads(pickle.dumps(result)),
         lambda result: replace(result, level=0.5),
-        lambda result: changed(result, level=0.5),
+        lambda result: replace_evaluation(result, level=0.5),
     ],
     ids=["copy", "deepcopy", "pickle", "replace", "changed"],
 )
@@ -137,7 +137,7 @@ def test_too_few_voices_show_in_the_labels_before_any_alarm_is_read(votes: Votes
     assert ("too_few_voices" in kinds) == (result.partition.by_majority is not None)
     unheard = {name for alarm in result.alarms if alarm.kind == "too_few_voices" for name in alarm.jurors}
     heard = bool(set(result.jurors) - unheard) if result.islands else "too_few_voices" not in kinds
-    assert has_too_few_voices(result) is not heard
+    assert has_too_few_jurors(result) is not heard
 
 
 def test_an_island_of_too_few_voices_weighs_nothing_though_no_alarm_was_read() -> None:

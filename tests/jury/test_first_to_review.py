@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jurors import Votes
-from jurors.jury.label import Teaching, votes_on
+from jurors.jury.label import InformationGain, votes_on
 
 
 @pytest.mark.parametrize(("items", "kinds", "count"), [(60, 4, 9), (60, 9, 9), (300, 80, 10), (5, 3, 0), (0, 1, 4)])
@@ -14,7 +14,7 @@ def test_the_first_items_are_those_that_teach_most_after_those_before_them(items
     rng = np.random.default_rng(items + kinds)
     own, others, kind = rng.random(kinds).round(1), 3 * rng.random(kinds).round(1), rng.integers(0, kinds, items)
     known = rng.random(items) < 0.1  # their own label is right already
-    teaching = Teaching(np.where(known, 0.0, own[kind]), others[kind], kind, kind)
+    teaching = InformationGain(np.where(known, 0.0, own[kind]), others[kind], kind, kind)
     alone = teaching.own + teaching.others
     taught, seen = {}, [0] * kinds
     for item in sorted(range(items), key=lambda k: -alone[k]):

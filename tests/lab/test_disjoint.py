@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import jurors
 from jurors import DisjointJury
 from jurors.errors import SketchError
-from jurors.lab.disjoint import disjoint_parts
+from jurors.lab.independence import disjoint_parts
 
 pytestmark = pytest.mark.slow  # scikit-learn takes seconds to import
 

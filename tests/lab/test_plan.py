@@ -16,7 +16,7 @@ from jurors.errors import JurorsError
 from jurors.evaluate.trio import evaluate_trios
 from jurors.lab.plan import FEWEST_ITEMS, ExpectedWidths, item_errors, plan
 from jurors.lab.simulate import jury_model, simulate
-from jurors.uncertainty.intervals_trio import trio_standard_errors
+from jurors.uncertainty.intervals import trio_standard_errors
 
 accuracies = st.floats(0.6, 0.95)
 

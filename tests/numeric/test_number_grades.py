@@ -11,7 +11,7 @@ from strategies import examples
 from jurors import DegenerateSketchError, SketchError, VotesError
 from jurors._numeric import Floats
 from jurors.numeric import NumberGrades, Numbers, grade_numbers, value_items
-from jurors.numeric.data import wild_cells
+from jurors.numeric.data import find_outliers
 
 RELIABILITY = np.array([0.9, 0.75, 0.6, 0.5, 0.4])
 seeds = st.integers(0, 1000)
@@ -124,7 +124,7 @@ def test_wild_values_are_named_and_left_out() -> None:
 def test_what_all_find_unusual_is_not_wild() -> None:
     numbers = panel()
     numbers[7] = 500
-    assert not wild_cells(numbers).any()
+    assert not find_outliers(numbers).any()
 
 
 def test_impossible_threes_ring() -> None:

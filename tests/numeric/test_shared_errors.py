@@ -14,7 +14,7 @@ from jurors.numeric.factor import (
     Factor,
     Influence,
     fit_factor,
-    fit_together,
+    fit_shared_errors,
     misfits_without,
     standard_error,
 )
@@ -75,7 +75,7 @@ def test_a_pair_that_is_left_open_takes_one_fit_however_many_are_tried(monkeypat
 
     monkeypatch.setattr(shared_errors, "fit_factor", counted)
     monkeypatch.setattr(Influence, "residual", refused)
-    together = fit_together(Covariances.of(panel(24, 500, 6)))
+    together = fit_shared_errors(Covariances.of(panel(24, 500, 6)))
     assert len(together.factor.free) > 10
     assert len(fits) == 1 + len(together.factor.free)
 

@@ -10,8 +10,8 @@ import pytest
 from simulated_pairs import simulated_pairs
 
 from jurors import OptionError, Preferences, SketchError, grade, grade_pairs, rank
+from jurors.pairwise.grade import MOST_OBJECTS
 from jurors.pairwise.model import fit_strengths
-from jurors.pairwise.rank import MOST_OBJECTS
 
 FAIR = np.array([[1.0, 0.1, -0.5], [1.1, -0.2, 0.0], [0.9, 0.2, -1.0], [1.0, 0.0, -0.3]])
 

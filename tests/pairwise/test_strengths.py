@@ -14,7 +14,7 @@ from simulated_pairs import simulated_pairs
 
 from jurors import Preferences, rank
 from jurors._numeric import Floats
-from jurors.pairwise.data import Counted
+from jurors.pairwise.data import CountedPairs
 from jurors.pairwise.model import PRIOR_MEAN, PRIOR_SPREAD, Answering, Curvature, State, fit_strengths
 
 HABITS = np.array([[1.3, 0.4, -0.5], [0.9, -0.6, 0.2], [0.8, 0.0, -1.0]])
@@ -72,7 +72,7 @@ def test_merging_two_tables_is_counting_their_answers_together() -> None:
     whole, parts = merged.counted(), [one.counted(), two.counted()]
     state = State(np.linspace(-1, 1, 5), HABITS, 1.0)
 
-    def likelihood(data: Counted) -> float:
+    def likelihood(data: CountedPairs) -> float:
         return float(data.weight @ state.answering(data).log_chance(data.outcome))
 
     assert likelihood(whole) == pytest.approx(sum(map(likelihood, parts)))

@@ -18,8 +18,8 @@ from jurors.errors import OptionError
 from jurors.evaluate.card import percent, percent_range
 from jurors.report.content import actions, ranking, verdict
 from jurors.report.page import report_html
-from jurors.report.tables import find, label_advice
-from jurors.uncertainty.key_check import Labels, check_with_key
+from jurors.report.tables import find_findings, label_advice
+from jurors.uncertainty.gold import Labels, check_with_key
 from jurors.votes import as_key
 
 
@@ -111,7 +111,7 @@ def test_more_errors_than_expected_are_far_off_only_beyond_chance_and_if_they_ma
 )
 def test_on_real_panels_the_key_is_heard(shared_data: Path, name: str, labels: str) -> None:
     votes = jurors.read_votes(shared_data / name / "votes.csv.gz")
-    found = find(votes, as_key(shared_data / name / "truth.csv.gz"))
+    found = find_findings(votes, as_key(shared_data / name / "truth.csv.gz"))
     e, keyed = found.evaluation, found.keyed
     assert "answer key contradicts" not in verdict(e, keyed).headline  # as real juries go, the intervals hold
     plain = replace(e, calibration=None)
@@ -152,4 +152,4 @@ def test_the_page_shows_what_an_audit_guarantees_beside_what_is_calibrated() -> 
 def test_gold_and_answers_at_once_are_refused() -> None:
     votes, answered = _audited(40)
     with pytest.raises(OptionError, match="give gold or answers, not both"):
-        find(votes, answers=answered, gold={"q1": votes.labels[0]})
+        find_findings(votes, answers=answered, gold={"q1": votes.labels[0]})

@@ -16,7 +16,7 @@ from jurors.evaluate.alarms import AlarmPair
 from jurors.report.content import actions, groups_together, pairs_apart, people, ranking, shown_alarms
 from jurors.report.page import _title
 from jurors.report.tables import of_which
-from jurors.uncertainty.alarms import clearly_weak, swapped
+from jurors.uncertainty.alarms import clearly_weak, worse_than_chance
 
 
 def _plain(text: Any) -> str:
@@ -58,7 +58,7 @@ def test_nobody_is_called_weak_where_errors_go_together() -> None:
 
 def test_a_juror_clearly_below_a_coin_is_asked_about_swapped_labels() -> None:
     result = jurors.grade(_votes([0.9, 0.9, 0.9, 0.9, 0.25], items=1_000), jurors=list("abcde"))
-    assert swapped(result) == ["e"]
+    assert worse_than_chance(result) == ["e"]
     remarks = {row.juror: row.remarks for row in ranking(result)}["e"]
     assert any("labels swapped?" in one or "wrong more often" in one for one in remarks)
 

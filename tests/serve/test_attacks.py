@@ -22,8 +22,8 @@ from served import running
 
 import jurors
 from jurors.serve import security as heads
-from jurors.serve.auth import Limits, Scope, make_key
-from jurors.serve.store import KeptKeys, open_store
+from jurors.serve.auth import Scope, ServerLimits, make_key
+from jurors.serve.store import StoredKeys, open_store
 
 EVIL = [
     "'; DROP TABLE items; --", '<script>alert("1")</script>', '=HYPERLINK("http://evil")', "a\r\nX-Evil: 1", "\x1b[2J",
@@ -60,7 +60,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
         ("admin", "admin", None), ("reader", "read", "shop"), ("writer", "write", "shop"), ("bank", "admin", "bank"),
     ]  # fmt: skip
     keys = {name: _key(place, scope, project) for name, scope, project in wanted}
-    with running(str(place), Limits(body=20_000, jurors=40, labels=20)) as url:
+    with running(str(place), ServerLimits(body=20_000, jurors=40, labels=20)) as url:
         target = Target(url, place, keys)
         assert target.ask("PUT", "/v1/projects/shop", json={}).status_code == 201
         yield target
@@ -69,7 +69,7 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 def _key(place: Path, scope: Scope, project: str | None) -> str:
     store = open_store(str(place))
     token, key = make_key(scope, project)
-    KeptKeys(store).add_key(key)
+    StoredKeys(store).add_key(key)
     store.close()
     return token
 
@@ -102,7 +102,7 @@ def test_a_revoked_key(target: Target) -> None:
     token = _key(target.store, "read", None)
     assert target.ask("GET", "/v1/projects", token).status_code == 200
     store = open_store(str(target.store))
-    KeptKeys(store).revoke_key(token[3:15], time.time())
+    StoredKeys(store).revoke_key(token[3:15], time.time())
     store.close()
     assert target.ask("GET", "/v1/projects", token).status_code == 401
 
@@ -173,7 +173,7 @@ def test_a_body_or_a_head_that_never_ends(tmp_path: Path, monkeypatch: pytest.Mo
     key = _key(place, "write", "shop").encode()
     head = b"POST /v1/projects/shop/votes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + key
     body = head + b"\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"
-    with running(str(place), Limits(body_seconds=0.5)) as url:
+    with running(str(place), ServerLimits(body_seconds=0.5)) as url:
         impatient, begun = Target(url, place, {}), time.monotonic()
         assert b" 408 " in impatient.raw(body).split(b"\r\n")[0]
         assert time.monotonic() - begun < 30  # by this limit, not by that of every server

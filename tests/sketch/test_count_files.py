@@ -12,13 +12,13 @@ import pytest
 
 from jurors.sketch import count as count_files
 from jurors.sketch.count import _pairs, _Panel, _tail
-from jurors.votes.io.duckdb_table import Part
+from jurors.votes.io.duckdb_table import TablePart
 
 
 def table_of(path: Path, lines: list[str], *, parts: int = 1) -> Any:
     path.write_text("\n".join(["item,juror,label", *lines]) + "\n")
     read = f"(SELECT item AS c0, juror AS c1, label AS c2 FROM read_csv('{path}', all_varchar=true))"
-    part = Part(path, path.name, "csv", names=("item", "juror", "label"), delimiter=",")
+    part = TablePart(path, path.name, "csv", names=("item", "juror", "label"), delimiter=",")
     return SimpleNamespace(parts=[part] * parts, con=duckdb.connect(), sql=read)
 
 

@@ -339,9 +339,9 @@ def test_only_counts_come_back(engine: str, monkeypatch: pytest.MonkeyPatch) -> 
         fetched.append(len(result := table.collect()))
         return result
 
-    monkeypatch.setattr(frames, "collected", collected)
-    monkeypatch.setattr("jurors.votes.frame.collected", collected)
-    monkeypatch.setattr("jurors.votes.frame.collected", collected)
+    monkeypatch.setattr(frames, "collect", collected)
+    monkeypatch.setattr("jurors.votes.frame.collect", collected)
+    monkeypatch.setattr("jurors.votes.frame.collect", collected)
     monkeypatch.setattr("jurors.votes.layout._HEAD_ROWS", 100)  # which are looked at to tell columns apart
     wide, long = wide_and_long(2000, 4)
     for table in (wide, long):

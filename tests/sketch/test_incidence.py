@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from strategies import examples
 
-from jurors.sketch import incidence
-from jurors.sketch.incidence import Incidence
+from jurors.sketch import pairs as incidence
+from jurors.sketch.pairs import Incidence
 
 
 def votes(seed: int, jurors: int, labels: int, cast: float) -> Incidence:

@@ -12,7 +12,8 @@ import pytest
 from jurors.evaluate.dependence import fit_factor
 from jurors.evaluate.latent.panel import _heard_once
 from jurors.evaluate.partition import joint_counts
-from jurors.sketch import Sketch, incidence, pairs
+from jurors.sketch import Sketch, pairs
+from jurors.sketch import pairs as incidence
 from jurors.sketch.connectivity import juror_groups
 from jurors.sketch.moments import pair_moments
 from jurors.sketch.pairs import Pairs, parts_of

@@ -16,7 +16,7 @@ from jurors.sketch.moments import pair_moments, trio_moments
 from jurors.sketch.pairs import Pairs
 from jurors.uncertainty import reference
 from jurors.uncertainty.alarms import check_gold
-from jurors.uncertainty.key_check import Labels
+from jurors.uncertainty.gold import Labels
 from jurors.uncertainty.reference import LEAST_SHARED, ReferenceJury, fit_population
 
 

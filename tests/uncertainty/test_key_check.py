@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from jurors import Sketch
-from jurors.uncertainty import key_check
-from jurors.uncertainty.key_check import KeyCheck, Labels, intervals_held, key_alarms
+from jurors.uncertainty import gold as key_check
+from jurors.uncertainty.gold import KeyCheck, Labels, intervals_held, key_alarms
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_nobody_is_named_twice_or_by_grades_in_doubt(
     alarms: list[tuple[str, str, str]], named: dict[str, tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standing, "Evaluation", SimpleNamespace)
-    notes = standing.standing_alarms(with_alarms(*alarms))
+    notes = standing.outlier_alarms(with_alarms(*alarms))
     assert {note.kind: note.jurors for note in notes} == named
     assert all(note.level == "note" and note.value == len(note.jurors) for note in notes)
 
@@ -174,13 +174,13 @@ def test_nobody_is_named_twice_or_by_grades_in_doubt(
 def test_swapped_is_beyond_chance_below_a_coin_with_two_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standing, "Evaluation", SimpleNamespace)
     grades = with_alarms()
-    assert standing.swapped(grades) == ["a"]
+    assert standing.worse_than_chance(grades) == ["a"]
     for other in ({"labels": ("A", "B", "C")}, {"exam": "some"}, {"solution": None}):
         changed: Any = SimpleNamespace(**{**vars(grades), **other})
-        assert standing.swapped(changed) == []
+        assert standing.worse_than_chance(changed) == []
     for below, named in ((1.6, []), (1.7, ["a"])):  # standard errors; 1.645 at a level of 90%
         near = graded([0.5 - 0.01 * below, 0.9], 0.01, labels=("A", "B"), exam=None, solution=grades.solution)
-        assert standing.swapped(near) == named
+        assert standing.worse_than_chance(near) == named
 
 
 def test_who_may_be_weak_is_everybody_whom_all_pairs_would_name() -> None:

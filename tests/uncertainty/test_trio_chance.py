@@ -10,7 +10,7 @@ import pytest
 from jurors import Sketch, grade
 from jurors._numeric import Floats, Integers
 from jurors.evaluate.trio import evaluate_trios
-from jurors.evaluate.trio_multiclass import MultilabelDecode, Outcome
+from jurors.evaluate.trio_multiclass import DecodeOutcome, MultilabelDecode
 from jurors.uncertainty.trio_alarms import UNEXPLAINED, GoodnessOfFit, chance_of_contradiction, misfit, outcome_alarms
 
 VOTES = np.array(list(product((0, 1), repeat=3)), dtype=float)
@@ -104,7 +104,7 @@ def test_the_gate_of_three_jurors_is_no_coin_flip() -> None:
 
 def test_what_cannot_be_with_more_labels_rings_only_where_the_fit_is_bad() -> None:
     sketch = Sketch.from_table(np.ones((3, 3, 3), dtype=int), labels="ABC")
-    decode = MultilabelDecode((Outcome("complex", "complex roots."),), None, None, None, 3, sketch)
+    decode = MultilabelDecode((DecodeOutcome("complex", "complex roots."),), None, None, None, 3, sketch)
     for p_value, level in ((0.2, "warning"), (1e-6, "alarm")):
         (alarm,) = outcome_alarms(decode, GoodnessOfFit(9.0, 6, p_value, converged=True))
         assert (alarm.level, alarm.chance) == (level, p_value)

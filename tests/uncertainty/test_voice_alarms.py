@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 
 from jurors import Sketch, grade
-from jurors.uncertainty.trio_alarms import chance_of_constant, chance_of_copies, same_voice_alarms, voice_alarms
+from jurors.uncertainty.trio_alarms import (
+    chance_of_constant,
+    chance_of_copies,
+    repeated_juror_alarms,
+    too_few_juror_alarms,
+)
 
 
 @pytest.mark.parametrize(("items", "level"), [(10, "warning"), (100, "alarm")])
@@ -37,7 +42,7 @@ def test_chances_by_hand() -> None:
 def test_the_likeliest_of_copies_and_constant_jurors_is_the_chance() -> None:
     # bob copies ann on 400 items, dot denies her; cy has 30 votes, of which hardly any tells of the other label
     counts = {("A", "A", "A", "B"): 30, ("A", "A", None, "B"): 170, ("B", "B", None, "A"): 200}
-    (alarm,) = voice_alarms(Sketch.from_counts(counts, jurors=("ann", "bob", "cy", "dot")))
+    (alarm,) = too_few_juror_alarms(Sketch.from_counts(counts, jurors=("ann", "bob", "cy", "dot")))
     assert alarm.chance == pytest.approx(max(chance_of_copies([400, 400], 4), chance_of_constant([30], 4)))
     assert (alarm.value, alarm.jurors, alarm.level) == (1, ("ann", "bob", "cy", "dot"), "warning")
     assert alarm.message.startswith(
@@ -50,17 +55,17 @@ def test_the_likeliest_of_copies_and_constant_jurors_is_the_chance() -> None:
     ("counts", "left"), [({"AA": 90}, "no voice is"), ({"AB": 50, "BA": 45, "AA": 30}, "two voices are")]
 )
 def test_the_voices_left_are_counted_in_words(counts: dict[str, int], left: str) -> None:
-    (alarm,) = voice_alarms(Sketch.from_counts(counts, jurors="ij", labels="AB"))
+    (alarm,) = too_few_juror_alarms(Sketch.from_counts(counts, jurors="ij", labels="AB"))
     assert f"only {left} left" in alarm.message
 
 
 def test_three_voices_are_enough() -> None:
     counts = {"AAB": 9, "ABA": 8, "BAA": 7, "BBB": 5}
-    assert voice_alarms(Sketch.from_counts(counts, jurors="ijk")) == []
+    assert too_few_juror_alarms(Sketch.from_counts(counts, jurors="ijk")) == []
 
 
 def test_two_jurors_need_no_chance_to_be_too_few() -> None:
-    (alarm,) = voice_alarms(Sketch.from_counts({"AB": 5, "BA": 4, "AA": 3}, jurors="ij"))
+    (alarm,) = too_few_juror_alarms(Sketch.from_counts({"AB": 5, "BA": 4, "AA": 3}, jurors="ij"))
     assert (alarm.level, alarm.chance, alarm.value, alarm.jurors) == ("alarm", None, 2, ())
     assert alarm.message.startswith("only two voices are left")
     assert "chance can do that" not in alarm.message
@@ -68,7 +73,7 @@ def test_two_jurors_need_no_chance_to_be_too_few() -> None:
 
 @pytest.mark.parametrize(("voices", "level"), [((0, 0, 1, 2), "warning"), ((0, 0, 1, 1), "alarm")])
 def test_one_judge_asked_twice_is_an_alarm_below_three_voices(voices: tuple[int, ...], level: str) -> None:
-    (alarm,) = same_voice_alarms(("ann", "ann 2", "bob", "cy"), [(0, 1)], voices)
+    (alarm,) = repeated_juror_alarms(("ann", "ann 2", "bob", "cy"), [(0, 1)], voices)
     assert (alarm.kind, alarm.level, alarm.value, alarm.jurors) == ("same_voice", level, 2, ("ann", "ann 2"))
     assert "one judge asked 2 times" in alarm.message
     assert ("fewer than three are left" in alarm.message) == (level == "alarm")

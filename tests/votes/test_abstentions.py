@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jurors import Sketch, Votes, read_sketch, read_votes, write_votes
 from jurors.errors import VotesError
-from jurors.votes.table import as_answers, set_apart, with_abstentions
+from jurors.votes.table import abstentions_as_label, label_as_abstentions, with_abstentions
 
 WIDE = "item,ann,bob,cy\n0,yes,no,unsure\n1,no,no,no\n2,yes,Unsure,yes\n3,unsure,,no\n4,yes,yes,yes\n"
 LONG = "item,juror,label\n" + "".join(
@@ -77,7 +77,7 @@ def test_an_abstention_never_appears_among_labels(rows: list[tuple[str | None, .
     votes = with_abstentions(Votes.from_matrix(rows, jurors=("ann", "bob", "cy")), "unsure")
     assert votes.labels == ("no", "yes")
     assert len(places(votes)[0]) == sum(cell == "unsure" for row in rows for cell in row)
-    assert as_answers(votes).n_votes == votes.n_votes + len(places(votes)[0])
+    assert abstentions_as_label(votes).n_votes == votes.n_votes + len(places(votes)[0])
     sketch = Sketch.from_votes(votes)
     assert Sketch.from_json(sketch.to_json()) == sketch
     assert (sketch + sketch).items == 2 * sketch.items
@@ -91,10 +91,10 @@ def test_an_abstention_never_appears_among_labels(rows: list[tuple[str | None, .
 def test_sparse_and_dense_votes_hold_the_same_abstentions(rows: list[tuple[str | None, ...]]) -> None:
     rows = [("yes", "no", "unsure"), *rows]
     dense = with_abstentions(Votes.from_matrix(rows, jurors=("ann", "bob", "cy")), "unsure")
-    answers = as_answers(dense)
-    sparse = set_apart(Votes(answers.jurors, answers.labels, answers.rows, _sparse=answers.triples()))
+    answers = abstentions_as_label(dense)
+    sparse = label_as_abstentions(Votes(answers.jurors, answers.labels, answers.rows, _sparse=answers.triples()))
     assert places(sparse) == places(dense)
-    for left, right in zip(as_answers(sparse).triples(), answers.triples(), strict=True):
+    for left, right in zip(abstentions_as_label(sparse).triples(), answers.triples(), strict=True):
         assert np.array_equal(np.asarray(left), np.asarray(right))
 
 

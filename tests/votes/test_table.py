@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jurors.errors import VotesError, nearest
+from jurors.errors import VotesError, match_name
 from jurors.votes import Votes, table
 from jurors.votes.codes import checked_counts, factorize, ordered_labels
 
@@ -75,7 +75,7 @@ def test_counts_that_are_none_are_refused(counts: list[Any], message: str) -> No
 
 def test_a_wrong_name_suggests_the_nearest() -> None:
     with pytest.raises(VotesError, match="Did you mean 'gpt-4'"):
-        nearest("gpt4", ["gpt-4", "claude"], "juror")
+        match_name("gpt4", ["gpt-4", "claude"], "juror")
 
 
 def test_relabel_cannot_merge_labels() -> None:

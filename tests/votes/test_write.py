@@ -16,7 +16,7 @@ from strategies import examples
 
 from jurors import Sketch, Votes, VotesError, read_votes, write_votes
 from jurors.errors import JurorsError
-from jurors.votes.write import LAYOUTS, chosen_layout, losses, votes_text
+from jurors.votes.write import LAYOUTS, layout_losses, select_layout, votes_text
 
 ENDINGS = [".csv", ".tsv", ".json", ".jsonl", ".parquet", ".csv.gz", ".jsonl.gz"]
 TRICKY = ["yes", "no", "a,b", 'say "hi"', "two\nlines", "tab\there", "é✓ العربية 😀", "1", "01", "1.0", "true", "null",
@@ -172,17 +172,17 @@ def test_names_that_differ_only_by_case_are_no_columns_of_parquet(tmp_path: Path
 def test_counts_become_numbered_items_and_that_is_said() -> None:
     votes = Votes.from_matrix([["a", "b"], ["b", "b"]], counts=[2, 1])
     assert list(votes_text(votes, "wide")) == ["item,1,2\n0,a,b\n1,a,b\n2,b,b\n"]
-    assert losses(votes, "wide") == ["counts of decision tuples name no items: they are numbered from 0"]
-    assert losses(votes, "counts") == []
-    assert "which item is which is not kept" in losses(Votes.from_matrix([["a"]]), "sketch")[0]
+    assert layout_losses(votes, "wide") == ["counts of decision tuples name no items: they are numbered from 0"]
+    assert layout_losses(votes, "counts") == []
+    assert "which item is which is not kept" in layout_losses(Votes.from_matrix([["a"]]), "sketch")[0]
 
 
 def test_the_name_and_the_votes_choose_the_layout(tmp_path: Path) -> None:
     plain, counts = Votes.from_matrix([["a", "b"]]), Votes.from_matrix([["a", "b"]], counts=[2])
-    assert chosen_layout(plain, Path("x.sketch.json.gz")) == "sketch"
-    assert chosen_layout(plain, Path("x.json")) == "long"
-    assert chosen_layout(counts, None) == "counts"
-    assert chosen_layout(counts, Path("x.csv"), "wide") == "wide"
+    assert select_layout(plain, Path("x.sketch.json.gz")) == "sketch"
+    assert select_layout(plain, Path("x.json")) == "long"
+    assert select_layout(counts, None) == "counts"
+    assert select_layout(counts, Path("x.csv"), "wide") == "wide"
     write_votes(counts, tmp_path / "x.sketch.json.gz")
     document = json.loads(gzip.decompress((tmp_path / "x.sketch.json.gz").read_bytes()))
     assert (document["format"], document["counts"]) == ("jurors sketch", [2])

@@ -15,7 +15,7 @@ import pytest
 
 from jurors.errors import OptionError
 from jurors.watch import notify as delivery
-from jurors.watch.notify import Address, Post, Program
+from jurors.watch.notify import NotificationQueue, NotifyProgram, Webhook
 
 EVENT = {
     "event": "raised",
@@ -63,7 +63,7 @@ def test_a_program_gets_the_alarm_as_json_and_no_shell_sees_it(tmp_path: Path) -
         "open(sys.argv[1], 'w').write(json.dumps([json.load(sys.stdin), told, sys.argv[2:]]))\n"
     )
     out = tmp_path / "out.json"
-    Program.of(f"{sys.executable} {script} {out} '$HOME'")(EVENT)
+    NotifyProgram.of(f"{sys.executable} {script} {out} '$HOME'")(EVENT)
     given, told, arguments = json.loads(out.read_text())
     assert given == EVENT == json.loads(told["JURORS_ALARM"])
     assert told["JURORS_ALARM_KIND"] == "k"
@@ -76,16 +76,16 @@ def test_a_program_gets_the_alarm_as_json_and_no_shell_sees_it(tmp_path: Path) -
 def test_a_program_that_is_not_there_is_refused_before_anything_is_read() -> None:
     for command in ("no-such-program-anywhere --x", "", "'unclosed"):
         with pytest.raises(OptionError, match="--exec"):
-            Program.of(command)
+            NotifyProgram.of(command)
 
 
 def test_an_address_is_posted_to_and_redirects_are_not_followed(hook: tuple[str, type[_Hook]]) -> None:
     url, handler = hook
-    Address.of(url)(EVENT)
+    Webhook.of(url)(EVENT)
     assert handler.bodies == [EVENT]
     handler.statuses = [302]
     with pytest.raises(OSError, match="status 302"):
-        Address.of(url)(EVENT)
+        Webhook.of(url)(EVENT)
 
 
 def test_what_fails_is_told_again_and_kept_in_a_snapshot(
@@ -95,14 +95,14 @@ def test_what_fails_is_told_again_and_kept_in_a_snapshot(
     handler.statuses = [500, 503]
     clock = [0.0]
     monkeypatch.setattr(delivery, "monotonic", lambda: clock[0])
-    post = Post({"webhook": Address.of(url)})
+    post = NotificationQueue({"webhook": Webhook.of(url)})
     post.add([EVENT])
     post.deliver()
     assert len(post.waiting) == 1
     assert "status 500; will be tried again" in post.news[0]
     post.deliver()  # not due yet
     assert len(handler.bodies) == 1
-    later = Post({"webhook": Address.of(url)})
+    later = NotificationQueue({"webhook": Webhook.of(url)})
     later.restore(json.loads(json.dumps(post.to_list())))
     later.deliver()
     clock[0] = 100.0
@@ -118,7 +118,7 @@ def test_who_never_answers_is_given_up_and_told(monkeypatch: pytest.MonkeyPatch)
     def never(event: Any) -> None:
         raise OSError("no")
 
-    post = Post({"exec": never})
+    post = NotificationQueue({"exec": never})
     post.add([EVENT])
     for _ in range(20):
         post.deliver()
@@ -135,7 +135,7 @@ def test_who_never_answers_is_given_up_and_told(monkeypatch: pytest.MonkeyPatch)
 )  # fmt: skip
 def test_other_addresses_are_refused(url: str) -> None:
     with pytest.raises(OptionError, match="--webhook"):
-        Address.of(url)
+        Webhook.of(url)
 
 
 @pytest.mark.parametrize(
@@ -149,5 +149,5 @@ def test_a_name_that_leads_into_a_private_network_is_refused(address: str, monke
 
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
     with pytest.raises(OSError, match="--webhook-private"):
-        Address.of("https://rebound.example.org/")(EVENT)
-    assert Address.of("https://rebound.example.org/", private=True)._looked_up() == "8.8.8.8"
+        Webhook.of("https://rebound.example.org/")(EVENT)
+    assert Webhook.of("https://rebound.example.org/", private=True)._looked_up() == "8.8.8.8"

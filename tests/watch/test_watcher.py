@@ -19,14 +19,16 @@ from jurors import Sketch, read_votes, simulate
 from jurors.errors import JurorsError, VotesError
 from jurors.monitor import Monitor
 from jurors.options import Reading
-from jurors.watch.notify import Post
+from jurors.watch.notify import NotificationQueue
 from jurors.watch.sources import source_of
 from jurors.watch.watcher import Watcher
 
 
 def watcher(path: Path, state: Path | None = None, window: str = "1000", **more: Any) -> Watcher:
     source = source_of([str(path)], Reading(**more.pop("reading", {})))
-    made = Watcher(source, str(path), Monitor(window), Post(more.pop("receivers", {})), state=state, **more)
+    made = Watcher(
+        source, str(path), Monitor(window), NotificationQueue(more.pop("receivers", {})), state=state, **more
+    )
     made.resume()
     return made
 

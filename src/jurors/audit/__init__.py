@@ -4,14 +4,13 @@
 from what `proof/` makes of the draw. Further shapes of the sheet (`desk/`) are made from `Sheet.records`.
 """
 
-from jurors.audit.plan import plan
-from jurors.audit.result import Audit, Leads, Share, compare, result, systems
-from jurors.audit.sheet import Sheet, read_sheet
+from jurors.audit.result import Audit, PairedDifferences, Share, compare, result, systems
+from jurors.audit.sheet import Sheet, plan, read_sheet
 from jurors.votes.item_texts import read_item_texts
 
 __all__ = [
     "Audit",
-    "Leads",
+    "PairedDifferences",
     "Share",
     "Sheet",
     "compare",

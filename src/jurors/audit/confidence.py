@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.audit.sheet import Walk
+from jurors.audit.sheet import SequentialDraw
 
 # Betting against a value: how sure a draw makes us that a share is not theta, however often one looks.
 #
@@ -172,7 +172,7 @@ def _tilt(chance: Floats, distance: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class Statistic:
     """One share, by decision tuple."""
 
     name: tuple[Any, ...]  #: ("score", juror), ("accuracy", juror, label) …
@@ -197,7 +197,7 @@ class Figure:
             return np.asarray((1 + scale * (happens - (self.against[:, None] == every))) / 2)
         return np.asarray(1 - happens if self.negated else happens)
 
-    def at(self, tuples: Integers) -> Figure:
+    def at(self, tuples: Integers) -> Statistic:
         """The same of some tuples only, in this order."""
         against = None if self.against is None else self.against[tuples]
         scale = None if self.scale is None else self.scale[tuples]
@@ -207,46 +207,46 @@ class Figure:
         )
 
 
-def score_of(juror: str, said: Integers) -> Figure:
+def score_statistic(juror: str, said: Integers) -> Statistic:
     """How often a juror is right, over the items it voted on."""
-    return Figure(("score", juror), said >= 0, said)
+    return Statistic(("score", juror), said >= 0, said)
 
 
-def accuracy_of(juror: str, label: Any, code: int, said: Integers) -> Figure:
+def accuracy_statistic(juror: str, label: Any, code: int, said: Integers) -> Statistic:
     """How often a juror says a label where it is the true one."""
-    return Figure(("accuracy", juror, label), said >= 0, np.full(len(said), code), right=said == code)
+    return Statistic(("accuracy", juror, label), said >= 0, np.full(len(said), code), right=said == code)
 
 
-def prevalence_of(label: Any, code: int, tuples: int) -> Figure:
+def prevalence_statistic(label: Any, code: int, tuples: int) -> Statistic:
     """How often a label is the true one."""
-    return Figure(("prevalence", label), np.ones(tuples, dtype=bool), np.full(tuples, code))
+    return Statistic(("prevalence", label), np.ones(tuples, dtype=bool), np.full(tuples, code))
 
 
-def wrong_of(method: str, chosen: Integers) -> Figure:
+def error_statistic(method: str, chosen: Integers) -> Statistic:
     """How often a labelling is wrong."""
-    return Figure(("wrong_labels", method), np.ones(len(chosen), dtype=bool), chosen, negated=True)
+    return Statistic(("wrong_labels", method), np.ones(len(chosen), dtype=bool), chosen, negated=True)
 
 
-def lead_of(one: str, other: str, said: Integers, beside: Integers) -> Figure:
+def lead_statistic(one: str, other: str, said: Integers, beside: Integers) -> Statistic:
     """(1 + the lead of one juror over another) / 2, over the items on which both voted and not the same.
 
     Where they say the same neither is ahead, whatever the truth is: no label of such an item could tell more.
     """
-    return Figure(("lead", one, other), (said >= 0) & (beside >= 0) & (said != beside), said, against=beside)
+    return Statistic(("lead", one, other), (said >= 0) & (beside >= 0) & (said != beside), said, against=beside)
 
 
-def apart_of(name: tuple[Any, ...], code: int, one: Flags, other: Flags, sizes: Integers) -> Figure:
+def difference_statistic(name: tuple[Any, ...], code: int, one: Flags, other: Flags, sizes: Integers) -> Statistic:
     """How far a label's prevalence is apart in two groups, each a flag per tuple: (1 + apart * unit) / 2.
 
-    An item counts for its group or against it, in proportion to what it is of the group; see `unit_apart`.
+    An item counts for its group or against it, in proportion to what it is of the group; see `difference_unit`.
     """
     here, there = (int(sizes[group].sum()) for group in (one, other))
     scale = np.where(one, min(here, there) / max(here, 1), min(here, there) / max(there, 1))
-    return Figure(name, one | other, np.where(one, code, -1), np.where(other, code, -1), scale)
+    return Statistic(name, one | other, np.where(one, code, -1), np.where(other, code, -1), scale)
 
 
-def unit_apart(one: Flags, other: Flags, sizes: Integers) -> float:
-    """What `apart_of` counts a whole point as: the smaller group's part of both."""
+def difference_unit(one: Flags, other: Flags, sizes: Integers) -> float:
+    """What `difference_statistic` counts a whole point as: the smaller group's part of both."""
     here, there = (float(sizes[group].sum()) for group in (one, other))
     return min(here, there) / (here + there)
 
@@ -265,20 +265,20 @@ _POSSIBLE = 1e-3  #: no label is less likely than this, shared among the labels
 
 
 @dataclass(frozen=True, eq=False)
-class Foretellers:
+class Predictors:
     """Posteriors of the tuples, with how far each is trusted before the first label."""
 
     posteriors: Floats  #: foretellers x tuples x labels
     weights: Floats
 
 
-def foretellers(posterior: Floats, votes: Floats, voices: Floats, sizes: Floats) -> Foretellers:
+def predictors(posterior: Floats, votes: Floats, voices: Floats, sizes: Floats) -> Predictors:
     """The posteriors of tuples by a model and by the votes given, tempered; and the shares of labels overall."""
     rows = [_tempered(posterior, rho, voices) for rho in _SHARED]
     rows += [_tempered(votes, rho, voices) for rho in _SHARED_VOTES]
     rows.append(np.broadcast_to(sizes @ rows[2] / sizes.sum(), posterior.shape))
     possible = (1 - _POSSIBLE) * np.array(rows) + _POSSIBLE / posterior.shape[1]
-    return Foretellers(possible, np.array(_PRIOR))
+    return Predictors(possible, np.array(_PRIOR))
 
 
 def _tempered(posterior: Floats, rho: float, voices: Floats) -> Floats:
@@ -287,7 +287,7 @@ def _tempered(posterior: Floats, rho: float, voices: Floats) -> Floats:
     return np.asarray(q / q.sum(axis=1, keepdims=True))
 
 
-def votes_given(counts: Floats) -> Floats:
+def vote_posterior(counts: Floats) -> Floats:
     """Tuples x labels: the posterior if every vote were right with odds 2 to 1, from how often each label was voted."""
     log = counts * np.log(2.0)
     q = np.exp(log - log.max(axis=1, keepdims=True))
@@ -381,19 +381,19 @@ class Cells:
 
     sizes: Integers
     tuple_of: Integers  #: the decision tuple of each cell
-    foretold: Foretellers  #: posteriors of the cells
+    foretold: Predictors  #: posteriors of the cells
 
     @classmethod
-    def of_tuples(cls, sizes: Integers, foretold: Foretellers) -> Cells:
+    def of_tuples(cls, sizes: Integers, foretold: Predictors) -> Cells:
         """A cell per decision tuple."""
         return cls(sizes, np.arange(len(sizes)), foretold)
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class StatisticTotals:
     """What is known of figures before anything is drawn: figures, or foretellers x figures."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[Statistic, ...]
     cells: Cells
     items: Floats  #: figures: their items
     items_right: Floats  #: figures: those where right is 1
@@ -406,7 +406,7 @@ class Sums:
     promise: Floats  #: figures: the variance of the control
 
     @classmethod
-    def of(cls, figures: Sequence[Figure], cells: Cells, focus: Floats) -> Sums:
+    def of(cls, figures: Sequence[Statistic], cells: Cells, focus: Floats) -> StatisticTotals:
         """The sums of some figures over all items; `focus` is that of the decision tuples."""
         rows = [_figure_sums(one, cells, focus[cells.tuple_of]) for one in figures]
         items, sure, drawn, right, every, extremes, reach, noise, promise = (
@@ -424,7 +424,7 @@ class Sums:
         return np.array([f.against is not None and (labels > 2 or f.scale is not None) for f in self.figures])
 
 
-def _figure_sums(figure: Figure, cells: Cells, focus: Floats) -> tuple[object, ...]:
+def _figure_sums(figure: Statistic, cells: Cells, focus: Floats) -> tuple[object, ...]:
     posteriors, mix = cells.foretold.posteriors, cells.foretold.weights
     values = figure.values(posteriors.shape[2])
     weights = np.where(figure.member, cells.sizes, 0).astype(np.float64)
@@ -452,7 +452,7 @@ def _ends(control: Floats, values: Floats, among: Flags) -> tuple[Floats, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnContributions:
     """What the figures have to do with the items drawn: draws x figures."""
 
     cells: Integers
@@ -464,7 +464,7 @@ class Drawn:
     controls: Floats  #: draws x foretellers x figures
 
     @classmethod
-    def of(cls, sums: Sums, cells: Integers, labels: Integers, ends: Integers) -> Drawn:
+    def of(cls, sums: StatisticTotals, cells: Integers, labels: Integers, ends: Integers) -> DrawnContributions:
         """Look up the cells of the draw in every figure."""
         posteriors = sums.cells.foretold.posteriors
         here = [one.at(cells) for one in sums.figures]
@@ -475,7 +475,7 @@ class Drawn:
         return cls(cells, labels, ends, np.array([one.member for one in here], dtype=float).T, right, event, controls)
 
 
-def trace(sums: Sums, walk: Walk, drawn: Drawn) -> Steps:
+def trace(sums: StatisticTotals, walk: SequentialDraw, drawn: DrawnContributions) -> Steps:
     """The steps of a draw."""
     state, rows = _State(sums, walk), []
     for t in range(len(drawn.cells)):
@@ -495,7 +495,7 @@ def trace(sums: Sums, walk: Walk, drawn: Drawn) -> Steps:
 class _State:
     """Running sums over the items left, and what the labels so far say of the control."""
 
-    def __init__(self, sums: Sums, walk: Walk) -> None:
+    def __init__(self, sums: StatisticTotals, walk: SequentialDraw) -> None:
         self.sums, self.walk, self.weights = sums, walk, sums.cells.foretold.weights.copy()
         self.left, self.focus = sums.items.copy(), sums.focus.copy()
         self.control_right, self.control_all = sums.control_right.copy(), sums.control_all.copy()
@@ -507,7 +507,7 @@ class _State:
         self.unsure = np.where(self.leads, _UNSURE_OF_LEADS, _UNSURE)
         self.along, self.across = _TRUST * sums.promise, _TRUST * sums.promise
 
-    def before(self, drawn: Drawn, t: int) -> dict[str, Floats]:
+    def before(self, drawn: DrawnContributions, t: int) -> dict[str, Floats]:
         """What is known before the label."""
         left = np.maximum(self.left, 1.0)
         share, weight, heaviest = self._chances(int(drawn.cells[t]), left)
@@ -538,7 +538,7 @@ class _State:
         least = chance[walk.left > 0].min()
         return share, share / (left * chance[cells.tuple_of[cell]]), share / (left * least)
 
-    def take(self, drawn: Drawn, t: int, row: dict[str, Floats]) -> None:
+    def take(self, drawn: DrawnContributions, t: int, row: dict[str, Floats]) -> None:
         """The item is drawn, and labelled."""
         cell, label, member = int(drawn.cells[t]), drawn.labels[t], drawn.member[t]
         if label >= 0:
@@ -552,7 +552,7 @@ class _State:
         self.control_right = self.control_right - member * drawn.right[t] * drawn.controls[t]
         self.walk.take(which)
 
-    def _learn(self, drawn: Drawn, t: int, row: dict[str, Floats]) -> None:
+    def _learn(self, drawn: DrawnContributions, t: int, row: dict[str, Floats]) -> None:
         """How far the control was off, and in what proportion it should be followed."""
         member, right = drawn.member[t], drawn.right[t]
         off = drawn.event[t] - self.middle / self.seen

@@ -12,40 +12,48 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers, one_thread
+from jurors._numeric import Floats, Integers, single_threaded
 from jurors.audit.confidence import (
     Cells,
-    Drawn,
-    Figure,
-    Foretellers,
-    Sums,
-    accuracy_of,
-    apart_of,
+    DrawnContributions,
+    Predictors,
+    Statistic,
+    StatisticTotals,
+    accuracy_statistic,
+    difference_statistic,
+    difference_unit,
+    error_statistic,
     estimates,
-    foretellers,
     intervals,
-    lead_of,
-    prevalence_of,
-    score_of,
+    lead_statistic,
+    predictors,
+    prevalence_statistic,
+    score_statistic,
     trace,
-    unit_apart,
-    votes_given,
-    wrong_of,
+    vote_posterior,
 )
-from jurors.audit.plan import auditable
-from jurors.audit.sheet import Design, Sheet, Walk, answer_codes, as_sheet, check_same_votes, replay
-from jurors.errors import OptionError, SketchError, VotesError, choice, positions
+from jurors.audit.sheet import (
+    Design,
+    SequentialDraw,
+    Sheet,
+    answer_codes,
+    as_sheet,
+    auditable_votes,
+    check_same_votes,
+    replay_draws,
+)
+from jurors.errors import OptionError, SketchError, VotesError, check_choice, name_positions
 from jurors.evaluate import Evaluation
-from jurors.evaluate.card import REAL, percent, percent_range
-from jurors.jury.calibration import basis_of, jury_of
-from jurors.jury.compare import compare_counted, usual_methods
+from jurors.evaluate.card import CALIBRATED, percent, percent_range
+from jurors.jury.calibration import calibration_basis, jury_votes
+from jurors.jury.compare import compare_counted, default_methods
 from jurors.jury.grade import grade_counted
-from jurors.jury.inputs import Counted, as_votes, count_gradable
-from jurors.options import Grading, Label, SourceOptions, texts
+from jurors.jury.inputs import CountedVotes, as_votes, count_gradable
+from jurors.options import Grading, Label, SourceOptions, text_columns
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of
 from jurors.votes import Votes
 
-# `Case`: votes with a person's answers beside them, and what the draw proves of any figure.
+# `AuditedVotes`: votes with a person's answers beside them, and what the draw proves of any figure.
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ class Share:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class AuditedVotes:
     """Votes, the sheet that was drawn from them, and the true labels that a person gave."""
 
     votes: Votes
@@ -71,11 +79,11 @@ class Case:
     codes: Integers  #: the label of each draw as a position in the votes' labels, -1 where there is none
 
     @classmethod
-    def of(cls, votes: Votes, sheet: Sheet) -> Case:
+    def of(cls, votes: Votes, sheet: Sheet) -> AuditedVotes:
         """Lay the answers beside the votes; VotesError where they are not answers to a draw from these votes."""
         check_same_votes(sheet, votes)
         design = Design.of(votes)
-        rows = replay(sheet, votes, Walk(design))
+        rows = replay_draws(sheet, votes, SequentialDraw(design))
         return cls(votes, sheet, design, rows, answer_codes(sheet, votes))
 
     @property
@@ -94,11 +102,11 @@ class Case:
         return self.used - self.labelled
 
     @cached_property
-    def blind(self) -> tuple[Counted, Evaluation] | None:
+    def blind(self) -> tuple[CountedVotes, Evaluation] | None:
         """The votes graded without the answers; None where they cannot be."""
         try:
             counted = count_gradable(self.votes)
-            with one_thread():
+            with single_threaded():
                 return counted, grade_counted(counted, None, Grading(), intervals=False)
         except SketchError:
             return None
@@ -109,7 +117,7 @@ class Case:
         if self.blind is None:
             return {}
         counted, own = self.blind
-        others = [name for name in usual_methods(counted.sketch) if name != own.method]
+        others = [name for name in default_methods(counted.sketch) if name != own.method]
         graded = [own, *compare_counted(counted, others).evaluations]
         parts = {one.method: one.labelling_partition for one in graded}
         return {name: part.chosen for name, part in parts.items() if part is not None}
@@ -126,7 +134,7 @@ class Case:
         if self.blind is None:
             return None
         counted, known = self.blind[0].align_gold(self.gold)
-        with one_thread():
+        with single_threaded():
             return grade_counted(counted, known, Grading(level=level))
 
     @cached_property
@@ -148,29 +156,29 @@ class Case:
         return said
 
     @cached_property
-    def foretold(self) -> Foretellers:
+    def foretold(self) -> Predictors:
         """What the votes alone make of every tuple's true label."""
         labels, sizes = len(self.votes.labels), self.design.sizes.astype(np.float64)
         given = np.stack([(self.said == k).sum(axis=0) for k in range(labels)], axis=1).astype(np.float64)
-        by_votes, voices = votes_given(given), given.sum(axis=1)
+        by_votes, voices = vote_posterior(given), given.sum(axis=1)
         if self.blind is None:
-            return foretellers(by_votes, by_votes, voices, sizes)
+            return predictors(by_votes, by_votes, voices, sizes)
         counted, evaluation = self.blind
-        with one_thread():
-            _, posterior, _ = basis_of(evaluation, evaluation, counted.sketch)
-            jury = jury_of(counted.sketch, posterior, evaluation.voices)
+        with single_threaded():
+            _, posterior, _ = calibration_basis(evaluation, evaluation, counted.sketch)
+            jury = jury_votes(counted.sketch, posterior, evaluation.voices)
         at = counted.tuple_of_row[self.first_rows]
-        return foretellers(posterior[at], by_votes, jury.voices[at].astype(np.float64), sizes)
+        return predictors(posterior[at], by_votes, jury.voices[at].astype(np.float64), sizes)
 
-    def prove(self, figures: Sequence[Figure], level: float, cells: Integers | None = None) -> list[Share]:
+    def prove(self, figures: Sequence[Statistic], level: float, cells: Integers | None = None) -> list[Share]:
         """What the draw proves of some figures of decision tuples; or of cells, with the cell of each row."""
         if not figures:
             return []
         laid, cell_of_row = self._laid(cells)
-        sums = Sums.of(figures, laid, self.design.focus)
+        sums = StatisticTotals.of(figures, laid, self.design.focus)
         at = slice(0, self.used)
-        drawn = Drawn.of(sums, cell_of_row[self.rows[at]], self.codes[at], np.array(self.sheet.of)[at])
-        return shares_of(sums, Walk(self.design), drawn, level)
+        drawn = DrawnContributions.of(sums, cell_of_row[self.rows[at]], self.codes[at], np.array(self.sheet.of)[at])
+        return shares_of(sums, SequentialDraw(self.design), drawn, level)
 
     def _laid(self, cells: Integers | None) -> tuple[Cells, Integers]:
         tuple_of_row = self.design.tuple_of_row
@@ -178,11 +186,11 @@ class Case:
             return Cells.of_tuples(self.design.sizes, self.foretold), tuple_of_row
         tuple_of = np.zeros(int(cells.max()) + 1, dtype=np.int64)
         tuple_of[cells] = tuple_of_row
-        foretold = Foretellers(self.foretold.posteriors[:, tuple_of], self.foretold.weights)
+        foretold = Predictors(self.foretold.posteriors[:, tuple_of], self.foretold.weights)
         return Cells(np.bincount(cells), tuple_of, foretold), cells
 
 
-def shares_of(sums: Sums, walk: Walk, drawn: Drawn, level: float) -> list[Share]:
+def shares_of(sums: StatisticTotals, walk: SequentialDraw, drawn: DrawnContributions, level: float) -> list[Share]:
     """What a draw proves; an estimate that leaves its interval is the end of the interval that it is nearest to."""
     steps = trace(sums, walk, drawn)
     low, high = intervals(steps, level)
@@ -216,7 +224,8 @@ class People:
         )
 
 
-def two_people(case: Case, other: Case, mine: Mapping[tuple[Any, ...], Share], theirs: Mapping[tuple[Any, ...], Share],
+def two_people(case: AuditedVotes, other: AuditedVotes,
+               mine: Mapping[tuple[Any, ...], Share], theirs: Mapping[tuple[Any, ...], Share],
                level: float) -> People:  # fmt: skip
     """The agreement of two people on one draw, by bets like any other share; and the hull of what each proves."""
     if not np.array_equal(case.rows[: other.used], other.rows[: other.used]) and not np.array_equal(
@@ -230,11 +239,13 @@ def two_people(case: Case, other: Case, mine: Mapping[tuple[Any, ...], Share], t
         raise VotesError("the two people have no labelled item in common", code="empty")
     agree = np.where(both, (one == two).astype(np.int64), -1)[: int(np.flatnonzero(both)[-1]) + 1]
     tuples = len(case.design.sizes)
-    foretold = Foretellers(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
-    sums = Sums.of([prevalence_of(True, 1, tuples)], Cells.of_tuples(case.design.sizes, foretold), case.design.focus)
+    foretold = Predictors(np.broadcast_to([[[0.1, 0.9]]], (1, tuples, 2)), np.ones(1))
+    sums = StatisticTotals.of(
+        [prevalence_statistic(True, 1, tuples)], Cells.of_tuples(case.design.sizes, foretold), case.design.focus
+    )
     cells = case.design.tuple_of_row[case.rows[: len(agree)]]
-    drawn = Drawn.of(sums, cells, agree, np.array(case.sheet.of)[: len(agree)])
-    (agreement,) = shares_of(sums, Walk(case.design), drawn, level)
+    drawn = DrawnContributions.of(sums, cells, agree, np.array(case.sheet.of)[: len(agree)])
+    (agreement,) = shares_of(sums, SequentialDraw(case.design), drawn, level)
     either = {name: Share(share.estimate, _hull(share, theirs[name])) for name, share in mine.items()}
     return People(int(both.sum()), agreement, either)
 
@@ -295,7 +306,7 @@ def parse_goal(text: str, known: Mapping[tuple[Any, ...], Any]) -> Goal:
             code="out_of_range", name="until", value=text,
         )  # fmt: skip
     what, of, sign, number, hundredth = parts.groups()
-    figure = _FIGURES[choice(what, list(_FIGURES), "figure")]
+    figure = _FIGURES[check_choice(what, list(_FIGURES), "figure")]
     value = float(number) / (100 if hundredth else 1)
     if not 0 <= value <= 1:
         raise OptionError(f"the goal {text!r} asks for {value:g}, which is no share", code="out_of_range", name="until")
@@ -307,7 +318,7 @@ def _name(figure: str, of: str | None, known: Mapping[tuple[Any, ...], Any]) -> 
     names = {":".join(map(str, name[1:])): name for name in known if name[0] == figure}
     if figure == "wrong_labels" and of is None and names:
         return next(iter(names.values()))
-    return names[choice(of or "", list(names), figure.replace("_", " "))]
+    return names[check_choice(of or "", list(names), figure.replace("_", " "))]
 
 
 def judge(goal: Goal, share: Share, labelled: int, items: int) -> GoalReached:
@@ -430,7 +441,7 @@ class Audit(Result):
 
     def _blocks(self) -> list[Block]:
         sure = f"{self.level * 100:g}%"
-        heads = ("", "guaranteed", f"{sure} interval", REAL, f"{sure} interval ")
+        heads = ("", "guaranteed", f"{sure} interval", CALIBRATED, f"{sure} interval ")
         rows = [
             (name, percent(value), percent_range((low, high)), percent(real), _range(real_low, real_high))
             for name, value, low, high, real, real_low, real_high in map(self._row, self.guaranteed)
@@ -484,20 +495,22 @@ def result(
     (40, True, 1.0)
     """
     Grading(level=level)  # a level of 95 is told at once
-    votes = auditable(as_votes(source, **reading))
-    case = Case.of(votes, as_sheet(answers))
+    votes = auditable_votes(as_votes(source, **reading))
+    case = AuditedVotes.of(votes, as_sheet(answers))
     figures = figures_of(case)
-    goals = [parse_goal(text, {one.name: one for one in figures}) for text in texts(until)]
-    audit = audited(case, case.graded(level), level)
+    goals = [parse_goal(text, {one.name: one for one in figures}) for text in text_columns(until)]
+    audit = evaluate_audit(case, case.graded(level), level)
     proved = audit.guaranteed
     return replace(
         audit,
         goals=tuple(judge(goal, proved[goal.name], case.labelled, case.votes.rows) for goal in goals),
-        people=None if second is None else _beside(case, Case.of(votes, as_sheet(second)), figures, proved, level),
+        people=None
+        if second is None
+        else _beside(case, AuditedVotes.of(votes, as_sheet(second)), figures, proved, level),
     )
 
 
-def audited(case: Case, evaluation: Evaluation | None, level: float) -> Audit:
+def evaluate_audit(case: AuditedVotes, evaluation: Evaluation | None, level: float) -> Audit:
     """Both columns: what the draw proves, and the same votes graded with the answers as gold."""
     figures = figures_of(case)
     proved = {one.name: share for one, share in zip(figures, case.prove(figures, level), strict=True)}
@@ -507,29 +520,31 @@ def audited(case: Case, evaluation: Evaluation | None, level: float) -> Audit:
     )  # fmt: skip
 
 
-def _beside(case: Case, other: Case, figures: Sequence[Figure], proved: Shares, level: float) -> People:
+def _beside(
+    case: AuditedVotes, other: AuditedVotes, figures: Sequence[Statistic], proved: Shares, level: float
+) -> People:
     theirs = {one.name: share for one, share in zip(figures, other.prove(figures, level), strict=True)}
     return two_people(case, other, proved, theirs, level)
 
 
-def figures_of(case: Case) -> list[Figure]:
+def figures_of(case: AuditedVotes) -> list[Statistic]:
     """Every share that an audit tells of."""
     jurors, labels, said = case.votes.jurors, case.votes.labels, case.said
-    figures = [score_of(j, said[k]) for k, j in enumerate(jurors)]
-    figures += [accuracy_of(j, a, code, said[k]) for k, j in enumerate(jurors) for code, a in enumerate(labels)]
-    figures += [prevalence_of(a, code, said.shape[1]) for code, a in enumerate(labels)]
+    figures = [score_statistic(j, said[k]) for k, j in enumerate(jurors)]
+    figures += [accuracy_statistic(j, a, code, said[k]) for k, j in enumerate(jurors) for code, a in enumerate(labels)]
+    figures += [prevalence_statistic(a, code, said.shape[1]) for code, a in enumerate(labels)]
     return [*figures, *_labellings(case)]
 
 
-def _labellings(case: Case) -> list[Figure]:
+def _labellings(case: AuditedVotes) -> list[Statistic]:
     """How often the labels of each method are wrong."""
     if case.blind is None:
         return []
     at = case.blind[0].tuple_of_row[case.first_rows]
-    return [wrong_of(name, chosen[at]) for name, chosen in case.labellings.items()]
+    return [error_statistic(name, chosen[at]) for name, chosen in case.labellings.items()]
 
 
-def _calibrated(case: Case, evaluation: Evaluation | None) -> Shares | None:
+def _calibrated(case: AuditedVotes, evaluation: Evaluation | None) -> Shares | None:
     """The grades as real juries go, with the answers as gold."""
     real = None if evaluation is None else evaluation.calibrated
     if real is None:
@@ -580,7 +595,7 @@ _NOTE = "Guaranteed by the random draw alone, after every label; each interval b
 
 
 @dataclass(frozen=True, eq=False)
-class Leads(Result):
+class PairedDifferences(Result):
     """Shares with their intervals, and differences between two: positive where the first is ahead."""
 
     shares: Mapping[tuple[Any, ...], Share]  #: (system, label) -> its share; none where jurors are compared
@@ -640,7 +655,7 @@ def compare(
     between: Sequence[str] | None = None,
     level: float = 0.95,
     **reading: Unpack[SourceOptions],
-) -> Leads:
+) -> PairedDifferences:
     """Which of two jurors is right more often, on the items on which both voted: every pair, or those `between` some.
 
     Examples
@@ -654,21 +669,21 @@ def compare(
     'first'
     """
     Grading(level=level)
-    case = Case.of(as_votes(source, **reading), as_sheet(answers))
+    case = AuditedVotes.of(as_votes(source, **reading), as_sheet(answers))
     known = case.votes.jurors
     if between is None and len(known) > _MOST_JURORS:
         message = f"{len(known)} jurors are too many pairs; name those to compare (--between A,B)"
         raise OptionError(message, code="out_of_range", name="between")
-    at = range(len(known)) if between is None else positions(known, between, "juror")
+    at = range(len(known)) if between is None else name_positions(known, between, "juror")
     pairs = list(combinations(at, 2))
-    figures = [lead_of(known[a], known[b], case.said[a], case.said[b]) for a, b in pairs]
+    figures = [lead_statistic(known[a], known[b], case.said[a], case.said[b]) for a, b in pairs]
     halves = case.prove(figures, level)
     parts = [_part_apart(case, figure, a, b) for figure, (a, b) in zip(figures, pairs, strict=True)]
     leads = {(known[a], known[b]): _lead(half, part) for (a, b), half, part in zip(pairs, halves, parts, strict=True)}
-    return Leads({}, leads, case.labelled, level)
+    return PairedDifferences({}, leads, case.labelled, level)
 
 
-def _part_apart(case: Case, figure: Figure, one: int, other: int) -> float:
+def _part_apart(case: AuditedVotes, figure: Statistic, one: int, other: int) -> float:
     """The part of the items with both jurors' votes on which they differ; NaN where there is no such item."""
     both = case.design.sizes[(case.said[one] >= 0) & (case.said[other] >= 0)].sum()
     return float(case.design.sizes[figure.member].sum() / both) if both else float("nan")
@@ -683,14 +698,14 @@ def _lead(half: Share, part: float) -> Share:
     return Share(estimate, (max(low, -1.0), min(high, 1.0)))  # no two shares are further apart
 
 
-def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float = 0.95) -> Leads:
+def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float = 0.95) -> PairedDifferences:
     """How often each label is the true one among the items of each system under test, and how far two are apart.
 
     `groups` names the system of each row of the votes. A difference is one figure of the items of both systems, with an
     interval of its own, which is narrower than what two intervals leave.
     """
     Grading(level=level)
-    case = Case.of(votes, as_sheet(answers))
+    case = AuditedVotes.of(votes, as_sheet(answers))
     if any(group is None for group in groups):
         raise VotesError("some items belong to no group; give each a group, or leave them out")
     names = sorted(dict.fromkeys(groups), key=str)
@@ -701,10 +716,10 @@ def systems(votes: Votes, groups: Sequence[Any], answers: Any, *, level: float =
     of = {name: kinds % len(names) == place[name] for name in names}
     asked = [(name, label) for name in names for label in votes.labels]
     pairs = [(one, other, label) for one, other in combinations(names, 2) for label in votes.labels]
-    figures = [replace(prevalence_of(a, votes.labels.index(a), len(kinds)), member=of[s]) for s, a in asked]
-    figures += [apart_of(p, votes.labels.index(p[2]), of[p[0]], of[p[1]], sizes) for p in pairs]
+    figures = [replace(prevalence_statistic(a, votes.labels.index(a), len(kinds)), member=of[s]) for s, a in asked]
+    figures += [difference_statistic(p, votes.labels.index(p[2]), of[p[0]], of[p[1]], sizes) for p in pairs]
     proved = case.prove(figures, level, cells)
     shares = dict(zip(asked, proved, strict=False))
-    units = [1 / unit_apart(of[one], of[other], sizes) for one, other, _ in pairs]
+    units = [1 / difference_unit(of[one], of[other], sizes) for one, other, _ in pairs]
     leads = {p: _lead(half, unit) for p, half, unit in zip(pairs, proved[len(asked) :], units, strict=True)}
-    return Leads(shares, leads, case.labelled, level)
+    return PairedDifferences(shares, leads, case.labelled, level)

@@ -6,23 +6,27 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.errors import VotesError
+from jurors.errors import OptionError, SketchError, VotesError
+from jurors.jury.inputs import as_votes, check_labels
 from jurors.jury.label import VOTE_OF, votes_on
-from jurors.options import Label, Reading
+from jurors.options import Label, Reading, SourceOptions
 from jurors.results import Columns, Result, Table
 from jurors.sketch import count_votes
 from jurors.votes import Votes
-from jurors.votes.frame import eager, is_frame
-from jurors.votes.io.duckdb_table import Log, open_source
+from jurors.votes.frame import collect_frame, is_frame
+from jurors.votes.io.duckdb_table import ToolLog, open_source
 from jurors.votes.io.sources import Source
 from jurors.votes.item_texts import ItemTexts
-from jurors.votes.layout import shown
-from jurors.votes.read import cells, tidy
+from jurors.votes.layout import quoted_names
+from jurors.votes.read import cells, clean_cells
+
+# Sheet, sampling design.
+
 
 # `Sheet`: the items that a person labels, in the order of the draw.
 #
@@ -176,16 +180,16 @@ def _rows(source: Any) -> list[_Row]:
         columns = (source.draw, source.of, source.items, source.labels, source.chance)
         return [_Row(*row, source.checksum) for row in zip(*columns, strict=True)]
     if is_frame(source):
-        table = eager(source)
+        table = collect_frame(source)
         return _from_columns(tuple(map(str, table.columns)), lambda k: table[:, k].to_list())
     with open_source(source, Reading()) as opened:
-        if isinstance(opened, Log):
+        if isinstance(opened, ToolLog):
             answers = _of_log(opened)
             return _from_columns(tuple(answers), lambda k: list(answers.values())[k])
         return _from_columns(opened.names, lambda k: cells(opened.keep((k,)), k))
 
 
-def _of_log(log: Log) -> dict[str, list[Any]]:
+def _of_log(log: ToolLog) -> dict[str, list[Any]]:
     """The tasks of the sheet in another tool: their data beside the label that a person chose."""
     records = log.read()
     if isinstance(records, Votes) or not records.texts:
@@ -206,9 +210,9 @@ def _from_columns(names: Sequence[str], column: Any) -> list[_Row]:
     if absent:
         raise VotesError(
             f"a sheet of answers needs the columns {', '.join(COLUMNS)} as `jurors audit plan` writes them; "
-            f"{shown(names)} has no {absent[0]!r}"
+            f"{quoted_names(names)} has no {absent[0]!r}"
         )
-    draw, of, items, labels, chance, sums = (tidy(column(place[name]), column=name) for name in COLUMNS)
+    draw, of, items, labels, chance, sums = (clean_cells(column(place[name]), column=name) for name in COLUMNS)
     kept = [k for k, item in enumerate(items) if item is not None or draw[k] is not None]
     if not kept:
         raise VotesError("the sheet is empty: it has no item")
@@ -309,7 +313,7 @@ def openness(votes: Votes) -> Floats:
     return np.asarray((1 - top) * labels / (labels - 1))
 
 
-class Walk:
+class SequentialDraw:
     """A draw without replacement, one item after the other, with the chance of each."""
 
     def __init__(self, design: Design) -> None:
@@ -353,7 +357,7 @@ def rows_of(sheet: Sheet, votes: Votes) -> Integers:
     return np.array([place[str(item)] for item in sheet.items], dtype=np.int64)
 
 
-def replay(sheet: Sheet, votes: Votes, walk: Walk) -> Integers:
+def replay_draws(sheet: Sheet, votes: Votes, walk: SequentialDraw) -> Integers:
     """Take every draw of the sheet again, in order; VotesError where the design would have given another chance."""
     rows = rows_of(sheet, votes)
     for draw, item, row, chance in zip(sheet.draw, sheet.items, rows.tolist(), sheet.chance, strict=True):
@@ -383,3 +387,97 @@ def answer_codes(sheet: Sheet, votes: Votes) -> Integers:
     if (codes < 0).all():
         raise VotesError("the sheet has no label yet: fill in its column 'label'", code="empty")
     return codes
+
+
+# `plan`: draws the items that a person should label, one after the other, each with a known chance.
+
+
+def plan(
+    source: Any,
+    n: int = 30,
+    *,
+    after: Any = None,
+    texts: ItemTexts | Mapping[Any, Any] | None = None,
+    blind: bool = True,
+    seed: int = 0,
+    **reading: Unpack[SourceOptions],
+) -> Sheet:
+    """Draw the next `n` items for a person to label.
+
+    Parameters
+    ----------
+    source
+        Votes, a dataframe, an items x jurors matrix, or the path of a file (options as in `read_votes`).
+    n
+        How many items. Plan as many as you may label at most: one may look, and stop, after every label.
+    after
+        The sheet of earlier rounds, as `plan` gave it or as a file: the draw goes on where it ended.
+    texts
+        What to show of the items: as `read_item_texts` reads it, or a text by item.
+    blind
+        Whether the sheet hides the votes from whoever labels.
+    seed
+        The draw is the same for the same votes and seed, whatever the order of rows.
+
+    Examples
+    --------
+    >>> votes = [["yes", "yes", "no"]] * 30 + [["no", "no", "no"]] * 50 + [["yes", "no", "yes"]] * 10
+    >>> sheet = plan(votes, 5)
+    >>> len(sheet), len(plan(votes, 5, after=sheet)), plan(votes, 10).items[:5] == sheet.items
+    (5, 5, True)
+    """
+    votes = auditable_votes(as_votes(source, **reading))
+    if n < 1:
+        raise OptionError(f"n must be at least 1, got {n}", code="out_of_range", name="n", value=n)
+    if seed < 0:
+        raise OptionError(f"seed must not be negative, got {seed}", code="out_of_range", name="seed", value=seed)
+    walk, drawn = SequentialDraw(Design.of(votes)), np.zeros(0, dtype=np.int64)
+    if after is not None:
+        earlier = as_sheet(after)
+        check_same_votes(earlier, votes)
+        drawn = replay_draws(earlier, votes, walk)
+    rows, chances = _draw(walk, drawn, n, seed)
+    sheet = Sheet.of_votes(votes, rows, chances, first=len(drawn) + 1, checksum=checksum(votes), blind=blind)
+    if texts is None:
+        return sheet
+    return sheet.showing(texts if isinstance(texts, ItemTexts) else ItemTexts.from_mapping(texts))
+
+
+def auditable_votes(votes: Votes) -> Votes:
+    """The votes, if a person can be shown their items."""
+    if votes.counts is not None:
+        raise VotesError("an audit shows items to a person, but these are counts of decision tuples; give the votes")
+    check_labels(votes)
+    if not votes.rows:
+        raise SketchError("there is no item to draw", code="no_items")
+    return votes
+
+
+def _draw(walk: SequentialDraw, drawn: Integers, n: int, seed: int) -> tuple[list[int], list[float]]:
+    """The rows of the next items and their chances; all that are left where they are fewer than `n`."""
+    design = walk.design
+    members = _members(design, drawn)
+    left = len(design.rank) - len(drawn)
+    if left == 0:
+        raise SketchError(f"all {len(drawn):,} items have been drawn: there is nothing left to draw", code="no_items")
+    rows, chances = [], []
+    for _ in range(min(n, left)):
+        one, other = np.random.default_rng((seed, walk.drawn)).random(2)
+        chance = walk.chances()
+        shares = np.cumsum(chance * walk.left)
+        which = int(np.searchsorted(shares, one * shares[-1], side="right"))
+        here = members[which]
+        rows.append(here.pop(int(other * len(here))))
+        chances.append(float(chance[which]))
+        walk.take(which)
+    return rows, chances
+
+
+def _members(design: Design, drawn: Integers) -> list[list[int]]:
+    """Tuples: the rows of their items that are left, in the order of names."""
+    gone = set(drawn.tolist())
+    members: list[list[int]] = [[] for _ in design.sizes]
+    for row in design.rank.tolist():
+        if row not in gone:
+            members[design.tuple_of_row[row]].append(row)
+    return members

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from jurors.cli.main import put_data
+from jurors.cli.main import print_data
 from jurors.cli.options import Source, sides_options, votes_options
-from jurors.cli.output import Target, target_options
+from jurors.cli.output import OutputTarget, target_options
 from jurors.results import without_secrets
 
 # `jurors convert FILE...`.
@@ -22,26 +22,26 @@ from jurors.results import without_secrets
               help="The layout of OUT; by default sketch for .sketch.json, counts for counts, else long.")  # fmt: skip
 @sides_options
 @target_options
-def convert(source: Source, to: Any, sides: dict[str, Any], target: Target) -> None:
+def convert(source: Source, to: Any, sides: dict[str, Any], target: OutputTarget) -> None:
     """Write the votes of FILE... in another layout or format.
 
     Which of two objects is better (--scale pairs) becomes votes on pairs: first, second or tie.
 
     OUT's name says the format: .csv, .tsv, .json, .jsonl, .parquet (text also .gz), .sketch.json; CSV without it.
     """
-    from jurors.votes.write import chosen_layout, losses, votes_text, write_votes
+    from jurors.votes.write import layout_losses, select_layout, votes_text, write_votes
 
     with target.working("converting") as bar:
         source, pairs = source.as_pairs(sides)
         votes = source.read(bar) if pairs is None else pairs.compared(source.options["duplicates"])
         target.warn_of(votes)
         path = None if target.path is None else Path(target.path)
-        chosen = chosen_layout(votes, path, to)
+        chosen = select_layout(votes, path, to)
         if path is not None:
             write_votes(votes, path, layout=chosen)
     if path is None:
-        put_data(votes_text(votes, chosen))
-    target.say(losses(votes, chosen))
+        print_data(votes_text(votes, chosen))
+    target.say(layout_losses(votes, chosen))
 
 
 # `jurors sketch FILE...`.
@@ -50,7 +50,7 @@ def convert(source: Source, to: Any, sides: dict[str, Any], target: Target) -> N
 @click.command()
 @votes_options
 @target_options
-def sketch(source: Source, target: Target) -> None:
+def sketch(source: Source, target: OutputTarget) -> None:
     """Count the votes of FILE... into a small sketch file, which names no item.
 
     Shards that are to be merged need the same labels: name them all with --labels, in case a rare one is missing here.
@@ -65,7 +65,7 @@ def sketch(source: Source, target: Target) -> None:
         if target.path is not None:
             counted.to_file(target.path)
             return
-    put_data((counted.to_json(),))
+    print_data((counted.to_json(),))
 
 
 # `jurors merge FILE...`.
@@ -75,7 +75,7 @@ def sketch(source: Source, target: Target) -> None:
 @votes_options
 @click.option("--union-labels", is_flag=True, help="Where files have different labels, take them all.")
 @target_options
-def merge(source: Source, union_labels: bool, target: Target) -> None:
+def merge(source: Source, union_labels: bool, target: OutputTarget) -> None:
     """Merge sketch files (or files of votes, counted first) of the same jurors and labels into one."""
     from jurors.sketch import Sketch
 
@@ -88,7 +88,7 @@ def merge(source: Source, union_labels: bool, target: Target) -> None:
         if target.path is not None:
             merged.to_file(target.path)
             return
-    put_data((merged.to_json(),))
+    print_data((merged.to_json(),))
 
 
 def _each(names: tuple[str, ...]) -> list[str]:
@@ -96,11 +96,11 @@ def _each(names: tuple[str, ...]) -> list[str]:
     from pathlib import Path
 
     from jurors._files import temporary_folder
-    from jurors.votes.io.sources import BETWEEN, is_served, locate
+    from jurors.votes.io.sources import TABLE_SEPARATOR, is_served, locate
 
     files: list[str] = []
     for name in names:
-        one = name == "-" or Path(name).is_file() or BETWEEN in name or is_served(name)
+        one = name == "-" or Path(name).is_file() or TABLE_SEPARATOR in name or is_served(name)
         tables = () if one else locate(name, temporary_folder()).tables
         # some names cannot be shown as they are
         files += [table.name if Path(table.name).exists() else str(table.path) for table in tables] or [name]

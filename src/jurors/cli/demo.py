@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from jurors._files import together, write_whole
-from jurors.cli.main import say, stopped_status
-from jurors.cli.output import READS, WRITES, WRITES_INTO, Output
+from jurors._files import atomic_group, atomic_write
+from jurors.cli.main import print_error, stopped_status
+from jurors.cli.output import INPUT_PATH, OUTPUT_FOLDER, OUTPUT_PATH, Output
 from jurors.errors import OptionError, VotesError
 
 # `jurors experiment acs`.
@@ -24,7 +24,7 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.option("--data", default="data", show_default=True, metavar="PATH", type=READS,
+@click.option("--data", default="data", show_default=True, metavar="PATH", type=INPUT_PATH,
               help="A Parquet extract of the census, or the folder of folktables' downloads.")  # fmt: skip
 @click.option("--draw", type=click.Choice(["shared", "separate"]), default="shared", show_default=True,
               help="The same records for all jurors, or separate ones: independence by construction.")  # fmt: skip
@@ -36,10 +36,14 @@ def experiment() -> None:
               help="Records that train each juror.  [default: 42000, or what leaves half of each label]")  # fmt: skip
 @click.option("--min-age", type=int, default=0, show_default=True, help="Leave younger persons out.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For training and draws.")
-@click.option("-o", "--output", "folder", metavar="FOLDER", type=WRITES_INTO,
+@click.option("-o", "--output", "folder", metavar="FOLDER", type=OUTPUT_FOLDER,
               help="Keep jury, tests, report and figures here, for runs like this one.")  # fmt: skip
 @click.option(
-    "--by-true-label", "sketches", metavar="FILE", type=WRITES, help="Write every test's counts by true label, as JSON."
+    "--by-true-label",
+    "sketches",
+    metavar="FILE",
+    type=OUTPUT_PATH,
+    help="Write every test's counts by true label, as JSON.",
 )
 @click.option("--format", "format_", type=click.Choice(["text", "json", "md"]), default="text", show_default=True)
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no timings.")
@@ -57,7 +61,7 @@ def acs(
             data, folder=folder, progress=None if bar is None else bar.at, prevalences=chosen, **settings
         )
         started = perf_counter()
-        with together():
+        with atomic_group():
             if folder is not None:
                 _keep(Path(folder) / run.settings.draw, run, quiet)
             if sketches is not None:
@@ -66,7 +70,7 @@ def acs(
     output.show(run)
     if not quiet:
         took = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in run.seconds.items())
-        say(f"{took}, summing up {summed_up:.1f} s")
+        print_error(f"{took}, summing up {summed_up:.1f} s")
 
 
 @contextmanager
@@ -75,7 +79,9 @@ def _ending_at_once() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say("jurors: interrupted; the run is not finished, and a jury that was not trained to the end is not kept")
+        print_error(
+            "jurors: interrupted; the run is not finished, and a jury that was not trained to the end is not kept"
+        )
         raise SystemExit(stopped_status()) from None
 
 
@@ -93,13 +99,13 @@ def _keep(folder: Path, run: Any, quiet: bool) -> None:
     """The report as JSON and Markdown, and the figures where they can be drawn."""
     from jurors.lab.census.experiment_figures import write_figures
 
-    write_whole(folder / "report.json", run.to_json() + "\n")
-    write_whole(folder / "report.md", run.to_markdown())
+    atomic_write(folder / "report.json", run.to_json() + "\n")
+    atomic_write(folder / "report.md", run.to_markdown())
     try:
         write_figures(run.to_dict(), folder)
     except VotesError as error:
         if not quiet:
-            say(f"jurors: {error}")
+            print_error(f"jurors: {error}")
 
 
 def _write_sketches(path: Path, run: Any) -> None:
@@ -115,7 +121,7 @@ def _write_sketches(path: Path, run: Any) -> None:
         "draw": settings.draw, "prevalences": [shown(p) for p in settings.prevalences], "seed": settings.seed,
     }  # fmt: skip
     every = np.concatenate([result.sketches for result in run.results])
-    write_whole(path, document_text(sketches_document(about, settings.items, run.jurors, every)))
+    atomic_write(path, document_text(sketches_document(about, settings.items, run.jurors, every)))
 
 
 # `jurors demo`: two real juries, graded without their answer key, beside the truth.

@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from jurors.cli.main import say
+from jurors.cli.main import print_error
 from jurors.cli.options import (
-    Key,
+    KeySource,
     Source,
     by_option,
+    confidence_options,
     exam_option,
     grading_options,
     key_options,
@@ -20,13 +21,12 @@ from jurors.cli.options import (
     limit_options,
     pairs_options,
     sides_options,
-    sureness_options,
     texts_options,
     votes_options,
 )
-from jurors.cli.output import READS, WRITES, Output, output_options
+from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, output_options
 from jurors.errors import JurorsError, OptionError
-from jurors.options import Grading, GradingOptions, spelled
+from jurors.options import Grading, GradingOptions, spell_option
 from jurors.results import Result
 
 # `jurors grade FILE`.
@@ -80,7 +80,7 @@ def _graded(source: Source, grading: dict[str, Any], exam: bool, bar: Any) -> An
 
 def only_level(kind: str, grading: dict[str, Any], **others: Any) -> float:
     """How sure the intervals are; OptionError where something is asked that is not for this kind of answers."""
-    usual = {one.name: one.default for one in spelled(GradingOptions, Grading)}
+    usual = {one.name: one.default for one in spell_option(GradingOptions, Grading)}
     odd = [name for name, value in grading.items() if name != "level" and value != usual[name]]
     if odd := [*odd, *(name for name, value in others.items() if value)]:
         instead = "make labels of them (--threshold NUMBER, --bins 5)" if kind == "numbers" else "say --scale nominal"
@@ -96,8 +96,8 @@ def only_level(kind: str, grading: dict[str, Any], **others: Any) -> float:
 @votes_options
 @grading_options
 @limit_options
-@click.option("--junit", metavar="FILE", type=WRITES, help="Also write the verdict as a JUnit report.")
-@click.option("--json", "document", metavar="FILE", type=WRITES, help="Also write the verdict as JSON.")
+@click.option("--junit", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as a JUnit report.")
+@click.option("--json", "document", metavar="FILE", type=OUTPUT_PATH, help="Also write the verdict as JSON.")
 @click.option("--card", is_flag=True, help="Also show the report card, as `grade` does (text and Markdown).")
 @output_options("text", "json", "md", fail_on="alarm")
 def check(
@@ -194,7 +194,7 @@ def label(
 @key_options(required=True)
 @by_option
 @output_options("text", "json", "csv", "md", alarms=False)
-def score(source: Source, key: Key, by: str | None, output: Output) -> None:
+def score(source: Source, key: KeySource, by: str | None, output: Output) -> None:
     """Grade the jurors of FILE against an answer key, with their error correlations.
 
     Where votes are numbers (--scale interval), against true values, beside what is estimated without them.
@@ -222,7 +222,7 @@ def score(source: Source, key: Key, by: str | None, output: Output) -> None:
 @votes_options
 @key_options(required=False)
 @click.option("--methods", metavar="A,B", help="Only these methods, in this order.")
-@click.option("--answers", multiple=True, metavar="SHEET", type=READS,
+@click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="A sheet of `jurors audit plan` with its labels: compare jurors by it; repeatable.")  # fmt: skip
 @click.option("--between", metavar="A,B", help="With --answers: only these jurors.")
 @click.option("--by", metavar="COLUMN",
@@ -232,7 +232,7 @@ def score(source: Source, key: Key, by: str | None, output: Output) -> None:
 )
 @output_options("text", "json", "csv", "md")
 def compare(
-    source: Source, key: Key, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
+    source: Source, key: KeySource, methods: str | None, answers: tuple[str, ...], between: str | None, by: str | None,
     seed: int, output: Output,
 ) -> None:  # fmt: skip
     """All methods side by side, beside the truth where there is a key; or jurors (or systems) by an audit's answers."""
@@ -256,7 +256,7 @@ def _names(given: str | None) -> list[str] | None:
     return [name.strip() for name in given.split(",")] if given else None
 
 
-def _check(answers: tuple[str, ...], key: Key, methods: str | None, between: str | None, by: str | None) -> None:
+def _check(answers: tuple[str, ...], key: KeySource, methods: str | None, between: str | None, by: str | None) -> None:
     """Answers compare jurors or systems, a key compares methods: not both at once."""
     if not answers and (between or by):
         name = "--between" if between else "--by"
@@ -283,7 +283,7 @@ def agreement(source: Source, level: float, output: Output) -> None:
         agreed = jurors.agreement(votes, level=level)
     output.warn_of(votes)
     if agreed.left_out and output.format == "csv" and not output.quiet:
-        say(agreed.about_left_out)
+        print_error(agreed.about_left_out)
     output.show(agreed)
 
 
@@ -317,7 +317,7 @@ def bounds(source: Source, output: Output, curve: bool, **asked: Any) -> None:
 
 @click.command()
 @pairs_options
-@sureness_options
+@confidence_options
 @output_options("text", "json", "csv", "md")
 def rank(source: Source, sureness: dict[str, Any], output: Output) -> None:
     """Rank the objects of FILE by who preferred which of two.

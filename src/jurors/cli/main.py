@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 import click
 
 from jurors._files import ENDING, encoded
-from jurors.errors import JurorsError, like
-from jurors.results import visible, without_secrets
+from jurors.errors import JurorsError, closest_name
+from jurors.results import escape_text, without_secrets
 from jurors.versions import VERSION
 
 # The standard streams: a result goes out as it is, lines to read are made visible; signals end a command in order.
@@ -28,29 +28,29 @@ class Stopped(KeyboardInterrupt):
     """Another signal than Ctrl-C asked us to end."""
 
 
-def say(line: str) -> None:
+def print_error(line: str) -> None:
     """One line to standard error."""
-    click.echo(visible(line), err=True)
+    click.echo(escape_text(line), err=True)
 
 
-def put(text: str) -> None:
+def print_output(text: str) -> None:
     """Lines to read to standard output; what they are made of was made visible before."""
     click.echo(text, nl=False, color=True)
 
 
-def put_data(pieces: Iterable[str]) -> None:
+def print_data(pieces: Iterable[str]) -> None:
     """Data to standard output, in the very bytes that a file would hold; on a terminal, so that all can be seen."""
     shown = sys.stdout.isatty()
     for piece in pieces:
         if shown:
-            put("".join(map(_visible_line, piece.splitlines(keepends=True))))
+            print_output("".join(map(_visible_line, piece.splitlines(keepends=True))))
         else:
             click.echo(encoded(piece, "to standard output"), nl=False)
     sys.stdout.flush()
 
 
 def _visible_line(line: str) -> str:
-    return visible(line.removesuffix("\n")) + "\n" * line.endswith("\n")
+    return escape_text(line.removesuffix("\n")) + "\n" * line.endswith("\n")
 
 
 @contextmanager
@@ -178,7 +178,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """A mistyped command is told the nearest one."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = like(args[0], COMMANDS, cutoff=0.5)
+            close = closest_name(args[0], COMMANDS, cutoff=0.5)
             hint = f" Did you mean {close!r}?" if close else ""
             ctx.fail(f"there is no command {args[0]!r}.{hint} There are: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
@@ -232,7 +232,7 @@ def _tell(error: Exception) -> None:
     if isinstance(error, MemoryError):
         _end(2, "jurors: there is not enough memory for so many jurors, labels or items; take a part of them")
     if isinstance(error, click.ClickException):
-        vars(error).update(message=visible(without_secrets(error.message)))
+        vars(error).update(message=escape_text(without_secrets(error.message)))
     if isinstance(error, BrokenPipeError):  # the reader went away (`jurors label x.csv | head`): not our error
         forget_output()
         _end(0)
@@ -254,7 +254,7 @@ def _is_interrupt(error: Exception) -> bool:
 def _end(status: int, line: str = "") -> NoReturn:
     with suppress(OSError):  # a full disk behind `2> log`, too
         if line:
-            say(line)
+            print_error(line)
     raise click.exceptions.Exit(status)
 
 

@@ -12,18 +12,18 @@ from typing import Any, TypeVar
 
 import click
 
-from jurors.cli.output import READS, Working
+from jurors.cli.output import INPUT_PATH, ProgressBar
 from jurors.errors import OptionError, VotesError
 from jurors.options import (
     Grading,
     GradingOptions,
+    OptionSpelling,
     PairOptions,
     PairReading,
     Reading,
     ReadingOptions,
-    Spelled,
-    names_of,
-    spelled,
+    column_names,
+    spell_option,
 )
 
 # Options that commands share, each written once: how to read votes, how to grade.
@@ -32,7 +32,7 @@ from jurors.options import (
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _reading(working: Working | None) -> AbstractContextManager[Working | None]:
+def _reading(working: ProgressBar | None) -> AbstractContextManager[ProgressBar | None]:
     return nullcontext() if working is None else working.on("reading")
 
 
@@ -43,21 +43,21 @@ class Source:
     files: tuple[Any, ...]  #: names, or what stands for standard input once its content is kept
     options: dict[str, Any]
 
-    def read(self, working: Working | None = None) -> Any:
+    def read(self, working: ProgressBar | None = None) -> Any:
         """The votes of FILE."""
         from jurors.votes import read_votes
 
         with _reading(working) as progress:
             return read_votes(self.files, progress=progress, **self.options)
 
-    def count(self, working: Working | None = None) -> Any:
+    def count(self, working: ProgressBar | None = None) -> Any:
         """The sketch of FILE, for commands that need not know which item is which."""
         from jurors.sketch import read_sketch
 
         with _reading(working) as progress:
             return read_sketch(self.files, progress=progress, **self.options)
 
-    def read_with_key(self, key: Key, working: Working | None = None) -> tuple[Any, Any]:
+    def read_with_key(self, key: KeySource, working: ProgressBar | None = None) -> tuple[Any, Any]:
         """The votes of FILE and its key: another file, or a column of FILE itself."""
         from jurors.votes import read_key, read_votes_with_key
         from jurors.votes.io.sources import is_there
@@ -75,7 +75,7 @@ class Source:
                 raise
             raise error.after(f"--key {key.path}: no such file, and ") from None
 
-    def read_with_groups(self, by: str, working: Working | None = None) -> tuple[Any, Any]:
+    def read_with_groups(self, by: str, working: ProgressBar | None = None) -> tuple[Any, Any]:
         """The votes of FILE, and which group each item belongs to by one of its columns."""
         from jurors.votes import read_votes_with_key
         from jurors.votes.layout import COUNT_WORDS, guess_column
@@ -85,7 +85,7 @@ class Source:
         with _reading(working) as progress:
             return read_votes_with_key(self.files, by, what="group", progress=progress, **self.options)
 
-    def read_with_texts(self, items: str | None, columns: Sequence[str], working: Working | None = None) -> Any:
+    def read_with_texts(self, items: str | None, columns: Sequence[str], working: ProgressBar | None = None) -> Any:
         """The votes of FILE and what shows its items: columns of another file, of FILE, or what a log holds."""
         from jurors.votes.item_texts import read_item_texts, read_votes_with_texts
 
@@ -135,17 +135,17 @@ class Source:
         one, other = self.twice()
         if scale == "auto" and not told and not one._shows_pairs():
             return other, None
-        usual = {one.name: one.default for one in spelled(ReadingOptions, Reading)}
+        usual = {one.name: one.default for one in spell_option(ReadingOptions, Reading)}
         given = [name for name, value in self.options.items() if value != usual[name]]
-        if odd := [name for name in given if name not in (*names_of(PairOptions), "duplicates", "scale")]:
+        if odd := [name for name in given if name not in (*column_names(PairOptions), "duplicates", "scale")]:
             message = (
                 f"--{odd[0]} does not apply to pairs, which this table holds: leave it out, or say --scale nominal"
             )
             raise OptionError(message, code="does_not_apply", name=odd[0])
-        kept = {name: self.options[name] for name in given if name in names_of(PairOptions)}
+        kept = {name: self.options[name] for name in given if name in column_names(PairOptions)}
         return other, Source(other.files, {**kept, **told})
 
-    def numbers(self, working: Working | None = None, votes: Any = None) -> Any:
+    def numbers(self, working: ProgressBar | None = None, votes: Any = None) -> Any:
         """The numbers of FILE, where it is said (or where `votes`, the votes of it, show) that it holds some."""
         shown = getattr(votes, "tuples", votes)
         if self.options["scale"] != "interval" and getattr(shown, "scale", None) != "interval":
@@ -178,7 +178,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Key:
+class KeySource:
     """TRUTH and the options that say how to read it."""
 
     path: str | None
@@ -188,7 +188,7 @@ class Key:
 
 def votes_options(command: Command) -> Command:
     """FILE... and how to read it; the command gets `source: Source`."""
-    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READS)
+    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
     return files(source_options(command))  # type: ignore[return-value]
 
 
@@ -208,31 +208,31 @@ def pairs_options(command: Command) -> Command:
         return command(source=Source(files, reading), **rest)
 
     taking = _taking(functools.wraps(command)(with_source), PairOptions, PairReading, "reading")
-    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READS)
+    files = click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
     return files(taking)  # type: ignore[return-value]
 
 
 def sides_options(command: Command) -> Command:
     """Where pairs stand, should FILE hold some; the command gets `sides: dict`."""
-    others = [name for name in names_of(PairOptions) if name not in ("left", "right", "winner")]
+    others = [name for name in column_names(PairOptions) if name not in ("left", "right", "winner")]
     return _taking(command, PairOptions, PairReading, "sides", *others)  # type: ignore[return-value]
 
 
-def sureness_options(command: Command) -> Command:
+def confidence_options(command: Command) -> Command:
     """How sure intervals are, and the seed of draws; the command gets `sureness: dict`."""
-    others = [name for name in names_of(GradingOptions) if name not in ("level", "seed")]
+    others = [name for name in column_names(GradingOptions) if name not in ("level", "seed")]
     return _taking(command, GradingOptions, Grading, "sureness", *others)  # type: ignore[return-value]
 
 
 def level_option(command: Command) -> Command:
     """How sure intervals are, where nothing is drawn; the command gets `level: float`."""
-    (level,) = (one for one in spelled(GradingOptions, Grading) if one.name == "level")
+    (level,) = (one for one in spell_option(GradingOptions, Grading) if one.name == "level")
     return _flag(level, "level")(command)  # type: ignore[return-value]
 
 
 def _taking(command: Callable[..., Any], options: type, values: type, into: str, *left_out: str) -> Callable[..., Any]:
     """The command with the flags of these options, whose values it gets as one mapping called `into`."""
-    known = [one for one in spelled(options, values) if one.name not in left_out]
+    known = [one for one in spell_option(options, values) if one.name not in left_out]
 
     @functools.wraps(command)
     def taking(**given: Any) -> Any:
@@ -245,13 +245,13 @@ def _taking(command: Callable[..., Any], options: type, values: type, into: str,
     return flagged
 
 
-def _flag(one: Spelled, place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _flag(one: OptionSpelling, place: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """An option as click takes it."""
     if one.kind is bool:
         return click.option(one.option.flag, place, is_flag=True, help=one.option.help)
     numbers = {int: click.IntRange(min=0), float: click.FLOAT}
     typed = click.Choice(one.choices) if one.choices else numbers.get(one.kind)
-    typed = READS if one.option.metavar == "FILE" else typed
+    typed = INPUT_PATH if one.option.metavar == "FILE" else typed
     several = one.option.several in ("repeated", "lists")
     shown = one.default not in (None, ())
     return click.option(
@@ -260,7 +260,7 @@ def _flag(one: Spelled, place: str) -> Callable[[Callable[..., Any]], Callable[.
     )  # fmt: skip
 
 
-def _value(one: Spelled, given: Any) -> Any:
+def _value(one: OptionSpelling, given: Any) -> Any:
     if one.option.several == "commas":
         return given.split(",") if given else None
     if one.option.several == "lists":
@@ -272,13 +272,13 @@ def key_options(*, required: bool) -> Callable[[Command], Command]:
     """The answer key; the command gets `key: Key`."""
 
     def decorate(command: Command) -> Command:
-        @click.option("--key", "key_path", required=required, metavar="TRUTH", type=READS,
+        @click.option("--key", "key_path", required=required, metavar="TRUTH", type=INPUT_PATH,
                       help="A file of true labels (item,label), or a column of FILE.")  # fmt: skip
         @click.option("--key-item", metavar="COLUMN", help="The column of TRUTH that names the item.")
         @click.option("--key-label", metavar="COLUMN", help="The column of TRUTH that holds the true label.")
         @functools.wraps(command)
         def wrapped(key_path: str | None, key_item: str | None, key_label: str | None, **rest: Any) -> Any:
-            return command(key=Key(key_path, key_item, key_label), **rest)
+            return command(key=KeySource(key_path, key_item, key_label), **rest)
 
         return wrapped  # type: ignore[return-value]
 
@@ -292,7 +292,7 @@ def grading_options(command: Command) -> Command:
 
 def exam_option(command: Command) -> Command:
     """`--exam`, where scores alone can be shown; the command gets `exam: bool`."""
-    (exam,) = (one for one in spelled(GradingOptions, Grading) if one.name == "exam")
+    (exam,) = (one for one in spell_option(GradingOptions, Grading) if one.name == "exam")
     return click.option(exam.option.flag, is_flag=True, help=exam.option.help)(command)
 
 
@@ -301,7 +301,7 @@ def texts_options(command: Command) -> Command:
     texts = click.option("--text", multiple=True, metavar="COLUMN",
                          help="What to show of an item: a column of ITEMS, else of FILE; repeatable.")  # fmt: skip
     items = click.option(
-        "--items", metavar="ITEMS", type=READS, help="A table of items, or a log, that holds their texts."
+        "--items", metavar="ITEMS", type=INPUT_PATH, help="A table of items, or a log, that holds their texts."
     )
     return items(texts(command))
 
@@ -332,7 +332,7 @@ _LIMITS = (
     click.option(
         "--baseline",
         metavar="FILE",
-        type=READS,
+        type=INPUT_PATH,
         help="No juror is worse than in this earlier run: JSON of `grade` or `check`, or its votes.",
     ),
     click.option(

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jurors._files import check_writable, together, write_whole
-from jurors.cli.main import put, put_data, say
+from jurors._files import atomic_group, atomic_write, check_writable
+from jurors.cli.main import print_data, print_error, print_output
 from jurors.errors import JurorsError, OutputError
-from jurors.progress import listening
-from jurors.results import FORMS, Result
+from jurors.progress import on_progress
+from jurors.results import FORMATS_OF_RESULTS, Result
 
 # What a command reads and what it writes: an output never takes the place of an input, nor of another output.
 #
@@ -70,13 +70,13 @@ class StoreType(PathType):
         return str(value) if "://" in str(value) else super().convert(value, param, ctx)
 
 
-STORE = StoreType(is_written=False)
-READS = PathType(is_written=False)
-WRITES = PathType(is_written=True)
-WRITES_INTO = PathType(is_written=True, is_folder=True)
+STORE_PATH = StoreType(is_written=False)
+INPUT_PATH = PathType(is_written=False)
+OUTPUT_PATH = PathType(is_written=True)
+OUTPUT_FOLDER = PathType(is_written=True, is_folder=True)
 
 
-def also_writes(option: str, path: Path) -> None:
+def register_output(option: str, path: Path) -> None:
     """A file that is written beside the one that an option names: it goes over nothing, either."""
     _note(_Named(option, str(path), is_written=True), click.get_current_context(silent=True))
     check_writable(path)
@@ -147,7 +147,7 @@ _NOTHING: Mapping[str, str | bytes] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Working:
+class ProgressBar:
     """The bar on a terminal: what is being done, and how much of it."""
 
     bar: Any  #: rich's Progress with one task
@@ -166,7 +166,7 @@ class Working:
         self.bar.update(self.bar.task_ids[0], description=f"{self.what}: {what}", total=None, completed=0)
 
     @contextmanager
-    def on(self, what: str) -> Iterator[Working]:
+    def on(self, what: str) -> Iterator[ProgressBar]:
         """Name something else for as long as the block takes."""
         self.bar.update(self.bar.task_ids[0], description=what, total=None, completed=0)
         try:
@@ -190,10 +190,10 @@ class Output:
         `in_log`: also to standard error where it goes into a file, since a log should not need that file to be read.
         `beside`: other files and what they hold, written together with the result or not at all.
         """
-        with together():
+        with atomic_group():
             for path, content in beside.items():
-                write_whole(Path(path), content)
-            self.write(getattr(result, FORMS[self.format])())
+                atomic_write(Path(path), content)
+            self.write(getattr(result, FORMATS_OF_RESULTS[self.format])())
         if in_log and self.path is not None and not self.quiet:
             click.echo(result.to_text(), nl=False, err=True)
         alarms: Sequence[Any] = getattr(result, "alarms", ())
@@ -205,14 +205,14 @@ class Output:
         """Print the result, or write it whole: to a temporary name first, then renamed."""
         text = text if text.endswith("\n") else text + "\n"
         if self.path is not None:
-            write_whole(Path(self.path), text)
+            atomic_write(Path(self.path), text)
         elif self.format in ("text", "md"):
-            put(text)
+            print_output(text)
         else:
-            put_data((text,))
+            print_data((text,))
 
     @contextmanager
-    def working(self, what: str) -> Iterator[Working | None]:
+    def working(self, what: str) -> Iterator[ProgressBar | None]:
         """A moving bar with the time spent, on stderr, on a terminal only, for as long as the block takes.
 
         Calling what it gives with a share from 0 to 1 shows how much is done; stages of long calls name themselves.
@@ -226,27 +226,27 @@ class Output:
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             bar.add_task(what, total=None)
-            working = Working(bar, what)
-            with listening(working.doing):
+            working = ProgressBar(bar, what)
+            with on_progress(working.doing):
                 yield working
 
     def warn(self, alarms: Sequence[Any]) -> None:
         """Alarms on stderr, for formats whose stdout is data."""
         from jurors.evaluate.card import alarm_lines
-        from jurors.jury.groups import shown_alarms
+        from jurors.jury.groups import group_alarms
 
         if not self.quiet:
             told = [a for a in alarms if a.level != "note" or a.kind in _ALWAYS_TOLD]
-            for line in alarm_lines(shown_alarms(told)):
-                say(line)
+            for line in alarm_lines(group_alarms(told)):
+                print_error(line)
 
     def warn_of(self, votes: Any) -> None:
         """What the votes (or a sketch of them) show, on stderr, for results that carry no alarms about votes."""
-        from jurors.jury.inputs import vote_alarms
+        from jurors.jury.inputs import input_alarms
         from jurors.sketch import Sketch
 
         is_sketch = isinstance(votes, Sketch)
-        self.warn(vote_alarms(votes.tuples if is_sketch else votes, weighted=is_sketch or votes.counts is not None))
+        self.warn(input_alarms(votes.tuples if is_sketch else votes, weighted=is_sketch or votes.counts is not None))
 
     def ringing(self, alarms: Sequence[Any]) -> list[Any]:
         """The alarms loud enough to fail: the printed verdict and the exit status both come from here."""
@@ -270,7 +270,9 @@ def output_options(*formats: str, fail_on: str | None = None, alarms: bool = Tru
 
         options = [
             click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True),
-            click.option("-o", "--output", "path", metavar="FILE", type=WRITES, help="Write here instead of printing."),
+            click.option(
+                "-o", "--output", "path", metavar="FILE", type=OUTPUT_PATH, help="Write here instead of printing."
+            ),
             click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings."),
         ]
         if alarms:
@@ -303,24 +305,29 @@ def chart_format(path: str, option: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Target(Output):
+class OutputTarget(Output):
     """OUT, or standard output where none is named."""
 
     def say(self, messages: Sequence[str]) -> None:
         """Say something on stderr, unless it shall be quiet."""
         for message in messages if not self.quiet else ():
-            say(f"jurors: {message}")
+            print_error(f"jurors: {message}")
 
 
 def target_options(command: Command) -> Command:
     """Where the file goes; the command gets `target: Target`."""
 
     @click.option(
-        "-o", "--output", "path", metavar="OUT", type=WRITES, help="The file to write; without it, standard output."
+        "-o",
+        "--output",
+        "path",
+        metavar="OUT",
+        type=OUTPUT_PATH,
+        help="The file to write; without it, standard output.",
     )
     @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
     @functools.wraps(command)
     def wrapped(path: str | None, quiet: bool, **rest: Any) -> Any:
-        return command(target=Target(path=path, quiet=quiet), **rest)
+        return command(target=OutputTarget(path=path, quiet=quiet), **rest)
 
     return wrapped  # type: ignore[return-value]

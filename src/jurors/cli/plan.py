@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jurors._files import is_stream, together, write_whole
-from jurors.cli.main import put_data, say
-from jurors.cli.options import Key, Source, key_options, source_options, texts_options, votes_options
-from jurors.cli.output import ALARM_STATUS, READS, WRITES, Output, also_writes, chart_format, output_options
+from jurors._files import atomic_group, atomic_write, is_stream
+from jurors.cli.main import print_data, print_error
+from jurors.cli.options import KeySource, Source, key_options, source_options, texts_options, votes_options
+from jurors.cli.output import (
+    ALARM_STATUS,
+    INPUT_PATH,
+    OUTPUT_PATH,
+    Output,
+    chart_format,
+    output_options,
+    register_output,
+)
 from jurors.errors import OptionError, OutputError, SketchError
-from jurors.results import FORMS, without_secrets
+from jurors.results import FORMATS_OF_RESULTS, without_secrets
 
 if TYPE_CHECKING:
     from jurors.audit import Sheet
@@ -79,10 +87,18 @@ def whole_numbers(text: str, option: str) -> list[int]:
 @click.option("--layout", type=click.Choice(["long", "wide", "counts", "sketch"]),
               help="Default: wide; counts with --exact; sketch where FILE is called so.")  # fmt: skip
 @click.option(
-    "-o", "--output", "path", metavar="FILE", type=WRITES, help="Write here (.csv, .jsonl, .parquet …), truth beside."
+    "-o",
+    "--output",
+    "path",
+    metavar="FILE",
+    type=OUTPUT_PATH,
+    help="Write here (.csv, .jsonl, .parquet …), truth beside.",
 )
 @click.option(
-    "--truth", metavar="FILE", type=WRITES, help="Where the true labels go. Default: FILE.truth.csv beside -o FILE."
+    "--truth",
+    metavar="FILE",
+    type=OUTPUT_PATH,
+    help="Where the true labels go. Default: FILE.truth.csv beside -o FILE.",
 )
 @click.option("--quiet", is_flag=True, help="Nothing on stderr.")
 def simulate(
@@ -114,15 +130,15 @@ def simulate(
     if votes.counts is not None and kind in ("long", "wide"):
         votes, codes = _one_row_an_item(votes, codes)
     key = _key_pieces(votes, codes) if kind in ("long", "wide") or truth_path is None else _counts_text(votes, codes)
-    with together():  # no votes without their truth
+    with atomic_group():  # no votes without their truth
         if truth_path is not None:
-            write_whole(truth_path, key)
+            atomic_write(truth_path, key)
         if path is None:
-            put_data(votes_text(votes, kind))
+            print_data(votes_text(votes, kind))
         else:
             write_votes(votes, path, layout=kind)
     if not quiet:
-        say(_summary(test, path, truth_path))
+        print_error(_summary(test, path, truth_path))
 
 
 def _is_whole(text: str) -> bool:
@@ -185,7 +201,7 @@ def _truth_path(path: str | None, truth: str | None) -> Path | None:
     if not named_format(file.name) == "csv":
         raise OutputError(f"--truth {truth}: the true labels are CSV; let the name end in .csv or .csv.gz")
     if not is_named:
-        also_writes("--truth", file)
+        register_output("--truth", file)
     return file
 
 
@@ -240,7 +256,7 @@ def _summary(test: Any, path: str | None, truth: Path | None) -> str:
               help="What intervals are about: the test's items, or where they come from.")  # fmt: skip
 @click.option("--level", type=float, default=0.95, show_default=True, help="How sure the intervals are.")
 @click.option(
-    "--chart", metavar="FILE", type=WRITES, help="Also draw how the widths shrink: .png, .svg, .html or .json."
+    "--chart", metavar="FILE", type=OUTPUT_PATH, help="Also draw how the widths shrink: .png, .svg, .html or .json."
 )
 @output_options("text", "json", "csv", "md", alarms=False)
 def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, **asked: Any) -> None:
@@ -267,9 +283,9 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
 
 @click.command()
 @click.option(
-    "--reference", "own", metavar="FILE", type=READS, help="Your own reference juries instead of the shipped ones."
+    "--reference", "own", metavar="FILE", type=INPUT_PATH, help="Your own reference juries instead of the shipped ones."
 )
-@click.option("--fit", "files", multiple=True, metavar="FILE", type=READS,
+@click.option("--fit", "files", multiple=True, metavar="FILE", type=INPUT_PATH,
               help="Measure the jury of these votes against --key; with -o, add it to that table.")  # fmt: skip
 @source_options
 @key_options(required=False)
@@ -278,7 +294,7 @@ def plan(jurors: str, jury: dict[str, Any], chart: str | None, output: Output, *
 @click.option("--source", "origin", default="", help="Where it comes from.")
 @output_options("text", "json", "csv", "md", alarms=False)
 def reference(
-    own: str | None, source: Source, key: Key, name: str | None, kind: str, origin: str, output: Output
+    own: str | None, source: Source, key: KeySource, name: str | None, kind: str, origin: str, output: Output
 ) -> None:
     """How far the errors of real juries are shared: the table that grades are calibrated by, in plain words.
 
@@ -314,7 +330,7 @@ def _held(table: Path | None) -> Any:
     return jurors.reference_juries(table)
 
 
-def _refuse_without_fit(key: Key, name: str | None, kind: str, origin: str) -> None:
+def _refuse_without_fit(key: KeySource, name: str | None, kind: str, origin: str) -> None:
     given = {"--key": key.path, "--name": name, "--kind": kind, "--source": origin}
     for option, value in given.items():
         if value:
@@ -333,7 +349,9 @@ def audit() -> None:
 @votes_options
 @click.option("-n", type=click.IntRange(min=1), default=30, show_default=True,
               help="How many items to draw: as many as you may label at most.")  # fmt: skip
-@click.option("--after", multiple=True, metavar="SHEET", type=READS, help="Go on where this sheet ended; repeatable.")
+@click.option(
+    "--after", multiple=True, metavar="SHEET", type=INPUT_PATH, help="Go on where this sheet ended; repeatable."
+)
 @click.option("--blind/--open", default=True, show_default=True,
               help="Hide the votes from whoever labels; they go into a second file, SHEET.votes.csv.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draw.")
@@ -353,17 +371,17 @@ def audit_plan(
     with output.working("drawing") as bar:
         votes, texts = source.read_with_texts(items, text, bar)
         sheet = jurors.audit.plan(votes, n, after=after or None, texts=texts, blind=blind, seed=seed)
-    with together():
+    with atomic_group():
         for ending, path in beside.items():
-            write_whole(path, _shaped(sheet, ending, output, title))
+            atomic_write(path, _shaped(sheet, ending, output, title))
         output.write(_shaped(sheet, output.format, output, title))
 
 
 @audit.command()
 @votes_options
-@click.option("--answers", multiple=True, required=True, metavar="SHEET", type=READS,
+@click.option("--answers", multiple=True, required=True, metavar="SHEET", type=INPUT_PATH,
               help="The sheet with its labels filled in; repeatable, one per round.")  # fmt: skip
-@click.option("--second", multiple=True, metavar="SHEET", type=READS,
+@click.option("--second", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="The same sheet as a second person labelled it; repeatable, one per round.")  # fmt: skip
 @click.option("--until", multiple=True, metavar="GOAL",
               help='Whether this is reached: "score:JUROR ± 0.05", "wrong <= 0.1"; repeatable.')  # fmt: skip
@@ -393,7 +411,7 @@ def _beside(output: Output, *, blind: bool) -> dict[str, Path]:
     endings = ["votes.csv"] * blind + ["interface.xml"] * (output.format == "label-studio")
     paths = {ending: Path(output.path).with_name(f"{Path(output.path).stem}.{ending}") for ending in endings}
     for ending, path in paths.items():
-        also_writes(f"SHEET.{ending}", path)
+        register_output(f"SHEET.{ending}", path)
     return paths
 
 
@@ -408,4 +426,4 @@ def _shaped(sheet: Sheet, shape: str, output: Output, title: str | None) -> str:
         "votes.csv": lambda: sheet.open().to_csv(),
         "interface.xml": lambda: label_studio_interface(sheet),
     }
-    return shapes[shape]() if shape in shapes else str(getattr(sheet, FORMS[shape])())
+    return shapes[shape]() if shape in shapes else str(getattr(sheet, FORMATS_OF_RESULTS[shape])())

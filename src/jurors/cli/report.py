@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jurors._files import write_whole
+from jurors._files import atomic_write
 from jurors.cli.grade import only_level
-from jurors.cli.main import put
+from jurors.cli.main import print_output
 from jurors.cli.options import (
-    Key,
+    KeySource,
     Source,
     exam_option,
     grading_options,
@@ -23,9 +23,9 @@ from jurors.cli.options import (
     texts_options,
     votes_options,
 )
-from jurors.cli.output import READS, WRITES, Output, Working, chart_format
+from jurors.cli.output import INPUT_PATH, OUTPUT_PATH, Output, ProgressBar, chart_format
 from jurors.errors import OptionError
-from jurors.results import visible, without_secrets
+from jurors.results import escape_text, without_secrets
 
 if TYPE_CHECKING:
     from jurors import Evaluation, KeyedEvaluation
@@ -53,17 +53,17 @@ class _Remembering(click.Command):
 @exam_option
 @texts_options
 @sides_options
-@click.option("--answers", multiple=True, metavar="SHEET", type=READS,
+@click.option("--answers", multiple=True, metavar="SHEET", type=INPUT_PATH,
               help="A sheet of `jurors audit plan` with its labels: what it guarantees; repeatable.")  # fmt: skip
 @click.option("--title", metavar="TEXT", help="The page's title; else the name of FILE.")
-@click.option("-o", "--output", "path", metavar="PAGE", required=True, type=WRITES, help="The HTML file to write.")
+@click.option("-o", "--output", "path", metavar="PAGE", required=True, type=OUTPUT_PATH, help="The HTML file to write.")
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
 @click.option(
     "--fail-on", type=click.Choice(["warning", "alarm"]), help="Exit with status 3 if something this loud rang."
 )
 @click.pass_context
 def report(
-    ctx: click.Context, source: Source, key: Key, grading: dict[str, Any], exam: bool, items: str | None,
+    ctx: click.Context, source: Source, key: KeySource, grading: dict[str, Any], exam: bool, items: str | None,
     text: tuple[str, ...], sides: dict[str, Any], answers: tuple[str, ...], title: str | None,
     path: str, quiet: bool, fail_on: str | None,
 ) -> None:  # fmt: skip
@@ -73,7 +73,7 @@ def report(
     """
     from jurors.pairwise import read_pairs
     from jurors.report.page import make_page, make_pairs_page
-    from jurors.report.tables import is_huge
+    from jurors.report.tables import is_large_panel
     from jurors.votes.io.sources import is_there
 
     output = Output("html", path, quiet, fail_on)
@@ -82,7 +82,7 @@ def report(
               ("items", items), *(("answers", sheet) for sheet in answers)]  # fmt: skip
     asked = {**source.options, "key": key.path, "key item": key.item, "key label": key.label}
     command = shlex.join(["jurors", "report", *map(without_secrets, ctx.meta[_ARGUMENTS])])
-    counted = key.path is None and not (grading["gold"] or answers) and is_huge(source.files)
+    counted = key.path is None and not (grading["gold"] or answers) and is_large_panel(source.files)
     with output.working("reporting") as bar:
         source, pairs = source.as_pairs(sides)
         if pairs is not None:
@@ -105,7 +105,7 @@ def report(
                 texts=texts, answers=answers or None,
             )  # fmt: skip
     output.write(page.html)
-    put(f"{visible(path)}\n")
+    print_output(f"{escape_text(path)}\n")
     output.warn(page.alarms)
     output.exit(page.alarms)
 
@@ -126,7 +126,7 @@ _ONLY_FOR = {
 @votes_options
 @key_options(required=False)
 @grading_options
-@click.option("-o", "--output", "path", metavar="FILE", required=True, type=WRITES,
+@click.option("-o", "--output", "path", metavar="FILE", required=True, type=OUTPUT_PATH,
               help="The file to write; its name ends in .png, .svg, .html or .json (Vega-Lite).")  # fmt: skip
 @click.option("--width", type=click.FloatRange(min=50, max=5000), help="Of the chart's axes, in points.")
 @click.option("--height", type=click.FloatRange(min=30, max=5000), help="Of the chart's axes, in points.")
@@ -140,7 +140,8 @@ _ONLY_FOR = {
               help="Bounds if no error correlation exceeds E, instead of their curve (bounds).")  # fmt: skip
 @click.option("--quiet", is_flag=True, help="Nothing on stderr: no progress, no warnings.")
 def plot(
-    kind: str, source: Source, key: Key, grading: dict[str, Any], path: str, zoom: float, theme: Theme, quiet: bool,
+    kind: str, source: Source, key: KeySource, grading: dict[str, Any], path: str, zoom: float, theme: Theme,
+    quiet: bool,
     **asked: Any,
 ) -> None:  # fmt: skip
     """Draw one chart of the votes in FILE.
@@ -159,8 +160,8 @@ def plot(
         material = _Material(source, key, grading, bar)
         chart = _CHARTS[kind](material, options)
         drawn = jurors.plot.render(chart, ending, theme=theme, scale=zoom)
-    write_whole(Path(path), drawn)
-    put(f"{visible(path)}\n")
+    atomic_write(Path(path), drawn)
+    print_output(f"{escape_text(path)}\n")
     output.warn(material.alarms)
 
 
@@ -181,9 +182,9 @@ class _Material:
     """What charts are made from, read and graded when one asks for it."""
 
     source: Source
-    key: Key
+    key: KeySource
     grading: dict[str, Any]
-    bar: Working | None
+    bar: ProgressBar | None
     alarms: tuple[Any, ...] = ()
 
     def counts(self) -> Any:
@@ -218,7 +219,7 @@ class _Material:
 
     def both(self) -> tuple[Evaluation, KeyedEvaluation | None]:
         """The evaluation, and what the key says."""
-        from jurors.jury.score import score_labels
+        from jurors.jury.compare import score_labels
 
         if self.key.path is None:
             return self.graded(self.counts()), None
@@ -254,7 +255,7 @@ def _by_key(kind: str) -> Callable[[_Material, dict[str, Any]], Any]:
 
     def draw(material: _Material, options: dict[str, Any]) -> Any:
         import jurors
-        from jurors.jury.score import score_labels
+        from jurors.jury.compare import score_labels
 
         if material.key.path is None:
             return jurors.plot.draw(material.graded(material.counts()), kind, **options)

@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from jurors.cli.main import put, put_data, say
+from jurors.cli.main import print_data, print_error, print_output
 from jurors.cli.options import Source, grading_options, limit_options, votes_options
-from jurors.cli.output import ALARM_STATUS, READS, STORE, WRITES, Output, Target, output_options, target_options
+from jurors.cli.output import (
+    ALARM_STATUS,
+    INPUT_PATH,
+    OUTPUT_PATH,
+    STORE_PATH,
+    Output,
+    OutputTarget,
+    output_options,
+    target_options,
+)
 from jurors.errors import JurorsError, OptionError
 
 if TYPE_CHECKING:
-    from jurors.serve.store import KeptKeys, SqlStore
+    from jurors.serve.store import SqlStore, StoredKeys
 
 
 # What the commands about a server's store share.
@@ -28,7 +37,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def store_option(command: Command) -> Command:
     """`--store`."""
-    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=STORE,
+    return click.option("--store", default="votes.db", show_default=True, metavar="PATH|URL", type=STORE_PATH,
                         help="A file (SQLite), or postgresql://… when one machine is not enough.")(command)  # fmt: skip
 
 
@@ -36,11 +45,11 @@ def store_option(command: Command) -> Command:
 def with_store(place: str, *, must_be_there: bool = False) -> Iterator[SqlStore]:
     """The store, open while the block runs."""
     try:
-        from jurors.serve.store import check_there, open_store
+        from jurors.serve.store import check_store_exists, open_store
     except ModuleNotFoundError as error:
         raise JurorsError(f"a store needs {error.name}: pip install 'jurors[serve]'") from None
     if must_be_there:
-        check_there(place)
+        check_store_exists(place)
     store = open_store(place)
     try:
         yield store
@@ -76,11 +85,11 @@ _SCOPES = ("read", "write", "admin")
 
 
 @contextmanager
-def _opened(store: str) -> Iterator[KeptKeys]:
+def _opened(store: str) -> Iterator[StoredKeys]:
     with with_store(store) as opened:
-        from jurors.serve.store import KeptKeys
+        from jurors.serve.store import StoredKeys
 
-        yield KeptKeys(opened)
+        yield StoredKeys(opened)
 
 
 @click.group()
@@ -96,15 +105,15 @@ def keys() -> None:
 @click.option("--note", default="", metavar="TEXT", help="What you will know it by.")
 def create(store: str, scope: Any, project: str | None, note: str) -> None:
     """Make a key, and print it: this once, for only its hash is kept."""
-    from jurors.serve.auth import Limits, check_project, make_key
+    from jurors.serve.auth import ServerLimits, check_project, make_key
 
     if project is not None:
-        check_project(project, Limits())
+        check_project(project, ServerLimits())
     with _opened(store) as kept:
         token, key = make_key(scope, project, note)
         kept.add_key(key)
-    put(f"{token}\n")
-    say(f"keep it: it is shown this once. `jurors keys revoke {key.id}` ends it.")
+    print_output(f"{token}\n")
+    print_error(f"keep it: it is shown this once. `jurors keys revoke {key.id}` ends it.")
 
 
 @keys.command("list")
@@ -123,12 +132,12 @@ def list_(store: str, output: Output) -> None:
 @store_option
 def revoke(name: str, store: str) -> None:
     """End the key of this name: from now on it opens nothing."""
-    from jurors.serve.auth import name_of
+    from jurors.serve.auth import key_name
 
     with _opened(store) as kept:
-        if not kept.revoke_key(name_of(name), time.time()):
-            raise OptionError(f"there is no key {name_of(name)!r} to revoke; see `jurors keys list`", name="key")
-    say(f"{name_of(name)} opens nothing any more, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+        if not kept.revoke_key(key_name(name), time.time()):
+            raise OptionError(f"there is no key {key_name(name)!r} to revoke; see `jurors keys list`", name="key")
+    print_error(f"{key_name(name)} opens nothing any more, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
 
 
 # `jurors export`.
@@ -138,24 +147,24 @@ def revoke(name: str, store: str) -> None:
 @store_option
 @click.option("--project", metavar="NAME", help="One project alone; without it, all of them, and the API keys' hashes.")
 @target_options
-def export(store: str, project: str | None, target: Target) -> None:
+def export(store: str, project: str | None, target: OutputTarget) -> None:
     """Back up a server's store, or one project, as lines of JSON; a server may go on meanwhile."""
     with with_store(store, must_be_there=True) as opened, target.working("writing"):
-        from jurors._files import write_whole
+        from jurors._files import atomic_write
         from jurors.serve.backup import export_lines
 
         lines = export_lines(opened, project)
         if target.path is not None:
-            write_whole(Path(target.path), lines)
+            atomic_write(Path(target.path), lines)
             return
-        put_data(lines)
+        print_data(lines)
 
 
 # `jurors import FILE`; the word is Python's own, hence the module's name.
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE", type=READS)
+@click.argument("file", metavar="FILE", type=INPUT_PATH)
 @store_option
 @click.option("--project", metavar="NAME", help="One project of FILE alone; without it, all that it holds.")
 @click.option("--quiet", is_flag=True, help="Nothing on stderr.")
@@ -166,7 +175,7 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
 
         names = import_backup(opened, Path(file), project)
     if not quiet:
-        say(f"jurors: restored {', '.join(names) or 'no project'}")
+        print_error(f"jurors: restored {', '.join(names) or 'no project'}")
 
 
 # `jurors watch FILE`: grade the jurors while their votes come in, and ring.
@@ -183,7 +192,7 @@ def import_(file: str, store: str, project: str | None, quiet: bool) -> None:
               metavar="X", help="The chance that drift ever rings on a stream that never changes.")  # fmt: skip
 @click.option("--settle", type=click.IntRange(min=0), default=0, show_default=True, metavar="N",
               help="Leave the newest N items out when drift is looked for: some jurors take their time.")  # fmt: skip
-@click.option("--state", metavar="FILE", type=WRITES, help="Keep a snapshot here, and go on from it.")
+@click.option("--state", metavar="FILE", type=OUTPUT_PATH, help="Keep a snapshot here, and go on from it.")
 @click.option("--once", is_flag=True, help="Read what is there and end: for cron.")
 @grading_options
 @limit_options
@@ -203,19 +212,19 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
 
     from jurors.monitor import Monitor
     from jurors.options import Reading
-    from jurors.votes.recode import Rewriting
-    from jurors.watch.notify import Address, Post, Program
+    from jurors.votes.recode import Recoding
+    from jurors.watch.notify import NotificationQueue, NotifyProgram, Webhook
     from jurors.watch.sources import source_of
-    from jurors.watch.watcher import Watcher, showing, watching
+    from jurors.watch.watcher import Watcher, make_display, watch_source
 
     if grading["gold"] is not None:
         raise OptionError("--gold needs to know which item is which; a monitor keeps counts: grade the file itself")
     receivers: dict[str, Any] = {}
     if (command := given.pop("program")) is not None:
-        receivers["exec"] = Program.of(command)
+        receivers["exec"] = NotifyProgram.of(command)
     private = given.pop("webhook_private")
     if (url := given.pop("webhook")) is not None:
-        receivers["webhook"] = Address.of(url, private=private)
+        receivers["webhook"] = Webhook.of(url, private=private)
     names = ("format_", "quiet", "every", "once", "state", "window", "time", "alpha", "settle")
     shown = {name: given.pop(name) for name in names}
     reading = Reading.of(source.options)
@@ -224,19 +233,19 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
             f"--scale {reading.scale} does not apply to watch, which takes votes for labels: `jurors grade` the file"
         )
         raise OptionError(message, code="does_not_apply", name="scale")
-    Rewriting.of(reading).check_streams()
+    Recoding.of(reading).check_streams()
     watcher = Watcher(
         source_of(source.files, reading, shown["time"]),
         "standard input" if source.files[0] == "-" else source.files[0],
         Monitor(shown["window"], labels=reading.labels, alpha=shown["alpha"], settle=shown["settle"]),
-        Post(receivers),
+        NotificationQueue(receivers),
         limits=given,
         grading=grading,
         state=None if shown["state"] is None else Path(shown["state"]),
     )
     watcher.resume()
-    with showing(shown["format_"], watcher.name, quiet=shown["quiet"]) as show:
-        watching(watcher, show, every=shown["every"], once=shown["once"])
+    with make_display(shown["format_"], watcher.name, quiet=shown["quiet"]) as show:
+        watch_source(watcher, show, every=shown["every"], once=shown["once"])
     if watcher.bell.loud:
         raise click.exceptions.Exit(ALARM_STATUS)
 
@@ -245,7 +254,7 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
 
 
 @click.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=READS)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=INPUT_PATH)
 def mcp(files: tuple[str, ...]) -> None:
     """Tools for an assistant over standard input and output: inspect, grade, check, label, audit (needs jurors[mcp]).
 

@@ -8,22 +8,22 @@ from typing import Any, Self, TypeVar
 
 from jurors.client import protocol as requests
 from jurors.client.protocol import (
-    AT_ONCE,
+    BATCH_SIZE,
     Call,
     Document,
     Event,
     EventReader,
-    address,
     batches,
+    error_from_response,
     events_of,
-    fault_of,
     httpx,
-    is_worth_another_try,
+    is_retryable,
     of_project,
     options,
-    told_wait,
+    retry_after,
+    retry_delays,
+    server_url,
     vote_documents,
-    waits,
 )
 from jurors.errors import ServerError
 
@@ -54,7 +54,7 @@ class Client:
     def __init__(
         self, url: str, key: str | None = None, *, timeout: float = 30.0, retries: int = 5, transport: Any = None
     ) -> None:
-        self.url = address(url)
+        self.url = server_url(url)
         self.retries = retries
         self._http = httpx().Client(**options(self.url, key, timeout, transport))
 
@@ -89,7 +89,7 @@ class Client:
         """Take a project away, votes and all."""
         self._send(requests.delete_project(project))
 
-    def post_votes(self, project: str, votes: Any, *, batch: int = AT_ONCE) -> int:
+    def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
         """Send votes, so many per request; how many the server holds durably now.
 
         `votes` are `Votes`, a dataframe, mappings with `item`, `juror`, `label` (and `time`), or tuples in that order.
@@ -134,11 +134,11 @@ class Client:
         """What happens, as it happens; until the server or the caller ends it."""
         with self._http.stream("GET", of_project(project, "events"), timeout=None) as answer:
             if answer.status_code != 200:
-                raise fault_of(answer.status_code, answer.read().decode("utf-8", "replace"))
+                raise error_from_response(answer.status_code, answer.read().decode("utf-8", "replace"))
             yield from events_of(answer.iter_lines())
 
     def _send(self, call: Call[T]) -> T:
-        for planned in [*waits(self.retries), None]:
+        for planned in [*retry_delays(self.retries), None]:
             try:
                 answer = self._http.request(**call.arguments())
             except httpx().TransportError as error:
@@ -146,11 +146,11 @@ class Client:
                     raise ServerError(f"{self.url} cannot be reached: {error}") from None
                 time.sleep(planned)
                 continue
-            if planned is None or not is_worth_another_try(answer.status_code):
+            if planned is None or not is_retryable(answer.status_code):
                 break
-            time.sleep(told_wait(answer.headers.get("retry-after"), planned))
+            time.sleep(retry_after(answer.headers.get("retry-after"), planned))
         if not answer.is_success:
-            raise fault_of(answer.status_code, answer.text)
+            raise error_from_response(answer.status_code, answer.text)
         return call.read(answer.text)
 
 
@@ -163,7 +163,7 @@ class AsyncClient:
     def __init__(
         self, url: str, key: str | None = None, *, timeout: float = 30.0, retries: int = 5, transport: Any = None
     ) -> None:
-        self.url = address(url)
+        self.url = server_url(url)
         self.retries = retries
         self._http = httpx().AsyncClient(**options(self.url, key, timeout, transport))
 
@@ -198,7 +198,7 @@ class AsyncClient:
         """Take a project away, votes and all."""
         await self._send(requests.delete_project(project))
 
-    async def post_votes(self, project: str, votes: Any, *, batch: int = AT_ONCE) -> int:
+    async def post_votes(self, project: str, votes: Any, *, batch: int = BATCH_SIZE) -> int:
         """Send votes, so many per request, one after the other; how many the server holds durably now."""
         accepted = 0
         for part in batches(vote_documents(votes), batch):
@@ -244,7 +244,7 @@ class AsyncClient:
         reader = EventReader()
         async with self._http.stream("GET", of_project(project, "events"), timeout=None) as answer:
             if answer.status_code != 200:
-                raise fault_of(answer.status_code, (await answer.aread()).decode("utf-8", "replace"))
+                raise error_from_response(answer.status_code, (await answer.aread()).decode("utf-8", "replace"))
             async for line in answer.aiter_lines():
                 if (event := reader.take(line)) is not None:
                     yield event
@@ -252,7 +252,7 @@ class AsyncClient:
     async def _send(self, call: Call[T]) -> T:
         from asyncio import sleep  # heavy, and `import jurors` stays quick
 
-        for planned in [*waits(self.retries), None]:
+        for planned in [*retry_delays(self.retries), None]:
             try:
                 answer = await self._http.request(**call.arguments())
             except httpx().TransportError as error:
@@ -260,11 +260,11 @@ class AsyncClient:
                     raise ServerError(f"{self.url} cannot be reached: {error}") from None
                 await sleep(planned)
                 continue
-            if planned is None or not is_worth_another_try(answer.status_code):
+            if planned is None or not is_retryable(answer.status_code):
                 break
-            await sleep(told_wait(answer.headers.get("retry-after"), planned))
+            await sleep(retry_after(answer.headers.get("retry-after"), planned))
         if not answer.is_success:
-            raise fault_of(answer.status_code, answer.text)
+            raise error_from_response(answer.status_code, answer.text)
         return call.read(answer.text)
 
 

@@ -22,7 +22,7 @@ from jurors.errors import JurorsError, OptionError, ServerError
 T = TypeVar("T")
 Document = dict[str, Any]  #: of JSON
 
-AT_ONCE = 1_000  #: votes per request: beyond, a request waits longer and gains nothing
+BATCH_SIZE = 1_000  #: votes per request: beyond, a request waits longer and gains nothing
 _AGAIN = (408, 425, 429, 502, 503, 504)
 _LONGEST_WAIT = 30.0
 
@@ -65,10 +65,10 @@ def of_project(project: str, rest: str = "") -> str:
     return f"/v1/projects/{quote(project, safe='')}" + (f"/{rest}" if rest else "")
 
 
-def fault_of(status: int, text: str) -> ServerError:
+def error_from_response(status: int, text: str) -> ServerError:
     """What a server said no to, in its own line.
 
-    >>> print(fault_of(404, '{"error": {"code": "no_project", "message": "there is no project"}}'))
+    >>> print(error_from_response(404, '{"error": {"code": "no_project", "message": "there is no project"}}'))
     there is no project
     """
     try:
@@ -79,24 +79,24 @@ def fault_of(status: int, text: str) -> ServerError:
     return ServerError(message, status=status, reason=reason)
 
 
-def waits(retries: int) -> Iterator[float]:
+def retry_delays(retries: int) -> Iterator[float]:
     """How long to wait before each further try: twice as long each time, shaken, so that many clients spread."""
     for k in range(retries):
         yield min(_LONGEST_WAIT, 0.1 * 2**k) * random.uniform(0.5, 1)  # noqa: S311 - no secret
 
 
-def is_worth_another_try(status: int) -> bool:
+def is_retryable(status: int) -> bool:
     """Whether the same request may succeed a little later."""
     return status in _AGAIN
 
 
-def told_wait(header: str | None, planned: float) -> float:
+def retry_after(header: str | None, planned: float) -> float:
     """What the server asked for, where it did; never for ever."""
     asked = float(header) if header is not None and header.isdigit() else 0.0
     return min(_LONGEST_WAIT, max(planned, asked))
 
 
-def address(url: str) -> str:
+def server_url(url: str) -> str:
     """The server's address, checked."""
     if not url.startswith(("http://", "https://")):
         raise OptionError(f"{url!r} is no address of a server: begin with http:// or https://", name="url", value=url)
@@ -117,7 +117,7 @@ def vote_documents(votes: Any) -> Iterator[Document]:
 
 def _rows(votes: Any) -> Iterable[Any]:
     from jurors.votes import Votes
-    from jurors.votes.frame import eager, is_frame
+    from jurors.votes.frame import collect_frame, is_frame
 
     if isinstance(votes, Votes):
         if votes.counts is not None:
@@ -127,7 +127,7 @@ def _rows(votes: Any) -> Iterable[Any]:
         said = zip(at.tolist(), juror.tolist(), code.tolist(), strict=True)
         return ((items[row], votes.jurors[who], votes.labels[label]) for row, who, label in said)
     if is_frame(votes):
-        rows: Iterable[Any] = eager(votes).iter_rows(named=True)
+        rows: Iterable[Any] = collect_frame(votes).iter_rows(named=True)
         return rows
     listed: Iterable[Any] = votes
     return listed

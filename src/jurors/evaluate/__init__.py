@@ -1,13 +1,12 @@
 """A sketch comes in, evaluations go out: exact where the algebra allows, and what the rivals would say."""
 
-from jurors.evaluate.alarms import Alarm, Level, loudest
+from jurors.evaluate.alarms import Alarm, Level, highest_level
 from jurors.evaluate.baselines.dawid_skene import EngineFit, evaluate_on_engine
 from jurors.evaluate.dependence import Dependence, dependence_with_key
-from jurors.evaluate.evaluation import Calibrated, Evaluation, SharedError
-from jurors.evaluate.keyed import KeyedEvaluation, evaluate_with_key
+from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation, SharedError, evaluate_with_key
 from jurors.evaluate.latent.panel import evaluate_panel
 from jurors.evaluate.partition import Choice, Partition, choose_solution, evaluate_majority
-from jurors.evaluate.solution import Fit, Named, Solution
+from jurors.evaluate.solution import Fit, NamedMapping, Solution
 from jurors.evaluate.trio import (
     PanelTrios,
     encode,
@@ -29,7 +28,7 @@ __all__ = [
     "KeyedEvaluation",
     "Level",
     "MultilabelDecode",
-    "Named",
+    "NamedMapping",
     "PanelTrios",
     "Partition",
     "SharedError",
@@ -45,6 +44,6 @@ __all__ = [
     "evaluate_trio_labels",
     "evaluate_trios",
     "evaluate_with_key",
+    "highest_level",
     "independence_invariants",
-    "loudest",
 ]

@@ -15,8 +15,8 @@ from jurors.evaluate.agreement_coefficients import (
     BeyondChance,
     Coefficient,
     ExactAgreement,
+    PairableVotes,
     PairKappa,
-    Said,
     Weights,
     interval,
     kendall_w,
@@ -250,10 +250,10 @@ def _left_out(sketch: Sketch) -> tuple[str, ...]:
     return ("mean_kappa", "cohen_kappa_low", "cohen_kappa_high", *weighted)
 
 
-def _said(sketch: Sketch) -> Said:
+def _said(sketch: Sketch) -> PairableVotes:
     row, _, code = sketch.tuples.triples()
     values, place = _levels(sketch)
-    return Said.of(row, place[code], values, sketch.counts)
+    return PairableVotes.of(row, place[code], values, sketch.counts)
 
 
 def _levels(sketch: Sketch) -> tuple[Floats, Integers]:

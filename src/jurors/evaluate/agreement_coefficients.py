@@ -256,7 +256,7 @@ _BLOCK_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Said:
+class PairableVotes:
     """The votes on items that have two or more: which tuple, which value; what values there are."""
 
     row: Integers
@@ -265,7 +265,7 @@ class Said:
     counts: Integers  #: of items, tuple by tuple; 0 where there is no pair of votes
 
     @classmethod
-    def of(cls, row: NDArray[Any], code: NDArray[Any], values: Floats, counts: NDArray[Any]) -> Said:
+    def of(cls, row: NDArray[Any], code: NDArray[Any], values: Floats, counts: NDArray[Any]) -> PairableVotes:
         """Votes as (tuple, position in `values`)."""
         cast = np.bincount(row, minlength=len(counts))
         kept = cast[row] > 1
@@ -301,13 +301,13 @@ class _Apart:
     chance_slope: Floats
 
 
-def krippendorff_alpha(said: Said, weights: Weights, level: float) -> Coefficient:
+def krippendorff_alpha(said: PairableVotes, weights: Weights, level: float) -> Coefficient:
     """Alpha with its interval over items; None where all say the same.
 
     Examples
     --------
     >>> row, code = np.repeat(np.arange(4), 2), np.array([0, 0, 1, 1, 2, 1, 2, 2])
-    >>> said = Said.of(row, code, np.array([1.0, 2.0, 3.0]), np.ones(4, dtype=np.int64))
+    >>> said = PairableVotes.of(row, code, np.array([1.0, 2.0, 3.0]), np.ones(4, dtype=np.int64))
     >>> [round(krippendorff_alpha(said, weights, 0.95).value, 4) for weights in ("nominal", "ordinal", "interval")]
     [0.6667, 0.79, 0.8205]
     """
@@ -325,7 +325,7 @@ def krippendorff_alpha(said: Said, weights: Weights, level: float) -> Coefficien
     return Coefficient(name, weights, value, items).over_items(influence, said.counts, level)
 
 
-def _nominal(said: Said) -> _Apart:
+def _nominal(said: PairableVotes) -> _Apart:
     size, votes = len(said.values), said.votes
     cells, times = np.unique(said.row * size + said.code, return_counts=True)
     cast = said.cast
@@ -335,13 +335,13 @@ def _nominal(said: Said) -> _Apart:
     return _Apart(_per_vote(cast**2 - same, cast), float(total**2 - votes @ votes), none, 2 * (total - votes))
 
 
-def _interval(said: Said) -> _Apart:
+def _interval(said: PairableVotes) -> _Apart:
     votes = said.votes
     x = said.values - float(votes @ said.values) / float(votes.sum())  # what is common to all would cost digits
     return _squared(said, x)
 
 
-def _squared(said: Said, x: Floats) -> _Apart:
+def _squared(said: PairableVotes, x: Floats) -> _Apart:
     votes, cast, told = said.votes, said.cast, x[said.code]
     total, first, second = float(votes.sum()), float(votes @ x), float(votes @ x**2)
     observed = 2 * (cast * said.by_row(told**2) - said.by_row(told) ** 2)
@@ -349,7 +349,7 @@ def _squared(said: Said, x: Floats) -> _Apart:
     return _Apart(_per_vote(observed, cast), 2 * (total * second - first**2), np.zeros(len(x)), slope)
 
 
-def _ordinal(said: Said) -> _Apart:
+def _ordinal(said: PairableVotes) -> _Apart:
     """Ranks move with the votes, too: a vote more for a value lifts all values above it."""
     votes, cast = said.votes, said.cast
     x = np.cumsum(votes) - votes / 2 - float(votes.sum()) / 2
@@ -367,7 +367,7 @@ def lifted(slope: Floats) -> Floats:
     return np.asarray(above - slope / 2)
 
 
-def _ratio(said: Said) -> _Apart | None:
+def _ratio(said: PairableVotes) -> _Apart | None:
     """((v - w) / (v + w))²: for numbers that are never negative."""
     size = len(said.values)
     if float(said.values.min(initial=0)) < 0 or len(said.row) * size > _MOST_WORK or size**2 > _MOST_WORK // 10:
@@ -383,7 +383,7 @@ def _ratio(said: Said) -> _Apart | None:
     )
 
 
-def _met(said: Said, away: Floats, start: int, stop: int) -> Floats:
+def _met(said: PairableVotes, away: Floats, start: int, stop: int) -> Floats:
     """For some votes, the distances to all votes of the same tuple, added up."""
     from scipy.sparse import csr_array
 

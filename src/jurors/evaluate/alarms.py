@@ -19,9 +19,9 @@ from jurors.votes import Label
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 LEVELS: tuple[Level, ...] = ("note", "warning", "alarm")
-About: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups", "stream", "pairs", "numbers"]
+AlarmScope: TypeAlias = Literal["any", "votes", "labels", "bounds", "groups", "stream", "pairs", "numbers"]
 
-ANOTHER_KIND = (
+MERGED_KINDS = (
     "Find the jurors who share errors: leave out or change one of a pair, or add jurors that work another way"
 )
 _DEFAULT = "Use the default method (leave --method out); this one did not settle on these votes"
@@ -37,7 +37,9 @@ class AlarmKind:
     meaning: str
     advice: str  #: what to do, `{who}` being the jurors it names
     remark: str = ""  #: what it says of a juror, in a few words
-    about: About = "any"  #: any grades; the votes; three jurors with three labels or more; bounds; groups; a stream
+    about: AlarmScope = (
+        "any"  #: any grades; the votes; three jurors with three labels or more; bounds; groups; a stream
+    )
 
 
 _ALARM: tuple[Level, ...] = ("alarm",)
@@ -51,16 +53,16 @@ _KINDS = (
         "out_of_range", _BY_CHANCE,
         "a prevalence or accuracy lies below 0 or above 1. An alarm where sampling error cannot explain it (the errors "
         "were not independent), a warning with the chance where it can",
-        ANOTHER_KIND,
+        MERGED_KINDS,
     ),
     AlarmKind(
         "complex", _BY_CHANCE,
         "no real numbers explain the counts at all; `label` falls back to majority vote. Alarm or warning as above",
-        ANOTHER_KIND,
+        MERGED_KINDS,
     ),
     AlarmKind(
         "zero_radicand", _BY_CHANCE,
-        "every pair moves together, but the trio does not as it should. Alarm or warning as above", ANOTHER_KIND,
+        "every pair moves together, but the trio does not as it should. Alarm or warning as above", MERGED_KINDS,
     ),
     AlarmKind(
         "purely_triple", _BY_CHANCE, "no pair moves together, but all three do. Alarm or warning as above",
@@ -68,12 +70,12 @@ _KINDS = (
     ),
     AlarmKind(
         "contradictory_pairs", _BY_CHANCE,
-        "one pair does not move together though both move with the third. Alarm or warning as above", ANOTHER_KIND,
+        "one pair does not move together though both move with the third. Alarm or warning as above", MERGED_KINDS,
     ),
     AlarmKind(
         "contradictory_trio", _BY_CHANCE,
         "two pairs do not move together, which makes one juror idle, yet all three move together. Alarm or warning as "
-        "above", ANOTHER_KIND,
+        "above", MERGED_KINDS,
     ),
     AlarmKind(
         "contradictory_signs", _ALARM, "pairs agree and disagree in a way that no accuracies can give",
@@ -91,7 +93,7 @@ _KINDS = (
     ),
     AlarmKind(
         "correlation_limit", _ALARM, "the mean error correlation is larger than your `--max-correlation`",
-        ANOTHER_KIND,
+        MERGED_KINDS,
     ),
     AlarmKind(
         "effective_limit", _ALARM, "the jurors are worth fewer independent ones than your `--min-effective`",
@@ -344,7 +346,7 @@ _KINDS = (
         "jurors' numbers go together (or apart) beyond what the truth explains: one alarm per group that such pairs "
         "link, with its clearest pair, and how that would bend their reliabilities. From five jurors on, pairs are no "
         "longer fitted, and count once in values; the message says how many still are. An alarm where the "
-        "correlation of a pair's errors is above 0.3, or unknown", ANOTHER_KIND, about="numbers",
+        "correlation of a pair's errors is above 0.3, or unknown", MERGED_KINDS, about="numbers",
     ),
     AlarmKind(
         "copied_numbers", _ALARM, "two jurors or more give the same numbers, up to unit and origin",
@@ -534,7 +536,7 @@ _KINDS = (
 KINDS: dict[str, AlarmKind] = {kind.name: kind for kind in _KINDS}
 
 
-def table_of_kinds(about: About) -> Table:
+def table_of_kinds(about: AlarmScope) -> Table:
     """The kinds of one subject, as the docs print them."""
     rows = [
         (f"`{kind.name}`", ", ".join(kind.levels), kind.meaning, _plain(kind.advice))
@@ -618,11 +620,11 @@ class Alarm:
         return f"<p><b>{escape(self.level)}</b> {escape(self.kind)}: {escape(self.sentence)}</p>"
 
 
-def ranked(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
+def sort_by_severity(alarms: Iterable[Alarm]) -> tuple[Alarm, ...]:
     """Loudest first, otherwise in their order."""
     return tuple(sorted(alarms, key=lambda alarm: -LEVELS.index(alarm.level)))
 
 
-def loudest(alarms: tuple[Alarm, ...]) -> Level | None:
+def highest_level(alarms: tuple[Alarm, ...]) -> Level | None:
     """The highest level among the alarms."""
     return max((alarm.level for alarm in alarms), key=LEVELS.index, default=None)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jurors.errors import some
-from jurors.evaluate.alarms import Alarm, ranked
-from jurors.evaluate.consistency import TIMES, leaning
+from jurors.errors import format_names
+from jurors.evaluate.alarms import Alarm, sort_by_severity
+from jurors.evaluate.consistency import MAJORITY_SIZES, describe_bias
 from jurors.results import Block, Columns, Notes, Table, columns_of
 
 if TYPE_CHECKING:
     from jurors.evaluate.consistency import SelfAgreement
-    from jurors.evaluate.evaluation import Calibrated, Evaluation
-    from jurors.evaluate.keyed import KeyedEvaluation
+    from jurors.evaluate.evaluation import Calibrated, Evaluation, KeyedEvaluation
 
 
 _MOST_ROWS = 60  # a panel larger than this is cut in text; CSV and JSON have everyone
@@ -20,7 +19,7 @@ _MOST_LABELS = 6  # with more labels, a juror's row shows the best and the worst
 _MOST_PAIRS = 60
 FEW_GOLD = 20  #: gold labels that anybody can afford
 _WORTH = 0.9  # of the width: gold that narrows it less is not worth a sentence
-REAL = "as real juries go"
+CALIBRATED = "as real juries go"
 _SIGNS = {"alarm": "ALARM  ", "warning": "warning", "note": "note   "}
 
 
@@ -63,7 +62,7 @@ def _prevalence_table(e: Evaluation, real: Calibrated | None) -> Table:
         for a in e.labels
     ]
     if real is not None:
-        heads = ("label", f"how common, {REAL}", _level(e), "if independent", _level(e), "majority vote says")
+        heads = ("label", f"how common, {CALIBRATED}", _level(e), "if independent", _level(e), "majority vote says")
         first = [(percent(real.prevalence[a]), percent_range(real.interval_of("prevalence", a))) for a in e.labels]
         rows = [(*front, *row) for front, row in zip(first, rows, strict=True)]  # type: ignore[misc]
     shown = tuple((str(a), *row) for a, row in zip(e.labels, rows, strict=True))
@@ -73,7 +72,7 @@ def _prevalence_table(e: Evaluation, real: Calibrated | None) -> Table:
 def _real_table(e: Evaluation, real: Calibrated) -> Table:
     """Every juror's score and accuracies as real juries go."""
     labels, level = _shown_labels(e), _level(e)
-    heads = ["juror", f"score, {REAL}", level, *_accuracy_heads(labels, level)]
+    heads = ["juror", f"score, {CALIBRATED}", level, *_accuracy_heads(labels, level)]
     rows = []
     for j in e.jurors[:_MOST_ROWS]:
         score = percent(real.score[j]), percent_range(real.interval_of("score", j))
@@ -88,7 +87,7 @@ def level_tables(e: Evaluation | KeyedEvaluation, most: int | None = _MOST_ROWS)
     rows = []
     for j in e.jurors[:most]:
         error, bias, kappa = e.ordered.row(j)
-        rows.append((j, _decimal(error), leaning(bias), _decimal(kappa)))
+        rows.append((j, _decimal(error), describe_bias(bias), _decimal(kappa)))
     heads = ("juror", "levels off", "bias, in levels", "weighted agreement")
     return [Table(heads, tuple(rows), right=(1, 2, 3))]
 
@@ -133,12 +132,12 @@ def repeat_tables(steady: SelfAgreement | None, most: int | None = _MOST_ROWS) -
     heads = ["juror", "items", "answers each", "ties", "agrees with itself"]
     heads += [f"{steady.level * 100:g}%", "beyond chance"]
     what, part = ("right", steady.right) if steady.right else ("settled", steady.settled)
-    heads += [f"{what} by {k}" for k in TIMES] + (["right at most"] if steady.ceiling else [])
+    heads += [f"{what} by {k}" for k in MAJORITY_SIZES] + (["right at most"] if steady.ceiling else [])
     rows = []
     for j in list(steady.agreement)[:most]:
         asked = f"{steady.items[j]:,}", f"{steady.times[j]:.1f}".removesuffix(".0"), f"{steady.ties[j]:,}"
         agrees = percent(steady.agreement[j]), percent_range(steady.interval[j]), _decimal(steady.alpha[j])
-        more = [part[j][k] for k in TIMES] + ([steady.ceiling[j]] if steady.ceiling else [])
+        more = [part[j][k] for k in MAJORITY_SIZES] + ([steady.ceiling[j]] if steady.ceiling else [])
         rows.append((j, *asked, *agrees, *map(percent, more)))
     title = "how steady jurors are who were asked again"
     return [Table(tuple(heads), tuple(rows), title=title, right=tuple(range(1, len(heads))))]
@@ -164,7 +163,7 @@ def _accuracy_cells(grades: Evaluation | Calibrated, juror: str, labels: tuple[A
     return [cell for a, pair in zip(labels, ends, strict=True) for cell in (percent(accuracy[a]), percent_range(pair))]
 
 
-def plain_verdict(e: Evaluation) -> list[str]:
+def verdict_sentences(e: Evaluation) -> list[str]:
     """What is known, in plain words: how good the best juror is at least and at most, and what gold would buy."""
     real = e.as_real
     if real is None:
@@ -191,7 +190,11 @@ def gold_clause(e: Evaluation, juror: str) -> str:
 
 def heading(e: Evaluation) -> str:
     """One line: how many jurors and items, which labels, which method."""
-    labels = f"labels {some(e.labels, 8)}" if e.ordered is None else f"levels {some(e.labels, 8, between=' < ')}"
+    labels = (
+        f"labels {format_names(e.labels, 8)}"
+        if e.ordered is None
+        else f"levels {format_names(e.labels, 8, between=' < ')}"
+    )
     return f"{len(e.jurors)} jurors, {e.items:,} items, {labels}; method: {e.method}"
 
 
@@ -276,7 +279,7 @@ def wrong_label_lines(e: Evaluation) -> list[str]:
 
 def alarm_lines(alarms: tuple[Alarm, ...]) -> list[str]:
     """One line an alarm, loudest first."""
-    return [f"{_SIGNS[a.level]} {a.kind}: {a.sentence}" for a in ranked(alarms)]
+    return [f"{_SIGNS[a.level]} {a.kind}: {a.sentence}" for a in sort_by_severity(alarms)]
 
 
 def card_blocks(e: Evaluation) -> list[Block]:
@@ -285,7 +288,7 @@ def card_blocks(e: Evaluation) -> list[Block]:
     why = "Nobody can be graded where nobody disagrees." if is_single else "No real evaluation explains these counts."
     nothing = [] if e.solution else [why]
     notes = [Notes(lines) for lines in (footnotes(e), alarm_lines(e.alarms)) if lines]
-    return [heading(e), *plain_verdict(e), *nothing, *card_tables(e), *notes]
+    return [heading(e), *verdict_sentences(e), *nothing, *card_tables(e), *notes]
 
 
 def card_columns(e: Evaluation) -> Columns:

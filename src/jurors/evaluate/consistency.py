@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Codes, Floats, Integers
 from jurors.evaluate.partition import Partition, joint_counts
-from jurors.evaluate.solution import Named
+from jurors.evaluate.solution import NamedMapping
 from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
 from jurors.votes.recode import numerals
-from jurors.votes.table import added_up
+from jurors.votes.table import aggregate_rows
 
 # How often each juror abstains on items of each true label.
 #
@@ -33,10 +33,10 @@ Places: TypeAlias = tuple[Integers, NDArray[np.int32]]
 class AbstentionRates:
     """Juror -> true label -> how often the juror abstains there, with intervals; and how often at all."""
 
-    abstained: Named  #: juror -> on how many items it abstained
-    asked: Named  #: juror -> on how many items it voted or abstained
-    rate: Named  #: juror -> label -> the share; None where the juror met no item of the label
-    interval: Named  #: juror -> label -> (low, high)
+    abstained: NamedMapping  #: juror -> on how many items it abstained
+    asked: NamedMapping  #: juror -> on how many items it voted or abstained
+    rate: NamedMapping  #: juror -> label -> the share; None where the juror met no item of the label
+    interval: NamedMapping  #: juror -> label -> (low, high)
 
     def to_dict(self) -> dict[str, Any]:
         """By juror, as the JSON has it."""
@@ -76,8 +76,8 @@ def abstention_rates(partition: Partition | None, target: str, level: float) -> 
     width, counts = len(sketch.jurors), sketch.counts
     times = [np.bincount(col, counts[row], width).astype(np.int64) for row, col in (away, spoke)]
     return AbstentionRates(
-        abstained=Named(zip(sketch.jurors, times[0].tolist(), strict=True)),
-        asked=Named(zip(sketch.jurors, (times[0] + times[1]).tolist(), strict=True)),
+        abstained=NamedMapping(zip(sketch.jurors, times[0].tolist(), strict=True)),
+        asked=NamedMapping(zip(sketch.jurors, (times[0] + times[1]).tolist(), strict=True)),
         rate=_named(sketch, rate),
         interval=_named(sketch, np.stack([low, high], axis=-1)),
     )
@@ -109,13 +109,13 @@ def _by_juror(mass: Floats, places: Places, width: int) -> Floats:
     return np.stack([np.bincount(col, label[row], width) for label in mass.T], axis=1)
 
 
-def _named(sketch: Sketch, values: Floats) -> Named:
-    return Named((j, _row(sketch.labels, row)) for j, row in zip(sketch.jurors, values.tolist(), strict=True))
+def _named(sketch: Sketch, values: Floats) -> NamedMapping:
+    return NamedMapping((j, _row(sketch.labels, row)) for j, row in zip(sketch.jurors, values.tolist(), strict=True))
 
 
-def _row(labels: tuple[Label, ...], values: list[Any]) -> Named:
+def _row(labels: tuple[Label, ...], values: list[Any]) -> NamedMapping:
     known = [None if np.isnan(x).any() else tuple(x) if isinstance(x, list) else x for x in values]
-    return Named(zip(labels, known, strict=True))
+    return NamedMapping(zip(labels, known, strict=True))
 
 
 # What more answers of one juror would come to: on each item it has a settled answer, and gives it more or less often.
@@ -129,7 +129,7 @@ def _row(labels: tuple[Label, ...], values: list[Any]) -> Named:
 # alone would show.
 
 
-TIMES = (1, 3, 5, 11)  #: how many answers a majority is taken of
+MAJORITY_SIZES = (1, 3, 5, 11)  #: how many answers a majority is taken of
 _STEPS, _FEW_STEPS, _MANY = 40, 10, 12  # of s, the fewer where a juror gives many different answers
 _ROUNDS, _STILL = 400, 1e-7
 _EVEN = 2.0  # items of even shares beside the true ones
@@ -162,9 +162,9 @@ def settle(counts: Integers, items: Integers, truth: Integers | None = None) -> 
     """
     answer, chances = _kinds((items @ counts).astype(np.float64))
     belief = _fitted(counts, items, chances)
-    majority = np.stack([_majorities(chances, times) for times in TIMES], axis=1)  # kinds x TIMES x answers
+    majority = np.stack([_majorities(chances, times) for times in MAJORITY_SIZES], axis=1)  # kinds x TIMES x answers
     settled = majority[np.arange(len(answer)), :, answer]
-    right, limit = np.zeros((len(counts), len(TIMES))), np.zeros(len(counts))
+    right, limit = np.zeros((len(counts), len(MAJORITY_SIZES))), np.zeros(len(counts))
     for label in () if truth is None else np.unique(truth[truth >= 0]).tolist():
         mine = truth == label  # fitted by themselves: which answer a juror settles on depends on what is true
         told = _fitted(counts[mine], items[mine], chances)
@@ -240,16 +240,20 @@ _ROUNDING = 1e-24  # a variance that is as small is none: the items are alike
 class SelfAgreement:
     """Juror -> how steady it is, of those who were asked several times about an item."""
 
-    items: Named  #: juror -> on how many items it was asked again
-    times: Named  #: juror -> how often on such an item, on average
-    ties: Named  #: juror -> on how many items its answers came to no vote
-    agreement: Named  #: juror -> how often two of its answers on an item agree
-    interval: Named  #: juror -> (low, high)
-    alpha: Named  #: juror -> the same beyond chance (Krippendorff's); None where it gives one answer only
-    settled: Named  #: juror -> k -> how often the majority of k answers is the one that ever more would come to
+    items: NamedMapping  #: juror -> on how many items it was asked again
+    times: NamedMapping  #: juror -> how often on such an item, on average
+    ties: NamedMapping  #: juror -> on how many items its answers came to no vote
+    agreement: NamedMapping  #: juror -> how often two of its answers on an item agree
+    interval: NamedMapping  #: juror -> (low, high)
+    alpha: NamedMapping  #: juror -> the same beyond chance (Krippendorff's); None where it gives one answer only
+    settled: NamedMapping  #: juror -> k -> how often the majority of k answers is the one that ever more would come to
     level: float  #: how sure the intervals are
-    right: Named = field(default_factory=Named)  #: by a key: juror -> k -> how often the majority of k is right
-    ceiling: Named = field(default_factory=Named)  #: by a key: juror -> how often its settled answer is right
+    right: NamedMapping = field(
+        default_factory=NamedMapping
+    )  #: by a key: juror -> k -> how often the majority of k is right
+    ceiling: NamedMapping = field(
+        default_factory=NamedMapping
+    )  #: by a key: juror -> how often its settled answer is right
 
     def to_dict(self) -> dict[str, Any]:
         """By juror, as the JSON has it."""
@@ -273,7 +277,7 @@ class _Asked:
     def of(cls, said: Codes, items: Integers, truth: Integers | None = None) -> _Asked:
         """The commonest answer first, so that names of labels do not matter."""
         labels = np.full(len(said), -1) if truth is None else truth
-        rows, total = added_up(np.column_stack([labels, said]), items)
+        rows, total = aggregate_rows(np.column_stack([labels, said]), items)
         known = np.unique(said[said >= 0])
         counts = (rows[:, 1:, None] == known[None, None, :]).sum(axis=1)
         order = np.argsort(-(total @ counts), kind="stable")
@@ -288,9 +292,9 @@ def self_agreement(votes: Votes, level: float, truth: Integers | None = None) ->
 
     Examples
     --------
-    >>> from jurors.votes.repeats import join_named
+    >>> from jurors.votes.repeats import merge_numbered_jurors
     >>> rows = [["a", "a", "a"], ["b", "b", "b"], ["a", "b", "b"], ["a", "a", "a"]]
-    >>> votes = join_named(Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "ann")), ["judge"])
+    >>> votes = merge_numbered_jurors(Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "ann")), ["judge"])
     >>> steady = self_agreement(votes, 0.95)
     >>> steady.items["judge"], steady.ties["judge"], steady.agreement["judge"], round(steady.alpha["judge"], 2)
     (4, 1, 0.75, 0.53)
@@ -307,7 +311,7 @@ def self_agreement(votes: Votes, level: float, truth: Integers | None = None) ->
         ties = int(own.items[here & tied].sum())
         table[votes.jurors[k]] = {"ties": ties, **_figures(asked, level)}
     names = table[next(iter(table))]
-    parts: dict[str, Any] = {name: Named((juror, row[name]) for juror, row in table.items()) for name in names}
+    parts: dict[str, Any] = {name: NamedMapping((juror, row[name]) for juror, row in table.items()) for name in names}
     return SelfAgreement(level=level, **parts)
 
 
@@ -322,10 +326,10 @@ def _figures(asked: _Asked, level: float) -> dict[str, Any]:
         "agreement": agreement,
         "interval": interval,
         "alpha": _alpha(counts, items),
-        "settled": dict(zip(TIMES, (likely.settled.T @ items / total).tolist(), strict=True)),
+        "settled": dict(zip(MAJORITY_SIZES, (likely.settled.T @ items / total).tolist(), strict=True)),
     }
     if asked.truth is not None:
-        figures["right"] = {k: _share(x, asked) for k, x in zip(TIMES, likely.right.T, strict=True)}
+        figures["right"] = {k: _share(x, asked) for k, x in zip(MAJORITY_SIZES, likely.right.T, strict=True)}
         figures["ceiling"] = _share(likely.limit, asked)
     return figures
 
@@ -424,7 +428,7 @@ def level_values(labels: tuple[Label, ...]) -> Floats:
 # What order adds to a juror's grades: how many levels it is off, to which side, and how far it follows the truth.
 
 
-ORDERED = ("graded", "eased")  #: the ordered models, the simpler first
+ORDINAL_MODELS = ("graded", "eased")  #: the ordered models, the simpler first
 _JUROR_LEVELS_EVEN = 0.05  # levels: a bias that is smaller is called none
 
 
@@ -432,9 +436,9 @@ _JUROR_LEVELS_EVEN = 0.05  # levels: a bias that is smaller is called none
 class JurorLevels:
     """Each juror's votes beside the levels that items are believed to have; None for a juror without votes."""
 
-    mean_error: Named  #: juror -> how many levels its votes are off, on average
-    bias: Named  #: juror -> how many levels its votes lie above the truth, on average; below it: negative
-    weighted_agreement: Named  #: juror -> Cohen's kappa with the truth, errors weighed by their square
+    mean_error: NamedMapping  #: juror -> how many levels its votes are off, on average
+    bias: NamedMapping  #: juror -> how many levels its votes lie above the truth, on average; below it: negative
+    weighted_agreement: NamedMapping  #: juror -> Cohen's kappa with the truth, errors weighed by their square
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of `ordered`."""
@@ -474,14 +478,14 @@ def levels_beside(sketch: Sketch, by_true_label: Floats | Integers) -> JurorLeve
         )
 
 
-def _juror_levels_named(jurors: tuple[str, ...], values: Floats) -> Named:
-    return Named((j, x if np.isfinite(x) else None) for j, x in zip(jurors, values.tolist(), strict=True))
+def _juror_levels_named(jurors: tuple[str, ...], values: Floats) -> NamedMapping:
+    return NamedMapping((j, x if np.isfinite(x) else None) for j, x in zip(jurors, values.tolist(), strict=True))
 
 
-def leaning(bias: float | None) -> str:
+def describe_bias(bias: float | None) -> str:
     """A bias in words.
 
-    >>> leaning(0.31), leaning(-1.2), leaning(0.01)
+    >>> describe_bias(0.31), describe_bias(-1.2), describe_bias(0.01)
     ('+0.31 lenient', '-1.20 harsh', '+0.01')
     """
     if bias is None:

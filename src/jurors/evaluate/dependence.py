@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers, long_step
+from jurors._numeric import Flags, Floats, Integers, squarem_step
 from jurors.errors import SketchError
-from jurors.evaluate.keyed import KeyedEvaluation
+from jurors.evaluate.evaluation import KeyedEvaluation
 from jurors.evaluate.solution import Solution
 from jurors.results import Columns, Drawable, Notes, Table, columns_of
 from jurors.sketch import Sketch
-from jurors.sketch.connectivity import FEWEST_VOICES, linked_groups
+from jurors.sketch.connectivity import MIN_JURORS, connected_groups
 from jurors.sketch.moments import MOST_FOR_PAIRS, PairMoments, pair_moments, pair_sums
 from jurors.sketch.pairs import Pairs, parts_of
 
@@ -212,7 +212,7 @@ def _descend(r: Floats, weights: Floats, beta: Floats) -> Floats:
         floor, safe = _half_way(weighted, weights, once)
         if np.abs(safe - once).max() < _SETTLED:
             break
-        beta = np.clip(long_step(beta, once, safe, _LONGEST), -_NEARLY_ONE, _NEARLY_ONE)
+        beta = np.clip(squarem_step(beta, once, safe, _LONGEST), -_NEARLY_ONE, _NEARLY_ONE)
     return safe
 
 
@@ -334,7 +334,7 @@ class Dependence(Drawable):
         at = np.ix_(hearing, hearing)
         shared = np.maximum(self.items[at], np.where(same_voice(hearing), self.items.max(axis=1)[hearing], 0.0))
         error = np.where(same_voice(hearing), 1 / np.sqrt(np.maximum(shared, 1.0)), self.error[at])
-        return replace(self, correlation=as_heard(self.correlation, hearing), items=shared, error=error)
+        return replace(self, correlation=expand_to_members(self.correlation, hearing), items=shared, error=error)
 
     def pairs(self) -> list[tuple[str, str, float, float]]:
         """(first, second, ρ, z) of the pairs whose correlation is known, the most correlated first."""
@@ -380,7 +380,7 @@ def same_voice(hearing: Integers) -> Flags:
     return np.asarray((hearing[:, None] == hearing) & ~np.eye(len(hearing), dtype=bool))
 
 
-def as_heard(correlation: Floats, hearing: Integers) -> Floats:
+def expand_to_members(correlation: Floats, hearing: Integers) -> Floats:
     """Correlations (…, N, N) of those who speak, given to those they speak for: a copy errs where the original does."""
     return np.asarray(np.where(same_voice(hearing), 1.0, correlation[..., hearing[:, None], hearing]))
 
@@ -443,7 +443,7 @@ def linked_jurors(jurors: tuple[str, ...], correlation: Floats, error: Floats) -
     beyond = np.nan_to_num(correlation - typical)
     bar = grouping_bar(int(np.isfinite(correlation).sum()) // 2)
     pairs = np.argwhere(np.triu((beyond > BEYOND) & (beyond > bar * error), 1)).tolist()
-    return tuple(tuple(jurors[m] for m in group) for group in linked_groups(pairs, len(jurors)))
+    return tuple(tuple(jurors[m] for m in group) for group in connected_groups(pairs, len(jurors)))
 
 
 def dependence_with_key(keyed: KeyedEvaluation) -> Dependence:
@@ -543,7 +543,7 @@ class ResidualTest:
     def groups(self) -> list[tuple[int, ...]]:
         """Jurors who err together: those linked by pairs that agree too often, directly or through others."""
         pairs = [(i, j) for i, j, z in self.striking_pairs() if z > 0]
-        return linked_groups(pairs, len(self.factor.loading))
+        return connected_groups(pairs, len(self.factor.loading))
 
 
 def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> ResidualTest | None:
@@ -562,7 +562,7 @@ def residual_test(pairs: Pairs, groups: Sequence[tuple[int, ...]] = ()) -> Resid
     return _test(factor, (factor.error > 0) & ~within, enough)
 
 
-def can_explain(width: int) -> bool:
+def has_room_for_groups(width: int) -> bool:
     """Whether a panel of so many jurors has room for a group that is clearly a minority."""
     return _largest_group(width) > 1
 
@@ -571,7 +571,9 @@ def _largest_group(width: int) -> int:
     return min(_LARGEST_GROUP, int(_MINORITY * width))
 
 
-def explaining_groups(pairs: Pairs, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()) -> list[tuple[int, ...]]:
+def find_dependent_groups(
+    pairs: Pairs, test: ResidualTest, known: Sequence[tuple[int, ...]] = ()
+) -> list[tuple[int, ...]]:
     """Groups that explain all of it: leaving their inner pairs aside, nothing is left over that chance does not give.
 
     Empty where no few groups do. Nobody can tell a half of the panel that shares one idea from one that sees the truth
@@ -585,10 +587,10 @@ def explaining_groups(pairs: Pairs, test: ResidualTest, known: Sequence[tuple[in
     for _ in range(_RESIDUAL_ROUNDS):
         more = remaining.groups() if remaining is not None else []
         chains = [pair for members in (*groups, *more) for pair in pairwise(members)]
-        groups = linked_groups(chains, width)
+        groups = connected_groups(chains, width)
         grouped = sum(len(members) for members in groups)
         voices = width - grouped + len(groups)
-        if not more or voices < FEWEST_VOICES or max(map(len, groups)) > largest:
+        if not more or voices < MIN_JURORS or max(map(len, groups)) > largest:
             return []
         remaining = residual_test(pairs, groups)
         if remaining is not None and not remaining.is_significant:

@@ -4,33 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jurors._lazy import WhenAsked
+from jurors._lazy import LazyField
 from jurors._numeric import Integers
-from jurors.errors import SketchError
+from jurors.errors import SketchError, match_name, name_positions
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.card import card_blocks, card_columns
+from jurors.evaluate.card import card_blocks, card_columns, score_tables
 from jurors.evaluate.consistency import (
-    ORDERED,
+    ORDINAL_MODELS,
     AbstentionRates,
     JurorLevels,
     SelfAgreement,
     abstention_rates,
     juror_levels,
+    levels_beside,
     self_agreement,
 )
-from jurors.evaluate.partition import DEFAULT_RULE, Partition, evaluate_majority
-from jurors.evaluate.solution import GoldTest, Island, Named, Solution, WeakestPair
-from jurors.results import Block, Columns, Drawable
+from jurors.evaluate.partition import (
+    DEFAULT_RULE,
+    Partition,
+    evaluate_majority,
+    joint_counts,
+    majority_shares,
+    solution_from_joint,
+)
+from jurors.evaluate.solution import GoldTest, Island, NamedMapping, Solution, WeakestPair
+from jurors.results import Block, Columns, Drawable, Table
 from jurors.sketch import Sketch
 from jurors.votes import Label
 
 if TYPE_CHECKING:
     from jurors.evaluate.dependence import Dependence
+
+
+# Evaluation, Calibrated.
 
 
 # `Calibrated`: the grades as real juries go, beside what the votes would say if errors were independent.
@@ -67,10 +81,10 @@ class SharedError:
 class Calibrated:
     """Grades that hold on real juries, whose errors are shared; `Evaluation` has what independence would give."""
 
-    prevalence: Named  #: label -> share
-    accuracy: Named  #: juror -> label -> share; None where the juror met no item of the label
-    score: Named  #: juror -> share
-    interval: Named  #: "prevalence", "accuracy", "score" -> … -> (low, high), and "wrong_labels" -> (low, high)
+    prevalence: NamedMapping  #: label -> share
+    accuracy: NamedMapping  #: juror -> label -> share; None where the juror met no item of the label
+    score: NamedMapping  #: juror -> share
+    interval: NamedMapping  #: "prevalence", "accuracy", "score" -> … -> (low, high), and "wrong_labels" -> (low, high)
     wrong_labels: float  #: the share of items whose best label is expected to be wrong
     shared_error: SharedError
     basis: str  #: whose posteriors were calibrated: "algebraic", "latent", "dawid_skene" …
@@ -78,7 +92,9 @@ class Calibrated:
     partition: Partition = field(repr=False)  #: every tuple's items by true label, and its best label
     score_draws: Any = field(default=None, repr=False)  #: (jurors, scenarios): what moves all scores together
     score_doubt: Any = field(default=None, repr=False)  #: (jurors,) the variance that is each juror's own
-    foretold: Callable[[int], Named] | None = field(default=None, repr=False)  #: widths with gold; see `with_gold`
+    foretold: Callable[[int], NamedMapping] | None = field(
+        default=None, repr=False
+    )  #: widths with gold; see `with_gold`
     wrong_labels_of: JudgesLabels | None = field(default=None, repr=False)  #: of other labels of the same tuples
 
     @property
@@ -93,7 +109,7 @@ class Calibrated:
         known = [j for j, score in self.score.items() if score is not None and wide[j] <= TOO_WIDE]
         return max(known, key=lambda j: self.score[j], default=None)
 
-    def with_gold(self, items: int) -> Named | None:
+    def with_gold(self, items: int) -> NamedMapping | None:
         """Juror -> the ± that its score would be known to, were so many more items gold; NaN where nobody can tell.
 
         None where gold would teach nothing about shared error, because it was not asked about.
@@ -122,7 +138,7 @@ class Calibrated:
 
 
 for _name in ("prevalence", "accuracy", "score", "interval"):
-    setattr(Calibrated, _name, WhenAsked(_name))  # naming every number of a large jury takes time
+    setattr(Calibrated, _name, LazyField(_name))  # naming every number of a large jury takes time
 
 
 # `Evaluation`: the report card. The chosen numbers, the others that explain the counts, and every doubt about them.
@@ -160,8 +176,8 @@ class Evaluation(Drawable):
     exact: Solution | None = None  #: the chosen numbers, exactly, where an exact answer is computed
     solutions: tuple[Solution, ...] = ()  #: every evaluation that explains the counts, the chosen one first
     rule: str = DEFAULT_RULE  #: why the chosen one was chosen
-    interval: Named | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
-    standard_error: Named | None = None  #: the same shape, standard errors
+    interval: NamedMapping | None = None  #: "prevalence", "accuracy", "score" -> … -> (low, high)
+    standard_error: NamedMapping | None = None  #: the same shape, standard errors
     target: str = "test"  #: what the intervals are about: this test, or the population it was drawn from
     level: float = 0.95  #: how sure the intervals are
     partition: Partition | None = None
@@ -238,27 +254,27 @@ class Evaluation(Drawable):
     def is_on_a_line(self) -> bool:
         """Whether ordered levels were graded as places on one line; of groups graded apart, the largest."""
         largest = max(self.islands, key=lambda island: island.items, default=None)
-        return (self.model if largest is None else largest.model) in ORDERED
+        return (self.model if largest is None else largest.model) in ORDINAL_MODELS
 
     @cached_property
-    def prevalence(self) -> Named:
+    def prevalence(self) -> NamedMapping:
         """Label -> the share of items whose true label it is; empty where no real evaluation exists."""
-        return self.solution.prevalence if self.solution else Named()
+        return self.solution.prevalence if self.solution else NamedMapping()
 
     @cached_property
-    def accuracy(self) -> Named:
+    def accuracy(self) -> NamedMapping:
         """Juror -> label -> how often the juror is right about items of that label."""
-        return self.solution.accuracy if self.solution else Named()
+        return self.solution.accuracy if self.solution else NamedMapping()
 
     @cached_property
-    def confusion(self) -> Named:
+    def confusion(self) -> NamedMapping:
         """Juror -> true label -> label said -> how often."""
-        return self.solution.confusion if self.solution else Named()
+        return self.solution.confusion if self.solution else NamedMapping()
 
     @cached_property
-    def score(self) -> Named:
+    def score(self) -> NamedMapping:
         """Juror -> the share of all items the juror has right."""
-        return self.solution.score if self.solution else Named()
+        return self.solution.score if self.solution else NamedMapping()
 
     @property
     def trios(self) -> Any:
@@ -336,10 +352,10 @@ class Evaluation(Drawable):
         ends = self.calibrated.interval
         return {**document, **shown, "interval": {name: ends[name] for name in ("score", "wrong_labels")}}
 
-    def _shown_intervals(self) -> Named | None:
+    def _shown_intervals(self) -> NamedMapping | None:
         if self.interval is None or not self.exam:
             return self.interval
-        return Named(score=self.interval["score"])
+        return NamedMapping(score=self.interval["score"])
 
     def _exact_dict(self) -> dict[str, Any] | None:
         if self.exact is None:
@@ -389,9 +405,206 @@ def _fields(value: WeakestPair | Island) -> dict[str, Any]:
 _STATISTICS = ("prevalence", "accuracy", "confusion", "score")
 _DOUBTS = ("alarms", "notes", "dependence")  # they take as long as the grades of a small panel
 for _name in _DOUBTS:
-    setattr(Evaluation, _name, WhenAsked(_name))
+    setattr(Evaluation, _name, LazyField(_name))
 
 
-def changed(evaluation: Evaluation, **changes: Any) -> Evaluation:
+def replace_evaluation(evaluation: Evaluation, **changes: Any) -> Evaluation:
     """`dataclasses.replace`, which looks at everything; here doubts that nobody has looked at stay for later."""
     return replace(evaluation, **{**{name: vars(evaluation)[name] for name in _DOUBTS}, **changes})
+
+
+# With an answer key: the true statistics of a test, and its error correlations exactly as the paper defines them.
+#
+# Γ_S^(l) = (1/Q_l) Σ over items of true label l of Π_{i in S} (1[juror i says l] - P_il)
+# for a pair, a trio or any larger set S of jurors. Zero for all S and l is what "error independent" means.
+# With missing votes, a set is measured on the items that all of it answered.
+
+
+_FEW = 12  # up to so many jurors, to_dict lists the trios too
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedEvaluation(Drawable):
+    """What an answer key says about the jurors. All numbers are exact; `to_dict` rounds them."""
+
+    sketch: Sketch
+    by_true_label: Integers  #: tuples x labels: how many items of that tuple have that true label
+    solution: Solution
+    alarms: tuple[Alarm, ...] = ()  #: who stands apart, by the key
+    repeats: SelfAgreement | None = None  #: how steady jurors are who were asked again, and what that is worth
+
+    @property
+    def jurors(self) -> tuple[str, ...]:
+        """The jurors' names."""
+        return self.sketch.jurors
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The labels."""
+        return self.sketch.labels
+
+    @property
+    def items(self) -> int:
+        """How many items have a true label."""
+        return int(self.by_true_label.sum())
+
+    @property
+    def prevalence(self) -> NamedMapping:
+        """Label -> its share among the true labels."""
+        return self.solution.prevalence
+
+    @property
+    def accuracy(self) -> NamedMapping:
+        """Juror -> true label -> how often the juror was right; None for a label that never occurs."""
+        return self.solution.accuracy
+
+    @property
+    def confusion(self) -> NamedMapping:
+        """Juror -> true label -> label said -> how often."""
+        return self.solution.confusion
+
+    @property
+    def score(self) -> NamedMapping:
+        """Juror -> the share of its own votes that were right."""
+        return self.solution.score
+
+    @cached_property
+    def ordered(self) -> JurorLevels | None:
+        """Of ordered levels: how many levels each juror is off, and to which side; None for labels without order."""
+        is_ordered = self.sketch.tuples.scale == "ordinal"
+        return levels_beside(self.sketch, self.by_true_label) if is_ordered else None
+
+    def correlation(self, label: Label, jurors: Sequence[str]) -> Fraction | None:
+        """The error correlation of two or more jurors on items of this true label; None where there is no item."""
+        code = self.labels.index(match_name(label, self.labels, "label"))
+        columns = name_positions(self.jurors, jurors, "juror")
+        if len(columns) < 2:
+            raise SketchError("an error correlation needs two jurors or more")
+        rows = self._rows_of_labels[code]
+        codes, counts = self.sketch.tuples.codes[rows][:, columns], self.by_true_label[rows, code]
+        kept = (codes >= 0).all(axis=1)
+        right, counts = (codes[kept] == code), counts[kept]
+        total = int(counts.sum())
+        if not total:
+            return None
+        means = [Fraction(int(counts[column].sum()), total) for column in right.T]
+        patterns, inverse = np.unique(right, axis=0, return_inverse=True)
+        sizes = np.zeros(len(patterns), dtype=np.int64)
+        np.add.at(sizes, inverse.ravel(), counts)
+        result = Fraction(0)
+        for pattern, size in zip(patterns.tolist(), sizes.tolist(), strict=True):
+            term = Fraction(size, total)
+            for is_right, mean in zip(pattern, means, strict=True):
+                term *= is_right - mean
+            result += term
+        return result
+
+    def correlations(self, size: int = 2) -> dict[Label, dict[tuple[str, ...], Fraction | None]]:
+        """Every set of `size` jurors: label -> jurors -> error correlation."""
+        if size == 2:
+            return {label: self._pair_correlations(k) for k, label in enumerate(self.labels)}
+        sets = list(combinations(self.jurors, size))
+        return {label: {group: self.correlation(label, group) for group in sets} for label in self.labels}
+
+    def _pair_correlations(self, code: int) -> dict[tuple[str, ...], Fraction | None]:
+        """Of all pairs on one label at once: (n n_both - n_i n_j) / n², n_i of n common items right by the first.
+
+        Whole numbers throughout, from products of whole-number matrices.
+        """
+        rows = self._rows_of_labels[code]
+        voted, was_right, weighted = (self._said[rows] for _ in range(3))
+        was_right.data = (voted.data == code + 1).astype(np.int64)
+        weighted.data = np.repeat(self.by_true_label[rows, code], np.diff(voted.indptr))
+        voted.data = np.ones_like(voted.data)
+        met, right = weighted.T @ voted, weighted.multiply(was_right).T
+        items, own, both = (np.asarray(x.todense()) for x in (met, right @ voted, right @ was_right))
+        first, second = np.triu_indices(len(self.jurors), 1)
+        listed = (
+            x.tolist() for x in (items[first, second], own[first, second], own[second, first], both[first, second])
+        )
+        return {
+            pair: Fraction(n * n_both - n_i * n_j, n * n) if n else None
+            for pair, n, n_i, n_j, n_both in zip(combinations(self.jurors, 2), *listed, strict=True)
+        }
+
+    @cached_property
+    def _rows_of_labels(self) -> list[Integers]:
+        """Of each label the tuples in which it is true: all labels together look at each tuple's own labels only."""
+        label, row = np.nonzero(self.by_true_label.T)
+        return np.split(row, np.searchsorted(label, np.arange(1, len(self.labels))))
+
+    @cached_property
+    def _said(self) -> Any:
+        """Tuples x jurors: 1 + the label said; nothing where there is no vote."""
+        from scipy.sparse import csr_array
+
+        row, juror, said = self.sketch.tuples.triples()
+        shape = (self.sketch.tuples.rows, len(self.jurors))
+        return csr_array((said.astype(np.int64) + 1, (row, juror)), shape=shape)
+
+    @property
+    def best_errors(self) -> int:
+        """The fewest labelling errors any rule can make that sees nothing but the decision tuple."""
+        return int((self.by_true_label.sum(axis=1) - self.by_true_label.max(axis=1)).sum())
+
+    @property
+    def majority_errors(self) -> float:
+        """The labelling errors of majority vote; a tie counts by chance."""
+        shares = majority_shares(self.sketch)
+        voted = shares.sum(axis=1) > 0
+        right = float((shares * self.by_true_label).sum())
+        return float(self.by_true_label[voted].sum()) - right
+
+    def errors_of(self, chosen: NDArray[np.integer[Any]]) -> int:
+        """The labelling errors of a label for each decision tuple."""
+        return self.items - int(self.by_true_label[np.arange(len(chosen)), chosen].sum())
+
+    def _document(self) -> dict[str, Any]:
+        """The keys of a graded evaluation, and `correlation` and `errors`."""
+        sizes = (2, 3) if len(self.jurors) <= _FEW else (2,)
+        by_size = [self.correlations(size) for size in sizes]
+        correlation = {
+            label: [{"jurors": group, "value": value} for by in by_size for group, value in by[label].items()]
+            for label in self.labels
+        }
+        return {
+            "items": self.items,
+            "jurors": self.jurors,
+            "labels": self.labels,
+            "method": "answer_key",
+            **self.solution._document(),
+            "correlation": correlation,
+            "errors": {"majority": self.majority_errors, "best_possible": self.best_errors},
+            "alarms": self.alarms,
+            **({} if self.ordered is None else {"ordered": self.ordered.to_dict()}),
+            **({} if self.repeats is None else {"repeats": self.repeats.to_dict()}),
+        }
+
+    def _columns(self) -> Columns:
+        """One row per juror and true label."""
+        return self.solution._columns()
+
+    def _blocks(self) -> list[Table]:
+        return score_tables(self)
+
+    def __repr__(self) -> str:
+        return f"KeyedEvaluation({self.items:,} items, {len(self.jurors)} jurors)"
+
+
+def evaluate_with_key(sketch: Sketch, by_true_label: Integers) -> KeyedEvaluation:
+    """The exact statistics of a test whose true labels are known.
+
+    Parameters
+    ----------
+    sketch
+        The decision tuples.
+    by_true_label
+        Tuples x labels: how many items of each tuple have each true label. Items without a key are left out.
+    """
+    total = int(by_true_label.sum())
+    if not total:
+        raise SketchError("no item has a true label")
+    wide = total > 1 << 52
+    joint = joint_counts(sketch, by_true_label.astype(object) if wide else by_true_label)
+    prevalences = [Fraction(int(n), total) for n in by_true_label.sum(axis=0)]
+    return KeyedEvaluation(sketch, by_true_label, solution_from_joint(sketch, prevalences, joint))

@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.evaluate.consistency import ORDERED
-from jurors.evaluate.latent.em import Parameters, ascend, class_table, expect, pose
+from jurors.evaluate.consistency import ORDINAL_MODELS
+from jurors.evaluate.latent.em import Parameters, class_table, e_step, em_problem, run_em
 from jurors.evaluate.latent.models import LatentFit, fit_latent
-from jurors.evaluate.latent.selection import FOLDS, LARGE, Hidden, ModelChoice, hide, sample
-from jurors.progress import doing
+from jurors.evaluate.latent.selection import FOLDS, LARGE, HeldOut, ModelChoice, hold_out, sample_rows
+from jurors.progress import report_progress
 from jurors.sketch import Sketch
-from jurors.sketch.connectivity import FEWEST_VOICES
-from jurors.sketch.incidence import Incidence
+from jurors.sketch.connectivity import MIN_JURORS
+from jurors.sketch.pairs import Incidence
 from jurors.votes.scale import FEWEST_LEVELS
 
 # How a juror's vote on ordered levels depends on where the item lies: the graded response (Samejima 1969).
@@ -212,7 +212,7 @@ def level_bands(responses: Responses, places: Floats, votes: Floats, heard: Floa
 # its graded response says. That keeps the line, and foretells hidden votes better where votes are many.
 
 
-PLACES = 21
+GRID_POINTS = 21
 EASE = 30.0  #: pseudo-votes per juror and place; of 10, 30, 100 and 300 it grades best, whichever set is left out
 _SPAN = 3.0  # the grid goes from -3 to 3
 _TRAIT_LEAST = 1e-300
@@ -257,7 +257,7 @@ def fit_trait(
     >>> fit_trait(votes).level_posterior()[0].argmax(axis=0)[:4]
     array([0, 1, 2, 1])
     """
-    places = np.linspace(-_SPAN, _SPAN, PLACES)
+    places = np.linspace(-_SPAN, _SPAN, GRID_POINTS)
     posterior = _first_places(data, places) if start is None else start.posterior
     votes = _by_place(data, posterior)
     responses = Responses.first(votes.sum(axis=2)) if start is None else start.responses
@@ -363,7 +363,7 @@ Foretelling = tuple[Floats, Floats]  # the posterior of classes (stack, C, T), a
 
 
 @dataclass(frozen=True)
-class OrderedChoice:
+class OrdinalChoice:
     """How far off each model's forecasts of hidden votes were, and the ordered fit where one was chosen."""
 
     score: dict[str, float]  #: mean ranked probability score; less is better
@@ -412,9 +412,9 @@ class OrderedChoice:
         return (ease(data, again, self.key, FEW_STEPS) if self.trait.eased else again).level_posterior()
 
 
-def order_panel(
+def choose_ordinal(
     sketch: Sketch, data: Incidence, choice: ModelChoice, key: Floats | None, seed: int = 0
-) -> tuple[ModelChoice, OrderedChoice | None]:
+) -> tuple[ModelChoice, OrdinalChoice | None]:
     """The panel's choice, with the fit of an ordered model where its levels are ordered and that foretells better.
 
     `data` are the votes without abstentions.
@@ -422,7 +422,7 @@ def order_panel(
     if sketch.tuples.scale != "ordinal" or len(sketch.labels) < FEWEST_LEVELS:
         return choice, None
     heard = int((data.counts(data.weights[:, None]).reshape(data.jurors, -1).sum(axis=1) > 0).sum())
-    if heard < FEWEST_VOICES:
+    if heard < MIN_JURORS:
         return choice, None
     unordered = choice.fits[choice.chosen]
     if unordered.parameters.labels != data.labels:  # it hears abstentions too, of which the line says nothing
@@ -431,15 +431,15 @@ def order_panel(
     return replace(choice, fit=ordered.fit(data, choice.fit)), ordered
 
 
-def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = None, seed: int = 0) -> OrderedChoice:
+def choose_ordered(data: Incidence, unordered: LatentFit, key: Floats | None = None, seed: int = 0) -> OrdinalChoice:
     """Fit the ordered models, hide votes, and choose; `unordered` is what the panel's other models came to."""
-    doing("choosing between ordered models")
+    report_progress("choosing between ordered models")
     part, known = data, key
     if not data.is_dense and data.held > LARGE:
-        rows = sample(data.rows, LARGE / data.held, seed)
+        rows = sample_rows(data.rows, LARGE / data.held, seed)
         part = data.take(rows)
         known = None if key is None else key[rows]
-    visible, hidden, rows = hide(part, FOLDS if part.held <= _PLENTY else 1)
+    visible, hidden, rows = hold_out(part, FOLDS if part.held <= _PLENTY else 1)
     known = None if known is None else known[rows]
     graded = fit_trait(visible, known)
     told = {
@@ -470,7 +470,7 @@ def stacked(fit: TraitFit, count: int) -> TraitFit:
 
 
 def _chosen_fit(data: Incidence, key: Floats | None, name: str) -> TraitFit | None:
-    if name not in ORDERED:
+    if name not in ORDINAL_MODELS:
         return None
     graded = fit_trait(data, key)
     return graded if name == "graded" else ease(data, graded, key)
@@ -482,7 +482,7 @@ def _settle(
     votes: float,
     fit: Callable[[str], TraitFit | None],
     key: Floats | None,
-) -> OrderedChoice:
+) -> OrdinalChoice:
     """The simplest model within one standard error of the best, of those that do not cost the exact level.
 
     The models come from the simplest on, the unordered one last.
@@ -495,7 +495,7 @@ def _settle(
     best = int(able[total[able].argmin()])
     _, error = _behind(off - off[best], items, votes)
     chosen = names[int(able[(total[able] <= total[best] + error[able]).argmax()])]
-    return OrderedChoice(
+    return OrdinalChoice(
         score=dict(zip(names, total.tolist(), strict=True)),
         standard_error=dict(zip(names, error.tolist(), strict=True)),
         exact=dict(zip(names, (chance @ items / votes).tolist(), strict=True)),
@@ -518,15 +518,15 @@ def _by_trait(fit: TraitFit) -> Foretelling:
 def _by_classes(visible: Incidence, fit: LatentFit, key: Floats | None) -> Foretelling:
     """The unordered model, fitted to the visible votes from where it ended with all of them."""
     model = "strata" if fit.parameters.has_strata else fit.model
-    problem, start = pose(visible, model, 2.0, key), fit.parameters
+    problem, start = em_problem(visible, model, 2.0, key), fit.parameters
     at = Parameters(np.repeat(start.flat, visible.stack, axis=0), start.jurors, start.labels)
     problem = replace(problem, tied=start.is_tied)
-    at, _, _ = ascend(problem, at, 1e-4 * at.flat.shape[1], _ORDERED_CHOICE_STEPS)
-    posterior, _ = expect(problem, at)
+    at, _, _ = run_em(problem, at, 1e-4 * at.flat.shape[1], _ORDERED_CHOICE_STEPS)
+    posterior, _ = e_step(problem, at)
     return posterior, np.exp(class_table(at))
 
 
-def _judged(visible: Incidence, hidden: Hidden, told: Foretelling) -> tuple[Floats, Floats]:
+def _judged(visible: Incidence, hidden: HeldOut, told: Foretelling) -> tuple[Floats, Floats]:
     """Each row's ranked probability score, and the logarithm of its chance, both summed over its hidden votes."""
     posterior, table = (part.transpose(0, 2, 1) for part in told)
     place = posterior[hidden.panel, hidden.seen]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.errors import OptionError, SketchError, nearest
-from jurors.evaluate.solution import ZERO, Solution, add_up
+from jurors.errors import OptionError, SketchError, match_name
+from jurors.evaluate.solution import ZERO, Solution, exact_total
 from jurors.results import Columns, Result, Table, columns_of
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import parts_of, votes_by_juror
@@ -309,11 +309,11 @@ def choose_solution(sketch: Sketch, solutions: Sequence[Solution], choice: Choic
     if not solutions[0].is_real:
         return 0, "none: the solutions are complex", False
     if choice.trust is not None:
-        juror = nearest(choice.trust, sketch.jurors, "juror")
+        juror = match_name(choice.trust, sketch.jurors, "juror")
         chosen, tied = _greatest([_total(s, (juror,)) for s in solutions])
         rule = f"juror {juror!r} is trusted: greatest total label accuracy of that juror"
     elif choice.common is not None:
-        label = nearest(choice.common, sketch.labels, "label")
+        label = match_name(choice.common, sketch.labels, "label")
         chosen, tied = _greatest([s.prevalence[label] for s in solutions])
         rule = f"label {label} is known to be the more common one"
     elif choice.gold is not None:
@@ -337,7 +337,7 @@ def _greatest(values: Sequence[Any]) -> tuple[int, bool]:
 def _total(solution: Solution, jurors: Sequence[str]) -> Any:
     tables = [t for j, t in zip(solution.jurors, solution.confusions, strict=True) if j in jurors]
     terms: list[Any] = [row[k] for table in tables for k, row in enumerate(table) if row[k] is not None]
-    return add_up(terms)
+    return exact_total(terms)
 
 
 def _gold_right(sketch: Sketch, solution: Solution, gold: Integers) -> float:

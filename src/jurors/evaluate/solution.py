@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from jurors._lazy import WhenAsked
+from jurors._lazy import LazyField
 from jurors._numeric import Floats
 from jurors.errors import SketchError
 from jurors.evaluate.alarms import Alarm
@@ -36,7 +36,7 @@ _MOST_CELLS = 1_000_000  # above, to_dict leaves the confusion matrices out
 ZERO = Fraction(0)
 
 
-class Named(dict[Any, Any]):
+class NamedMapping(dict[Any, Any]):
     """A mapping by name where a name may also be given as text: `by["1"]` finds the label 1."""
 
     def __missing__(self, name: Any) -> Any:
@@ -97,42 +97,45 @@ class Solution(Result):
     # -- by name ----------------------------------------------------------------------------------------
 
     @cached_property
-    def prevalence(self) -> Named:
+    def prevalence(self) -> NamedMapping:
         """Label -> the share of items whose true label it is."""
-        return Named(zip(self.labels, self.prevalences, strict=True))
+        return NamedMapping(zip(self.labels, self.prevalences, strict=True))
 
     @cached_property
-    def confusion(self) -> Named:
+    def confusion(self) -> NamedMapping:
         """Juror -> true label -> label said -> how often."""
-        return Named(
+        return NamedMapping(
             (
                 j,
-                Named(
-                    (a, Named(zip(self.labels, row, strict=True))) for a, row in zip(self.labels, table, strict=True)
+                NamedMapping(
+                    (a, NamedMapping(zip(self.labels, row, strict=True)))
+                    for a, row in zip(self.labels, table, strict=True)
                 ),
             )
             for j, table in zip(self.jurors, self.confusions, strict=True)
         )
 
     @cached_property
-    def accuracy(self) -> Named:
+    def accuracy(self) -> NamedMapping:
         """Juror -> true label -> how often the juror is right about it."""
         pairs = zip(self.jurors, self.confusions, strict=True)
-        return Named((j, Named((a, table[k][k]) for k, a in enumerate(self.labels))) for j, table in pairs)
+        return NamedMapping(
+            (j, NamedMapping((a, table[k][k]) for k, a in enumerate(self.labels))) for j, table in pairs
+        )
 
     @cached_property
-    def score(self) -> Named:
+    def score(self) -> NamedMapping:
         """Juror -> the share of all items the juror has right."""
         if self.scores is not None:
-            return Named(zip(self.jurors, self.scores, strict=True))
-        return Named((j, self._score(table)) for j, table in zip(self.jurors, self.confusions, strict=True))
+            return NamedMapping(zip(self.jurors, self.scores, strict=True))
+        return NamedMapping((j, self._score(table)) for j, table in zip(self.jurors, self.confusions, strict=True))
 
     def _score(self, table: Matrix) -> Number:
         # A label that never occurs adds nothing, even where its accuracy does not exist.
         pairs = [(share, table[k][k]) for k, share in enumerate(self.prevalences) if share]
         if any(right is None for _, right in pairs):
             return None
-        return add_up([cast(Any, share) * right for share, right in pairs])
+        return exact_total([cast(Any, share) * right for share, right in pairs])
 
     # -- what kind of numbers ---------------------------------------------------------------------------
 
@@ -192,7 +195,7 @@ class Solution(Result):
         return Table(("label", "prevalence"), shares), Table(heads, rows)
 
 
-def add_up(terms: Sequence[Any]) -> Number:
+def exact_total(terms: Sequence[Any]) -> Number:
     """The sum of numbers of any kind; exact ones may lie in different fields."""
     exact = any(isinstance(x, _ROOTS) for x in terms)
     return exact_sum(terms) if exact else cast(Number, sum(terms))
@@ -214,7 +217,7 @@ def is_number(value: Any) -> bool:
     return value is not None and not isinstance(value, complex) and value == value
 
 
-Solution.confusions = WhenAsked("confusions")  # type: ignore[assignment]  # of an estimate, made when they are read
+Solution.confusions = LazyField("confusions")  # type: ignore[assignment]  # of an estimate, made when they are read
 
 
 # `Fit`: what an estimator hands back, before anybody doubts it: numbers, each tuple's label shares, how it ended.
@@ -260,7 +263,7 @@ def _tuples(values: Sequence[float] | Floats) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class Later(Mapping[str, Any]):
+class LazyNamed(Mapping[str, Any]):
     """Measured things by name, worked out when somebody looks: naming every number of a large jury takes time."""
 
     parts: Mapping[str, Callable[[], Any]]
@@ -314,5 +317,5 @@ class Island:
 
     jurors: tuple[str, ...]
     items: int
-    prevalence: Named
+    prevalence: NamedMapping
     model: str | None

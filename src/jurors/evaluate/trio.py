@@ -381,7 +381,7 @@ def decode_floats(table: ArrayLike) -> tuple[Floats, Floats]:
     ([0.5, 0.3, 0.2], [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.3, 0.6]])
     """
     counts = np.asarray(table, dtype=float)
-    best, height = vote_start(counts), -np.inf
+    best, height = start_from_votes(counts), -np.inf
     for candidate in _candidates(counts / counts.sum()):
         prevalence, confusions = _as_shares(candidate)
         fit = np.einsum("l,la,lb,lc->abc", prevalence, *confusions)
@@ -423,7 +423,7 @@ def _as_shares(decode: tuple[Floats, list[Floats]]) -> tuple[Floats, Floats]:
     return prevalence / prevalence.sum(), confusions / confusions.sum(axis=2, keepdims=True)
 
 
-def vote_start(counts: Floats) -> tuple[Floats, Floats]:
+def start_from_votes(counts: Floats) -> tuple[Floats, Floats]:
     """One step of expectation-maximisation from the share of votes that each label got."""
     ab, ac, bc = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=0)
     alone = [ab.sum(axis=1), ab.sum(axis=0), ac.sum(axis=0)]  # how often each juror says each label

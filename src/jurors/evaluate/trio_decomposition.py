@@ -23,7 +23,7 @@ from jurors._numeric import Integers
 from jurors.exact.algebraic import Algebraic, RootSet, inverse, number_at, root_sets
 from jurors.exact.surd import Surd
 
-Numbers = tuple["Surd | Algebraic", ...]
+ExactVector = tuple["Surd | Algebraic", ...]
 _ZERO = fmpq(0)
 _SPREAD = (0, 1, 3, 7, 12, 20, 30, 44, 65, 80)  # all differences differ: few rows of shares collide under it
 
@@ -151,9 +151,9 @@ class Component:
 
     multiplicity: int
     prevalence: Surd | Algebraic  #: of all its labels together
-    first: Numbers  #: u, what the first of the other two jurors says
-    second: Numbers  #: v, what the second of them says
-    sliced: Numbers  #: w, what the slicing juror says
+    first: ExactVector  #: u, what the first of the other two jurors says
+    second: ExactVector  #: v, what the second of them says
+    sliced: ExactVector  #: w, what the slicing juror says
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ class _Polynomials:
         second = [p * per_total % modulus for p in reduced[1]]
         sliced = [p * per_slope % modulus / multiplicity for p in reduced[2]]
 
-        def numbers(k: int, polynomials: list[fmpq_poly]) -> Numbers:
+        def numbers(k: int, polynomials: list[fmpq_poly]) -> ExactVector:
             return tuple(number_at(roots, k, p) for p in polynomials)
 
         return [
@@ -279,7 +279,7 @@ class _Polynomials:
         if not total:
             return None
 
-        def numbers(values: list[fmpq], scale: fmpq) -> Numbers:
+        def numbers(values: list[fmpq], scale: fmpq) -> ExactVector:
             return tuple(Surd.in_field(x / scale, _ZERO, 1) for x in values)
 
         share = Surd.in_field(total / (slope * self.items), _ZERO, 1)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from jurors.errors import DegenerateSketchError, SketchError, nearest
+from jurors.errors import DegenerateSketchError, SketchError, match_name
 from jurors.evaluate.partition import DEFAULT_RULE, Choice, tuple_posterior
 from jurors.evaluate.solution import Number, Solution
 from jurors.evaluate.trio import best_assignment, decode_floats, second_assignment, total_gain
@@ -64,12 +64,12 @@ def _rule(sketch: Sketch, candidates: Sequence[Candidate], choice: Choice) -> tu
     """The gain of giving each candidate each label; None for total label accuracy itself."""
     labels = range(len(sketch.labels))
     if choice.trust is not None:
-        juror = nearest(choice.trust, sketch.jurors, "juror")
+        juror = match_name(choice.trust, sketch.jurors, "juror")
         place = sketch.jurors.index(juror)
         rule = f"juror {juror!r} is trusted: greatest total label accuracy of that juror"
         return [list(c.rows[place]) for c in candidates], rule
     if choice.common is not None:
-        label = nearest(choice.common, sketch.labels, "label")
+        label = match_name(choice.common, sketch.labels, "label")
         place = sketch.labels.index(label)
         gains = [[c.prevalence if k == place else Surd(0) for k in labels] for c in candidates]
         return gains, f"label {label} is known to be the most common one; the others by total label accuracy"
@@ -166,7 +166,7 @@ MOST_LABELS = 50  #: of a trio whose R³ counts are worked through; the time gro
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class DecodeOutcome:
     """One thing that the algebra says about the counts."""
 
     name: str
@@ -180,7 +180,7 @@ class Outcome:
 class MultilabelDecode:
     """What three jurors' counts say exactly: every outcome by name, and the chosen solution where there is one."""
 
-    outcomes: tuple[Outcome, ...]  #: the most decisive first
+    outcomes: tuple[DecodeOutcome, ...]  #: the most decisive first
     solution: Solution | None  #: None entries are not fixed by the counts, or about a label that never occurred
     rule: str | None  #: why the labels are named as they are
     gap: float | None  #: how far the runner-up of the R! relabelings is behind, in units of the rule; 0 is proved
@@ -293,13 +293,13 @@ def check_few_labels(sketch: Sketch) -> None:
 # -- counts without a solution ------------------------------------------------------------------------------
 
 
-def _refusal(sketch: Sketch, cut: Slicing, algebra: Algebra) -> tuple[Outcome, ...]:
+def _refusal(sketch: Sketch, cut: Slicing, algebra: Algebra) -> tuple[DecodeOutcome, ...]:
     """Why the counts have no solution, or none that they fix; empty where the decode can go on."""
     if not algebra.is_faithful:
         return (_no_solution(sketch, cut, algebra, f"{cut.rank} labels do not explain how the jurors answer together"),)
     if cut.rank == 1:
         message = "no two jurors agree more than chance would have it, so the counts fix no answer"
-        return (Outcome("no_signal", message, None, sketch.jurors),)
+        return (DecodeOutcome("no_signal", message, None, sketch.jurors),)
     if not algebra.commutes():
         return (_no_solution(sketch, cut, algebra, "the matrices of the slices do not commute"),)
     if algebra.is_scalar():
@@ -308,20 +308,20 @@ def _refusal(sketch: Sketch, cut: Slicing, algebra: Algebra) -> tuple[Outcome, .
             f"juror {name!r} is uninformative: its answers have nothing to do with the other two, so the trio fixes no "
             "answer; grade it with another juror in that place"
         )
-        return (Outcome("uninformative_juror", message, None, (name,)), *_visible(sketch, cut))
+        return (DecodeOutcome("uninformative_juror", message, None, (name,)), *_visible(sketch, cut))
     return ()
 
 
-def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> Outcome:
+def _no_solution(sketch: Sketch, cut: Slicing, algebra: Algebra, why: str) -> DecodeOutcome:
     size, labels = algebra.commutator_size(), len(sketch.labels)
     if cut.rank == labels:
         message = f"no independent jurors give exactly these counts: {why} (by {size:.2g} on a scale from 0 to 1)"
-        return Outcome("inconsistent", message, size)
+        return DecodeOutcome("inconsistent", message, size)
     message = (
         f"every two jurors show at most {cut.rank} of {labels} labels, and {why}: "
         f"no {cut.rank} labels explain the counts, and {labels} would not be fixed by this decode"
     )
-    return Outcome("unidentifiable", message, size)
+    return DecodeOutcome("unidentifiable", message, size)
 
 
 # -- counts with a solution ---------------------------------------------------------------------------------
@@ -354,22 +354,24 @@ def _solution(
     return Solution(sketch.jurors, sketch.labels, tuple(prevalences), tuple(map(tuple, tables)))
 
 
-def _outcomes(sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, cut: Slicing) -> tuple[Outcome, ...]:
+def _outcomes(
+    sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, cut: Slicing
+) -> tuple[DecodeOutcome, ...]:
     result = _range(decomposition)
     result += _blind(sketch, decomposition, chosen, cut.slicer)
     result += _visible(sketch, cut)
     if chosen.is_tied:
         message = "two ways of naming the labels satisfy the rule equally well; neither is preferred"
-        result.append(Outcome("ambiguous_relabeling", message, 0.0))
+        result.append(DecodeOutcome("ambiguous_relabeling", message, 0.0))
     return (*result, *_kind(sketch, decomposition, in_range=not result or result[0].name not in _OUTSIDE))
 
 
 _OUTSIDE = ("complex", "out_of_range")
 
 
-def _range(decomposition: Decomposition) -> list[Outcome]:
+def _range(decomposition: Decomposition) -> list[DecodeOutcome]:
     if not decomposition.is_real:
-        return [Outcome("complex", "the equations have complex roots: no real evaluation explains the counts")]
+        return [DecodeOutcome("complex", "the equations have complex roots: no real evaluation explains the counts")]
     # Prevalences and rows add up to 1, so one of them is above 1 only where another is below 0.
     below = [x for c in decomposition.components for x in _numbers(c) if x.sign < 0]
     if not below:
@@ -378,14 +380,14 @@ def _range(decomposition: Decomposition) -> list[Outcome]:
     message = (
         f"a share lies outside [0, 1], by {worst:.3g}: the jurors' errors cannot have been independent on this test"
     )
-    return [Outcome("out_of_range", message, worst)]
+    return [DecodeOutcome("out_of_range", message, worst)]
 
 
 def _numbers(component: Component) -> tuple[Surd | Algebraic, ...]:
     return (component.prevalence, *component.first, *component.second, *component.sliced)
 
 
-def _blind(sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, slicer: int) -> list[Outcome]:
+def _blind(sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, slicer: int) -> list[DecodeOutcome]:
     result, at = [], 0
     for component in decomposition.components:
         places = sorted(chosen.places[at : at + component.multiplicity])
@@ -394,29 +396,29 @@ def _blind(sketch: Sketch, decomposition: Decomposition, chosen: Relabeling, sli
             labels, name = tuple(sketch.labels[k] for k in places), sketch.jurors[slicer]
             shown = ", ".join(map(str, labels))
             message = f"juror {name!r} answers alike on {shown}, so the trio does not tell these labels apart"
-            result.append(Outcome("blind_juror", message, None, (name,), labels))
+            result.append(DecodeOutcome("blind_juror", message, None, (name,), labels))
     return result
 
 
-def _visible(sketch: Sketch, cut: Slicing) -> list[Outcome]:
+def _visible(sketch: Sketch, cut: Slicing) -> list[DecodeOutcome]:
     if cut.rank == len(sketch.labels):
         return []
     message = (
         f"the counts show {cut.rank} of {len(sketch.labels)} labels: the others are absent, or merged for all jurors"
     )
-    return [Outcome("visible_labels", message, float(cut.rank))]
+    return [DecodeOutcome("visible_labels", message, float(cut.rank))]
 
 
-def _kind(sketch: Sketch, decomposition: Decomposition, *, in_range: bool) -> list[Outcome]:
+def _kind(sketch: Sketch, decomposition: Decomposition, *, in_range: bool) -> list[DecodeOutcome]:
     if not decomposition.is_real:
         return []
     if not decomposition.is_rational:
         message = "the exact answer is irrational, which proves some error correlation, however small"
-        return [Outcome("irrational", message)]
+        return [DecodeOutcome("irrational", message)]
     if not in_range or _splits_into_whole_items(sketch, decomposition):
-        return [Outcome("rational", "the exact answer is rational, as on an exactly independent test")]
+        return [DecodeOutcome("rational", "the exact answer is rational, as on an exactly independent test")]
     message = "the exact answer is rational, but splits items into fractions: the errors were not exactly independent"
-    return [Outcome("rational_non_integral", message)]
+    return [DecodeOutcome("rational_non_integral", message)]
 
 
 def _splits_into_whole_items(sketch: Sketch, decomposition: Decomposition) -> bool:

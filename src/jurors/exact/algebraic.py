@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import flint
 from flint import acb, arb, fmpq, fmpq_mat, fmpq_poly, fmpz, fmpz_poly
 
-from jurors.exact.surd import BITS, BySign, Exact, Surd, from_rational, to_rational
+from jurors.exact.surd import BITS, Exact, SignedExact, Surd, from_rational, to_rational
 
 # The roots of one irreducible integer polynomial, told apart by balls that shrink on demand.
 #
@@ -166,7 +166,7 @@ def root_text(roots: RootSet, index: int, name: str) -> str:
 Root: TypeAlias = tuple[RootSet, int]
 
 
-class Algebraic(BySign):
+class Algebraic(SignedExact):
     """An exact algebraic number r(λ), λ one isolated root of an integer polynomial; or a sum of such.
 
     Products and quotients need one common root; sums, comparison and equality work across roots.

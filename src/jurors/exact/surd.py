@@ -19,21 +19,21 @@ Exact: TypeAlias = "int | Fraction | fmpz | fmpq"
 BITS = 128  #: precision that balls begin with
 
 
-class BySign:
+class SignedExact:
     """What `Surd` and `Algebraic` share; it asks them for their sign, a ball, and whether they are rational or real."""
 
     __slots__ = ()
 
-    def __lt__(self: Any, other: Exact | BySign) -> bool:
+    def __lt__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign < 0)
 
-    def __le__(self: Any, other: Exact | BySign) -> bool:
+    def __le__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign <= 0)
 
-    def __gt__(self: Any, other: Exact | BySign) -> bool:
+    def __gt__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign > 0)
 
-    def __ge__(self: Any, other: Exact | BySign) -> bool:
+    def __ge__(self: Any, other: Exact | SignedExact) -> bool:
         return bool((self - other).sign >= 0)
 
     def __float__(self: Any) -> float:
@@ -98,7 +98,7 @@ def from_rational(value: fmpq) -> Fraction:
 _TRIAL_LIMIT = 10_000  # primes below this are pulled out of the root when printing: about 0.1 ms
 
 
-class Surd(BySign):
+class Surd(SignedExact):
     """An exact number x + y√d.
 
     Two surds combine when they lie in one field: one is rational, or the product of their radicands is a square.

@@ -12,30 +12,30 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._files import scratch
+from jurors._files import temp_directory
 from jurors.errors import JurorsError, VotesError
 from jurors.evaluate import Alarm
 from jurors.evaluate.consistency import self_agreement
 from jurors.inspection.recognise import (
-    Glimpse,
-    Opened,
+    FilePreview,
+    OpenedVotes,
     columns_of,
     find_suspects,
     looks_like_key,
-    odd_columns,
-    peek,
-    recognise,
+    open_votes,
+    preview_file,
+    suspicious_columns,
 )
 from jurors.inspection.result import (
+    CountRange,
     Inspection,
     Overlap,
-    Spread,
     Step,
     command_line,
     find_overlap,
+    find_votes_file,
+    grading_obstacles,
     next_steps,
-    obstacles,
-    votes_beside,
 )
 from jurors.jury.inputs import as_votes
 from jurors.numeric.data import numbers_of, repeatability
@@ -46,21 +46,21 @@ from jurors.options import (
     Reading,
     ReadingOptions,
     TableOptions,
+    column_names,
     item_name,
-    names_of,
-    texts,
+    text_columns,
 )
 from jurors.pairwise.data import Preferences, holds_pairs, preferences_of, read_pairs
 from jurors.results import without_secrets
 from jurors.sketch import Sketch
 from jurors.uncertainty.trio_alarms import possible_repeat_alarms
 from jurors.votes.codes import Finding
-from jurors.votes.findings import find_all
+from jurors.votes.findings import find_findings
 from jurors.votes.frame import is_frame, open_frame
 from jurors.votes.io.duckdb_table import open_table
 from jurors.votes.io.sources import NO_VOTES, TITLES, locate, named_format, no_tables, shown_source
-from jurors.votes.pair_columns import FIRST, SECOND, TIE, PairColumns, pair_columns, pairs_for_sure
-from jurors.votes.table import Votes, counts_said, relabelled
+from jurors.votes.pair_columns import FIRST, SECOND, TIE, PairColumns, certain_pair_columns, pair_columns
+from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 
 # What a folder holds that is not one table of votes, nor one tool's log: file by file, in a few words each.
 
@@ -174,7 +174,7 @@ def compared(source: Any, files: Sequence[str], reading: Mapping[str, Any]) -> I
         return None
     if not told and not holds_pairs(source, Reading(memory=options.memory, unpack=options.unpack)):
         return None
-    given = {name: reading[name] for name in names_of(PairOptions) if reading.get(name)}
+    given = {name: reading[name] for name in column_names(PairOptions) if reading.get(name)}
     asked = PairReading(**{**given, "item": item_name(options.item)})
     with open_table(source, options) as table:
         columns = pair_columns(table.names, table.facts, asked)
@@ -192,7 +192,7 @@ def compared_frame(source: Any, options: Reading) -> Inspection | None:
     if not told and (options.scale != "auto" or spoken):
         return None
     frame = open_frame(source)
-    columns = pairs_for_sure(frame.names, frame.facts, texts(options.ignore))
+    columns = certain_pair_columns(frame.names, frame.facts, text_columns(options.ignore))
     columns = pair_columns(frame.names, frame.facts, PairReading()) if columns is None and told else columns
     if columns is None:
         return None
@@ -265,7 +265,7 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
         return pairs
     if (opened := _in_memory(source, reading)) is not None:
         return _inspection(opened, (), reading)
-    with scratch() as folder:
+    with temp_directory() as folder:
         located = locate(source, folder)
         if not (located.paths or located.tables):
             raise VotesError(f"{shown_source(source)}: this folder holds no file")
@@ -279,11 +279,11 @@ def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
         if pairs is not None:
             return pairs
         try:
-            opened = recognise(where, reading)
+            opened = open_votes(where, reading)
         except JurorsError as error:
             if (named := _folder(source)) is not None:
                 return _listing(named, reading, None)
-            glimpse = peek(located.paths, located.root) if located.paths else None
+            glimpse = preview_file(located.paths, located.root) if located.paths else None
             if glimpse is None:
                 raise _in_stream(error, files[0]) if streams else error from None
             return _unread(files, glimpse, error)
@@ -299,31 +299,31 @@ def _in_stream(error: JurorsError, name: str) -> JurorsError:
     return bare.in_file(name)
 
 
-def _in_memory(source: Any, reading: Mapping[str, Any]) -> Opened | None:
+def _in_memory(source: Any, reading: Mapping[str, Any]) -> OpenedVotes | None:
     from jurors.votes.frame import is_frame, open_frame
 
     if isinstance(source, Votes):
-        return Opened(votes=as_votes(source, **reading), layout="votes", format="Votes")
+        return OpenedVotes(votes=as_votes(source, **reading), layout="votes", format="Votes")
     several = source if isinstance(source, (list, tuple)) else (source,)
     if all(isinstance(one, (str, os.PathLike)) or hasattr(one, "read") for one in several):
         return None
     if isinstance(source, Sketch):
-        return Opened(votes=as_votes(source, **reading), layout="sketch", format="Sketch")
+        return OpenedVotes(votes=as_votes(source, **reading), layout="sketch", format="Sketch")
     if not is_frame(source):  # a matrix; whatever holds no votes is refused
-        return Opened(votes=as_votes(source, **reading), layout="votes", format="matrix")
+        return OpenedVotes(votes=as_votes(source, **reading), layout="votes", format="matrix")
     name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
     votes = Votes.from_frame(source, **reading)
     if not hasattr(type(source), "columns"):  # a stream, which can be read only once
-        return Opened(votes=votes, layout="votes", format=name)
+        return OpenedVotes(votes=votes, layout="votes", format=name)
     frame = open_frame(source)
     if {"trace_id", "assessments"} <= set(frame.names):
-        return Opened(votes=votes, layout="log", format=name)
+        return OpenedVotes(votes=votes, layout="log", format=name)
     options = Reading.of(reading, TableOptions)
     if options.transpose:
-        return Opened(votes=votes, layout="long", format=name)
+        return OpenedVotes(votes=votes, layout="long", format=name)
     frame = frame.reaching(options)
     layout = frame.layout(options)
-    return Opened(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
+    return OpenedVotes(votes=votes, layout=layout.kind, format=name, columns=columns_of(frame.names, layout))
 
 
 def _folder(source: Any) -> str | None:
@@ -332,7 +332,7 @@ def _folder(source: Any) -> str | None:
     return os.fspath(one) if isinstance(one, (str, os.PathLike)) and os.path.isdir(one) else None
 
 
-def _listing(folder: str, reading: Mapping[str, Any], log: Opened | None) -> Inspection:
+def _listing(folder: str, reading: Mapping[str, Any], log: OpenedVotes | None) -> Inspection:
     """A folder that is not one table; `log`: the tool's log that its files look like, and what is wrong with it."""
     is_log = log is not None and log.is_log
     entries = list_folder(folder, lambda path: inspect(path, **reading))
@@ -351,14 +351,14 @@ def _listing(folder: str, reading: Mapping[str, Any], log: Opened | None) -> Ins
     )
 
 
-def _chosen(files: Sequence[str], opened: Opened | None) -> tuple[Step, ...]:
+def _chosen(files: Sequence[str], opened: OpenedVotes | None) -> tuple[Step, ...]:
     """Which of a log's questions or tasks to read, where it has several."""
     if opened is None or opened.choose is None:
         return ()
     return (Step(command_line("inspect", files, {"tool": opened.choose}), "one of those to choose from"),)
 
 
-def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
+def _inspection(opened: OpenedVotes, files: Sequence[str], reading: Mapping[str, Any]) -> Inspection:
     votes = opened.votes
     if votes is None:
         return Inspection(
@@ -367,14 +367,14 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
             fault=opened.fault, sample=opened.sample, steps=_chosen(files, opened),
         )  # fmt: skip
     votes, repeats = _heard(votes)
-    said = counts_said(votes)
+    said = count_labels_by_juror(votes)
     options = {**reading, **opened.assumed}
     names = [name for part in opened.columns.values() for name in part]
     is_key = opened.layout == "wide" and looks_like_key(votes, names)
     overlap = None if is_key else find_overlap(votes)
     findings = () if overlap is None else (*opened.findings, *_findings(votes, said, opened, overlap))
     graded = _graded(votes, findings)
-    hindered = () if is_key else tuple(obstacles(graded))
+    hindered = () if is_key else tuple(grading_obstacles(graded))
     if any(finding.kind == "unlike_columns" for finding in findings):
         hindered = (*hindered, _UNLIKE)
     steps = (
@@ -400,8 +400,8 @@ def _inspection(opened: Opened, files: Sequence[str], reading: Mapping[str, Any]
         scale_why=votes.scale_why,
         votes=total,
         density=total / max(votes.total * len(votes.jurors), 1),
-        votes_per_juror=Spread.of(said.sum(axis=1)) if votes.jurors else None,
-        votes_per_item=Spread.of(by_row[weights > 0], weights[weights > 0]) if votes.total else None,
+        votes_per_juror=CountRange.of(said.sum(axis=1)) if votes.jurors else None,
+        votes_per_item=CountRange.of(by_row[weights > 0], weights[weights > 0]) if votes.total else None,
         overlap=overlap,
         duplicates=opened.duplicates,
         repeats=repeats,
@@ -424,11 +424,11 @@ def _heard(votes: Votes) -> tuple[Votes, dict[str, Any]]:
     return kept, {} if own is None else own.to_dict()
 
 
-def _findings(votes: Votes, said: NDArray[np.int64], opened: Opened, overlap: Overlap) -> list[Finding]:
+def _findings(votes: Votes, said: NDArray[np.int64], opened: OpenedVotes, overlap: Overlap) -> list[Finding]:
     weighted = opened.layout in ("counts", "sketch")
-    findings = [*find_all(votes, weighted=weighted), *find_suspects(votes, said)]
+    findings = [*find_findings(votes, weighted=weighted), *find_suspects(votes, said)]
     if opened.layout in ("wide", "counts"):
-        findings += odd_columns(votes)
+        findings += suspicious_columns(votes)
     findings += [Finding(a.kind, a.message, a.jurors, a.level, a.value) for a in _possible_repeats(votes)]
     by_row = np.bincount(votes.triples()[0], minlength=votes.rows)
     unseen = int(votes.weights[by_row == 0].sum())
@@ -459,17 +459,17 @@ def _graded(votes: Votes, findings: Sequence[Finding]) -> Votes:
     if not absent:
         return taken
     labels = tuple(label for label in votes.labels if label not in absent)
-    return relabelled(taken, labels, [None if label in absent else label for label in votes.labels])
+    return recode_labels(taken, labels, [None if label in absent else label for label in votes.labels])
 
 
 def _key_steps(files: Sequence[str]) -> tuple[Step, ...]:
-    votes = votes_beside(files[0]) if len(files) == 1 else None
+    votes = find_votes_file(files[0]) if len(files) == 1 else None
     if votes is None:
         return ()
     return (Step(command_line("score", [votes], {}, "--key", files[0]), "the true grades of the votes beside it"),)
 
 
-def _unread(files: Sequence[str], glimpse: Glimpse, error: JurorsError) -> Inspection:
+def _unread(files: Sequence[str], glimpse: FilePreview, error: JurorsError) -> Inspection:
     columns = {"columns": glimpse.columns} if glimpse.columns else {}
     fault = error.fault
     if glimpse.format == "JSON document":

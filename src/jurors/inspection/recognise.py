@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, VotesError, some
-from jurors.options import Reading, texts
-from jurors.votes.codes import Finding, listed
+from jurors.errors import JurorsError, VotesError, format_names
+from jurors.options import Reading, text_columns
+from jurors.votes.codes import Finding, list_names
 from jurors.votes.findings import unlike_columns
-from jurors.votes.io.duckdb_table import Log, Table, open_source
+from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source
 from jurors.votes.io.sources import CELLS, TITLES, named_format
 from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, TRUTH_WORDS, Layout, bare_word, guess_column
-from jurors.votes.read import laid_out, votes_of, votes_of_log
+from jurors.votes.read import open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files
 from jurors.votes.readers.by_true_label import experiments
-from jurors.votes.repeats import AGAIN
+from jurors.votes.repeats import REPEAT_WORDS
 from jurors.votes.table import Votes
 
 # What `inspect` alone says of some votes: who is silent or always says the same, columns that are no jurors.
@@ -63,11 +63,11 @@ def _unsaid(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
 def _odd_jurors(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
     heard = said.sum(axis=1)
     if len(silent := _names(votes, heard == 0)):
-        yield Finding("silent_jurors", f"{listed(silent)} never voted", silent)
+        yield Finding("silent_jurors", f"{list_names(silent)} never voted", silent)
     enough = _ENOUGH if votes.total >= _ENOUGH else 2  # of a few items, a juror's every vote is a good part
     constant = _names(votes, ((said > 0).sum(axis=1) == 1) & (heard >= enough)) if len(votes.labels) > 1 else ()
     if constant:
-        yield Finding("constant_jurors", f"{listed(constant)} always said the same label", constant)
+        yield Finding("constant_jurors", f"{list_names(constant)} always said the same label", constant)
     if votes.scale == "interval":
         return  # whoever measures in tens says fewer numbers than who measures in ones
     if (different := unlike((said > 0).sum(axis=1), heard)) is not None:
@@ -93,7 +93,7 @@ def different_counts(examples: Sequence[tuple[str, int]]) -> Finding:
 # -- columns --------------------------------------------------------------------------------------------------
 
 
-def odd_columns(votes: Votes) -> Iterator[Finding]:
+def suspicious_columns(votes: Votes) -> Iterator[Finding]:
     """Jurors of a wide table whose name says that the column is something else."""
     if (key := guess_column(votes.jurors, _KEY_WORDS)) is not None and len(votes.jurors) > 1:
         name = votes.jurors[key]
@@ -123,7 +123,7 @@ _MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared wit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opened:
+class OpenedVotes:
     """Votes and how they were read; or, where they were not, why."""
 
     format: str
@@ -149,14 +149,14 @@ class _Remedy:
     duplicates: int = 0
 
 
-def recognise(source: Any, reading: Mapping[str, Any]) -> Opened:
+def open_votes(source: Any, reading: Mapping[str, Any]) -> OpenedVotes:
     """The votes of some files, read with what options it takes; JurorsError where the files cannot even be opened."""
     assumed: dict[str, Any] = {}
     findings: tuple[Finding, ...] = ()
     duplicates = 0
     for _ in range(_MOST_TRIES):
         attempt = _attempt(source, {**reading, **assumed})
-        if isinstance(attempt, Opened):
+        if isinstance(attempt, OpenedVotes):
             break
         assumed |= attempt.options
         findings += () if attempt.finding is None else (attempt.finding,)
@@ -166,38 +166,40 @@ def recognise(source: Any, reading: Mapping[str, Any]) -> Opened:
     return replace(attempt, assumed=assumed, findings=(*findings, *attempt.findings), duplicates=duplicates)
 
 
-def _attempt(source: Any, reading: dict[str, Any]) -> Opened | _Remedy:
+def _attempt(source: Any, reading: dict[str, Any]) -> OpenedVotes | _Remedy:
     options = Reading.of(reading)
     with open_source(source, options) as opened:
         try:
-            return _log(opened, options) if isinstance(opened, Log) else _table(opened, options)
+            return _log(opened, options) if isinstance(opened, ToolLog) else _table(opened, options)
         except JurorsError as error:
-            remedy = _remedy(error, options, None if isinstance(opened, Log) else opened)
+            remedy = _remedy(error, options, None if isinstance(opened, ToolLog) else opened)
             if remedy is not None:
                 return remedy
             fault, choose = " ".join(str(error).split()), error.about.get("tool")
-            if isinstance(opened, Log):
-                return Opened(format=opened.reader.TITLE, fault=fault, is_log=True, choose=choose)
+            if isinstance(opened, ToolLog):
+                return OpenedVotes(format=opened.reader.TITLE, fault=fault, is_log=True, choose=choose)
             columns = {"columns": opened.names}
-            return Opened(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
+            return OpenedVotes(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
 
 
-def _log(log: Log, options: Reading) -> Opened:
+def _log(log: ToolLog, options: Reading) -> OpenedVotes:
     records = log.read()
     votes = votes_of_log(log, options, records)
     findings = (*_about(log), *_told(records))
-    return Opened(format=log.reader.TITLE, layout="log", votes=votes, findings=findings, is_log=True)
+    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=findings, is_log=True)
 
 
 def _told(records: Records | Votes) -> Iterator[Finding]:
     """What else the log tells of items."""
     names = () if isinstance(records, Votes) else tuple(records.fields)
     if names:
-        message = f"the log tells of each item {some(names, 12)}: --key NAME for true labels, --by NAME for groups"
+        message = (
+            f"the log tells of each item {format_names(names, 12)}: --key NAME for true labels, --by NAME for groups"
+        )
         yield Finding("log_fields", message, names)
 
 
-def _about(log: Log) -> Iterator[Finding]:
+def _about(log: ToolLog) -> Iterator[Finding]:
     if log.tool != "by-true-label":
         return
     document = Files(log.found.paths, log.found.root).document().value
@@ -208,23 +210,23 @@ def _about(log: Log) -> Iterator[Finding]:
         yield Finding("true_labels", "the true labels are in the file; the counts are summed over them, as if unknown")
 
 
-def _table(table: Table, options: Reading) -> Opened | _Remedy:
+def _table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
     if _is_prose(table, options):
         fault = "this does not look like a table: there is one column, whose name is a sentence or a headline"
-        return Opened(format="text", fault=fault, sample=tuple(_rows(table)))
-    table, layout = laid_out(table, options)
+        return OpenedVotes(format="text", fault=fault, sample=tuple(_rows(table)))
+    table, layout = open_layout(table, options)
     jurors = [table.names[k] for k in layout.votes]
     if options.layout == "auto" and len(jurors) > 1 and (key := key_column(jurors, sure=True)) is not None:
         message = f"column {key!r} looks like an answer key, not like a juror"
-        return _Remedy({"ignore": (*texts(options.ignore), key)}, Finding("key_column", message, (key,)))
+        return _Remedy({"ignore": (*text_columns(options.ignore), key)}, Finding("key_column", message, (key,)))
     if (features := _features(table, layout, options)) is not None:
         return features
     votes = votes_of(table.keep(layout.used), layout, options)
     columns = columns_of(table.names, layout)
-    left = [name for name in columns.get("ignored", ()) if name not in texts(options.ignore)]
+    left = [name for name in columns.get("ignored", ()) if name not in text_columns(options.ignore)]
     key = key_column(left)
     findings = () if key is None else (Finding("key_column", f"column {key!r} looks like an answer key", (key,)),)
-    return Opened(format=_format(table), layout=layout.kind, votes=votes, columns=columns, findings=findings)
+    return OpenedVotes(format=_format(table), layout=layout.kind, votes=votes, columns=columns, findings=findings)
 
 
 def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...]]:
@@ -239,12 +241,12 @@ def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...
     return columns
 
 
-def _format(table: Table) -> str:
+def _format(table: SourceTable) -> str:
     kinds = dict.fromkeys(TITLES[part.holder or part.format] for part in table.parts)
     return " and ".join(kinds) + (f", {len(table.parts):,} files" if len(table.parts) > 1 else "")
 
 
-def _rows(table: Table) -> Iterator[str]:
+def _rows(table: SourceTable) -> Iterator[str]:
     cells = ", ".join(f"c{k}::VARCHAR" for k in range(min(len(table.names), 12)))
     for row in table.con.execute(f"SELECT {cells} FROM {table.sql} LIMIT 3").fetchall():
         yield ", ".join("" if cell is None else " ".join(str(cell).split())[:30] for cell in row)
@@ -253,13 +255,13 @@ def _rows(table: Table) -> Iterator[str]:
 # -- tables that are none of votes ------------------------------------------------------------------------------
 
 
-def _is_prose(table: Table, options: Reading) -> bool:
+def _is_prose(table: SourceTable, options: Reading) -> bool:
     """Whether a file of text has one column, called by a sentence or a headline."""
     name = table.names[0]
     return table.types == ("CSV",) and options.layout == "auto" and (name.startswith("#") or len(name.split()) > 3)
 
 
-def _features(table: Table, layout: Layout, options: Reading) -> Opened | None:
+def _features(table: SourceTable, layout: Layout, options: Reading) -> OpenedVotes | None:
     """A large wide table whose columns hold different values, told before its cells are read."""
     if layout.kind == "long" or options.layout != "auto" or len(layout.votes) < 2 or not _is_large(table):
         return None
@@ -275,10 +277,10 @@ def _features(table: Table, layout: Layout, options: Reading) -> Opened | None:
     finding = different_counts([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
     columns = {"columns": table.names}
     sample = tuple(_rows(table))
-    return Opened(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
+    return OpenedVotes(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
 
 
-def _is_large(table: Table) -> bool:
+def _is_large(table: SourceTable) -> bool:
     if all(part.format == "parquet" for part in table.parts):
         (rows,) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()[0]
         return bool(rows * len(table.names) > _MANY_CELLS)
@@ -288,7 +290,7 @@ def _is_large(table: Table) -> bool:
 # -- what may help --------------------------------------------------------------------------------------------
 
 
-def _remedy(error: JurorsError, options: Reading, table: Table | None) -> _Remedy | None:
+def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> _Remedy | None:
     if error.code == "repeated_votes" and options.duplicates == "error":
         (juror,), item, repeated = error.about["jurors"], error.about["item"], error.about["repeated"]
         many = f"{repeated} repeated {'vote' if repeated == 1 else 'votes'} in all"
@@ -300,11 +302,11 @@ def _remedy(error: JurorsError, options: Reading, table: Table | None) -> _Remed
     if error.code == "key_column":
         key = error.about["column"]
         finding = Finding("key_column", f"column {key!r} looks like an answer key, not like a juror", (key,))
-        return _Remedy({"ignore": (*texts(options.ignore), key)}, finding)
+        return _Remedy({"ignore": (*text_columns(options.ignore), key)}, finding)
     if error.code == "two_items":
         one, two = error.about["columns"]
         message = f"columns {one!r} and {two!r} both look like the item; {one!r} is taken, the other left out"
-        return _Remedy({"item": one, "ignore": (*texts(options.ignore), two)}, Finding("two_items", message))
+        return _Remedy({"item": one, "ignore": (*text_columns(options.ignore), two)}, Finding("two_items", message))
     if error.code != "no_label_column" or table is None:
         return None
     guessed = error.about.get("columns")
@@ -313,16 +315,16 @@ def _remedy(error: JurorsError, options: Reading, table: Table | None) -> _Remed
 
 def _again(column: str) -> _Remedy | None:
     """A column that is called as repetitions are, and numbers votes of one juror on one item."""
-    if re.fullmatch(rf"(?:{AGAIN})s?", bare_word(column)) is None:
+    if re.fullmatch(rf"(?:{REPEAT_WORDS})s?", bare_word(column)) is None:
         return None
     message = f"column {column!r} is taken for the number of the repetition: a juror's votes on an item are one voice"
     return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (--repeat {column})", (column,)))
 
 
-def _half_long(table: Table, options: Reading) -> _Remedy | None:
+def _half_long(table: SourceTable, options: Reading) -> _Remedy | None:
     """A column of jurors without a column of labels that we know: of the others, the one that varies least."""
     juror = guess_column(table.names, JUROR_WORDS)
-    others = [k for k, name in enumerate(table.names) if k != juror and name not in texts(options.ignore)]
+    others = [k for k, name in enumerate(table.names) if k != juror and name not in text_columns(options.ignore)]
     if juror is None or len(others) < 2 or options.juror or options.label:
         return None
     sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
@@ -345,7 +347,7 @@ _MOST_WORDS = 3  #: in the name of a column; more are a sentence
 
 
 @dataclass(frozen=True)
-class Glimpse:
+class FilePreview:
     """A first look at a file."""
 
     format: str
@@ -353,7 +355,7 @@ class Glimpse:
     rows: tuple[str, ...]  #: its first lines below the column names
 
 
-def peek(paths: Sequence[Path], root: Path) -> Glimpse | None:
+def preview_file(paths: Sequence[Path], root: Path) -> FilePreview | None:
     """The columns and first lines of the first file; None where it is no text."""
     files = Files(tuple(paths[:1]), root)
     try:
@@ -370,8 +372,8 @@ def peek(paths: Sequence[Path], root: Path) -> Glimpse | None:
     mark = max(choices, key=lambda mark: len(choices[mark]))
     columns = tuple(name.strip() for name in choices[mark])
     if not _is_table(paths[0].name, columns):
-        return Glimpse("text", (), tuple(line for line in lines if line.strip())[:_LINES])
-    return Glimpse("TSV" if mark == "\t" else "CSV", columns, tuple(lines[1 : 1 + _LINES]))
+        return FilePreview("text", (), tuple(line for line in lines if line.strip())[:_LINES])
+    return FilePreview("TSV" if mark == "\t" else "CSV", columns, tuple(lines[1 : 1 + _LINES]))
 
 
 def _header(text: str, mark: str) -> list[str]:
@@ -388,7 +390,7 @@ def _is_table(name: str, columns: Sequence[str]) -> bool:
     return len(columns) > 1 and all(column and len(column.split()) <= _MOST_WORDS for column in columns)
 
 
-def _json_glimpse(files: Files, text: str) -> Glimpse | None:
+def _json_glimpse(files: Files, text: str) -> FilePreview | None:
     what = "JSON document"
     try:
         if files.paths[0].stat().st_size > _LARGEST:
@@ -399,13 +401,13 @@ def _json_glimpse(files: Files, text: str) -> Glimpse | None:
         try:
             document = json.loads(text.splitlines()[0])
         except (ValueError, RecursionError):
-            return Glimpse("JSON", (), tuple(line[:100] for line in text.splitlines()[:_LINES]))
+            return FilePreview("JSON", (), tuple(line[:100] for line in text.splitlines()[:_LINES]))
     if isinstance(document, list):
         what, document = f"JSON array of {len(document):,}", document[0] if document else {}
     if not isinstance(document, dict):
-        return Glimpse(what, (), (_writable(str(document)[:100]),))
+        return FilePreview(what, (), (_writable(str(document)[:100]),))
     rows = tuple(_writable(f"{key}: {_kind(value)}") for key, value in list(document.items())[:8])
-    return Glimpse(what, tuple(map(_writable, document)), rows)
+    return FilePreview(what, tuple(map(_writable, document)), rows)
 
 
 def _writable(text: str) -> str:

@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import DegenerateSketchError, SketchError, VotesError, some
+from jurors.errors import DegenerateSketchError, SketchError, VotesError, format_names
 from jurors.evaluate.trio import evaluate_trio
-from jurors.jury.inputs import refusals, without_silent
-from jurors.options import Label, Reading, ReadingOptions, spelled, texts
+from jurors.jury.inputs import drop_silent_jurors, label_refusals
+from jurors.options import Label, Reading, ReadingOptions, spell_option, text_columns
 from jurors.results import Block, Columns, Listing, Notes, Result, Table, row_documents
 from jurors.sketch import Sketch
-from jurors.sketch.connectivity import FEWEST_VOICES, linked
+from jurors.sketch.connectivity import MIN_JURORS, are_connected
 from jurors.uncertainty.trio_alarms import CONTRADICTIONS
 from jurors.votes.codes import Finding
 from jurors.votes.io.sources import ENDINGS, PACKED
 from jurors.votes.key import read_key
-from jurors.votes.recode import middle
-from jurors.votes.scale import said_here
+from jurors.votes.recode import midpoint
+from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes
-from jurors.votes.write import grouped
+from jurors.votes.write import group_rows
 
 # Who voted on the same items as whom: pairs, trios, loners and groups that never meet.
 
@@ -67,7 +67,7 @@ def find_overlap(votes: Votes) -> Overlap:
     shared = _shared_items(votes, heard)
     upper = shared[np.triu_indices(size, 1)]
     first, second = np.nonzero(shared)
-    group = linked(first, second, size)
+    group = are_connected(first, second, size)
     groups = [tuple(names[k] for k in np.flatnonzero(group == g)) for g in range(int(group.max()) + 1)]
     return Overlap(
         pairs=bare.pairs,
@@ -99,7 +99,7 @@ def _trios_sharing(votes: Votes, heard: NDArray[Any]) -> int | None:
     if votes.rows * len(votes.jurors) > 1 << 28:
         return None
     voted = (votes.codes[:, heard] >= 0)[votes.weights > 0]
-    patterns = grouped(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
+    patterns = group_rows(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
     if len(patterns) * size**3 / 6 > _MOST_TRIO_WORK:
         return None
     total = 0
@@ -113,7 +113,7 @@ def _trios_sharing(votes: Votes, heard: NDArray[Any]) -> int | None:
 # Which commands would work next on what was found, as lines to paste; or why grading is impossible.
 
 
-_SPELLED = {one.name: one for one in spelled(ReadingOptions, Reading) if one.name != "memory"}
+_SPELLED = {one.name: one for one in spell_option(ReadingOptions, Reading) if one.name != "memory"}
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
 _ENDINGS = tuple(
     end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
@@ -146,17 +146,17 @@ def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *m
             value = [f"{old}={new}" for old, new in value.items()]
         if known.option.several == "commas":
             value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
-        for one in texts([value] if isinstance(value, (int, float)) else value):
+        for one in text_columns([value] if isinstance(value, (int, float)) else value):
             words += [f"{flag}={one}"] if one.startswith("-") else [flag, one]
     return shlex.join([*words, *more])
 
 
-def obstacles(votes: Votes) -> Iterator[str]:
+def grading_obstacles(votes: Votes) -> Iterator[str]:
     """Why these votes cannot be graded without a key; nothing if they can."""
-    heard = said_here(without_silent(votes)[0])
-    refused = [refusal for refusal in refusals(heard) if refusal.code != "numbers"]
+    heard = drop_unused_labels(drop_silent_jurors(votes)[0])
+    refused = [refusal for refusal in label_refusals(heard) if refusal.code != "numbers"]
     yield from map(_shortly, refused)
-    if not refused and len(heard.jurors) == FEWEST_VOICES and len(heard.labels) == 2:
+    if not refused and len(heard.jurors) == MIN_JURORS and len(heard.labels) == 2:
         try:
             evaluate_trio(Sketch.from_votes(heard).complete())
         except DegenerateSketchError as error:
@@ -172,7 +172,7 @@ def _shortly(refusal: SketchError) -> str:
             return "there is no item"
         case "few_jurors":
             voting = {0: "nobody does", 1: "one does"}.get(given, f"{given} do")
-            return f"grading without an answer key needs at least {FEWEST_VOICES} jurors who vote, and {voting}"
+            return f"grading without an answer key needs at least {MIN_JURORS} jurors who vote, and {voting}"
         case "few_labels":
             return "grading needs at least two labels, and only one was ever said"
         case "many_labels":
@@ -220,7 +220,7 @@ def _with_numbers(files: Sequence[str], votes: Votes, options: Mapping[str, Any]
     yield Step(command_line("label", files, options), "one value per item, with its interval")
     yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
     yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
-    cut = middle(votes.labels)
+    cut = midpoint(votes.labels)
     yield Step(command_line("grade", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
 
 
@@ -251,7 +251,7 @@ def key_beside(files: Sequence[str], votes: Votes) -> str | None:
     return None
 
 
-def votes_beside(path: str) -> str | None:
+def find_votes_file(path: str) -> str | None:
     """A file called votes in the folder of an answer key."""
     neighbours = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
     return next((str(file) for file in neighbours if file.is_file()), None)
@@ -270,7 +270,7 @@ _COMMAND_WIDTH = 72
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread:
+class CountRange:
     """The least, the middle and the greatest of some counts."""
 
     least: int
@@ -278,7 +278,7 @@ class Spread:
     most: int
 
     @classmethod
-    def of(cls, values: NDArray[Any], weights: NDArray[Any] | None = None) -> Spread:
+    def of(cls, values: NDArray[Any], weights: NDArray[Any] | None = None) -> CountRange:
         """The spread of values, each as often as its weight says."""
         order = np.argsort(values)
         heights = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
@@ -319,8 +319,8 @@ class Inspection(Result):
     scale_why: str = ""  #: by what that is known
     votes: int | None = None
     density: float | None = None  #: votes, as a share of items x jurors
-    votes_per_juror: Spread | None = None
-    votes_per_item: Spread | None = None
+    votes_per_juror: CountRange | None = None
+    votes_per_item: CountRange | None = None
     overlap: Overlap | None = None
     duplicates: int = 0  #: second votes of a juror on an item
     repeats: dict[str, Any] = field(default_factory=dict)  #: of jurors who were asked again: how steady each is
@@ -340,7 +340,7 @@ class Inspection(Result):
 
     def rows(self) -> list[tuple[str, str]]:
         """What was found, as names and words."""
-        shown = some(self.files, _SHOWN)
+        shown = format_names(self.files, _SHOWN)
         what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
         rows = ([(what, shown)] if shown else []) + [("format", self.format)]
         if self.layout is not None:

@@ -44,14 +44,14 @@ def key_figures(evaluation: Evaluation) -> dict[tuple[str, ...], float]:
 
 
 @dataclass(frozen=True)
-class Ran:
+class CompletedRun:
     """What a command printed, and how it ended."""
 
     status: int  #: 0 passed, 3 failed, 2 could not be done
     text: str  #: the result, or the line that says what is wrong
 
 
-def run_jurors(*words: str) -> Ran:
+def run_jurors(*words: str) -> CompletedRun:
     """A command of `jurors` with these words, by the Python that runs here.
 
     >>> run_jurors("chek").status
@@ -61,4 +61,4 @@ def run_jurors(*words: str) -> Ran:
         [sys.executable, "-m", "jurors", *words], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
         env={**os.environ, "PYTHONIOENCODING": "utf-8"}, check=False,
     )  # fmt: skip
-    return Ran(done.returncode, done.stdout if done.returncode in (0, 3) else done.stderr)
+    return CompletedRun(done.returncode, done.stdout if done.returncode in (0, 3) else done.stderr)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from jurors.integrations import Ran, run_jurors
+from jurors.integrations import CompletedRun, run_jurors
 
 _ANNOTATION = {"alarm": "error", "warning": "warning"}  # notes are in the summary alone
 
@@ -34,7 +34,7 @@ def main(environment: Mapping[str, str]) -> int:
             return shown.status
         verdict = json.loads(told.read_text(encoding="utf-8"))
     _say(*workflow_commands(verdict["alarms"]))
-    made = run_jurors("report", *options, "-o", page, "--", *files) if page else Ran(0, "")
+    made = run_jurors("report", *options, "-o", page, "--", *files) if page else CompletedRun(0, "")
     outputs = {"passed": json.dumps(verdict["passed"]), "verdict": " ".join(verdict["verdict"].split())}
     _append(environment.get("GITHUB_OUTPUT"), "".join(f"{name}={value}\n" for name, value in outputs.items()))
     if made.status:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import jurors
-from jurors.errors import JurorsError, OptionError, VotesError, nearest
-from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, names_of
-from jurors.results import FORMS, Result
-from jurors.votes.io.sources import BETWEEN, reached, split_inside
+from jurors.errors import JurorsError, OptionError, VotesError, match_name
+from jurors.options import LimitOptions, PairOptions, TableOptions, check_known, column_names
+from jurors.results import FORMATS_OF_RESULTS, Result
+from jurors.votes.io.sources import TABLE_SEPARATOR, matching_files, split_inside
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -35,13 +35,13 @@ rang, do not trust the grades, and say so. No alarm is no proof: `audit_plan` dr
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedFiles:
     """The files and folders that may be read."""
 
     roots: tuple[Path, ...]
 
     @classmethod
-    def of(cls, files: Sequence[str]) -> Named:
+    def of(cls, files: Sequence[str]) -> NamedFiles:
         """What was named on the command line; VotesError where something is not there."""
         for file in files:
             if not Path(file).exists():
@@ -55,8 +55,8 @@ class Named:
         name, inside = split_inside(file)
         real = Path(name).resolve()
         self._refuse_others(file, [real])  # first: who may not read a folder may not ask what is in it
-        self._refuse_others(file, [one.resolve() for one in reached(str(real))])
-        return f"{real}{BETWEEN}{inside}" if inside else str(real)
+        self._refuse_others(file, [one.resolve() for one in matching_files(str(real))])
+        return f"{real}{TABLE_SEPARATOR}{inside}" if inside else str(real)
 
     def _refuse_others(self, file: str, reals: Sequence[Path]) -> None:
         if not all(any(one.is_relative_to(root) for root in self.roots) for one in reals):
@@ -72,7 +72,7 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
     except ModuleNotFoundError as error:
         raise JurorsError(f"the tools for assistants need {error.name}: pip install 'jurors[mcp]'") from None
 
-    named = Named.of(files)
+    named = NamedFiles.of(files)
     tools = {tool.__name__: tool for tool in (*_looking(named), *_auditing(named))}
 
     class Strict(MCPServer[Any]):  # type: ignore[misc]
@@ -95,15 +95,15 @@ def _check_arguments(tool: Callable[..., str], given: Options) -> None:
     known = tuple(signature(tool).parameters)
     for home, inside in (("limits", LimitOptions), ("options", TableOptions)):
         for name in given:
-            if name not in known and home in known and name in names_of(inside):
+            if name not in known and home in known and name in column_names(inside):
                 shown = json.dumps({home: {name: given[name]}})
                 message = f"{name!r} is no argument of its own; say {shown}"
                 raise OptionError(message, code="unknown_option", name=name, known=known)
     for name in given:
-        nearest(name, known, "argument", error=OptionError, code="unknown_option")
+        match_name(name, known, "argument", error=OptionError, code="unknown_option")
 
 
-def _looking(named: Named) -> tuple[Callable[..., str], ...]:
+def _looking(named: NamedFiles) -> tuple[Callable[..., str], ...]:
     """The tools that look at votes."""
 
     def inspect(file: str, options: Options | None = None, format: Form = "md") -> str:
@@ -126,7 +126,7 @@ def _looking(named: Named) -> tuple[Callable[..., str], ...]:
         Of numbers (scores): {"min_reliability": 0.3}.
         """
         asked = limits or {}
-        check_known(asked, [name for name in names_of(LimitOptions) if name not in ("baseline", "votes")])
+        check_known(asked, [name for name in column_names(LimitOptions) if name not in ("baseline", "votes")])
         _check_kinds(asked, LimitOptions)
         return _shown(jurors.check(_labels_or_numbers(named, file, gold, options), **asked), format)
 
@@ -142,7 +142,7 @@ def _looking(named: Named) -> tuple[Callable[..., str], ...]:
     return inspect, grade, check, label
 
 
-def _auditing(named: Named) -> tuple[Callable[..., str], ...]:
+def _auditing(named: NamedFiles) -> tuple[Callable[..., str], ...]:
     """The tools for a person's labels; the same draw is made again from its seed, so that no file is kept."""
 
     def audit_plan(file: str, n: int = 30, seed: int = 0, options: Options | None = None) -> str:
@@ -166,13 +166,13 @@ def _auditing(named: Named) -> tuple[Callable[..., str], ...]:
     return audit_plan, audit_result
 
 
-def _graded(named: Named, file: str, gold: str | None, options: Options | None) -> jurors.Evaluation:
+def _graded(named: NamedFiles, file: str, gold: str | None, options: Options | None) -> jurors.Evaluation:
     known: Any = {} if gold is None else {"gold": named.path(gold)}
     return jurors.grade(named.path(file), **known, **_reading(options))
 
 
 def _labels_or_numbers(
-    named: Named, file: str, gold: str | None, options: Options | None
+    named: NamedFiles, file: str, gold: str | None, options: Options | None
 ) -> jurors.Evaluation | jurors.NumberGrades:
     try:
         return _graded(named, file, gold, options)
@@ -182,20 +182,20 @@ def _labels_or_numbers(
     return jurors.grade_numbers(named.path(file), **_reading(options))
 
 
-def _graded_as_it_is(named: Named, file: str, gold: str | None, options: Options | None) -> Result:
+def _graded_as_it_is(named: NamedFiles, file: str, gold: str | None, options: Options | None) -> Result:
     """The grades of labels, numbers or preferences, whatever the file turns out to hold."""
     try:
         return _labels_or_numbers(named, file, gold, options)
     except JurorsError as error:
         if gold is not None or error.code != "pairs":
             raise
-    told = {name: value for name, value in _reading(options).items() if name in names_of(PairOptions)}
+    told = {name: value for name, value in _reading(options).items() if name in column_names(PairOptions)}
     return jurors.grade_pairs(named.path(file), **told)
 
 
 def _reading(options: Options | None) -> Any:
     """Options about reading tables, none of which names a file."""
-    check_known(options or {}, names_of(TableOptions))
+    check_known(options or {}, column_names(TableOptions))
     _check_kinds(options or {}, TableOptions)
     return options or {}
 
@@ -213,7 +213,7 @@ def _check_kinds(given: Options, options: type) -> None:
 
 
 def _shown(result: Result, form: Form) -> str:
-    text: str = getattr(result, FORMS[form])()
+    text: str = getattr(result, FORMATS_OF_RESULTS[form])()
     return text
 
 

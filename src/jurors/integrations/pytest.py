@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from jurors.integrations import Ran, run_jurors
+from jurors.integrations import CompletedRun, run_jurors
 
 _GATED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
@@ -35,7 +35,7 @@ class Recorder:
 
 
 _RECORDED = pytest.StashKey[Recorder]()
-_RESULTS = pytest.StashKey[dict[str, Ran]]()
+_RESULTS = pytest.StashKey[dict[str, CompletedRun]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -84,7 +84,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(ran.text.rstrip("\n"))
 
 
-def _gated(config: pytest.Config) -> Iterator[tuple[str, Ran]]:
+def _gated(config: pytest.Config) -> Iterator[tuple[str, CompletedRun]]:
     """Every source of votes by its name, and what became of it."""
     told: str | None = config.option.jurors_check
     words = config.getini("jurors_check") if told is None else shlex.split(told)

@@ -1,14 +1,13 @@
 """One call each: `grade`, `label`, `score`, `compare`, `bounds` and the scikit-learn-shaped `Jury`."""
 
 from jurors.jury.check import Verdict, check
-from jurors.jury.compare import Comparison, compare
+from jurors.jury.compare import Comparison, agreement, bounds, compare, score, score_labels
 from jurors.jury.estimator import Jury
 from jurors.jury.gates import gate
 from jurors.jury.grade import METHODS, grade
 from jurors.jury.groups import ByGroup, grade_by, label_by, score_by
 from jurors.jury.label import Labelling, label
 from jurors.jury.reference import fit_reference
-from jurors.jury.score import agreement, bounds, score, score_labels
 
 __all__ = [
     "METHODS",

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from jurors._numeric import Flags, Floats, Integers, one_thread
+from jurors._numeric import Flags, Floats, Integers, single_threaded
 from jurors.errors import OptionError
-from jurors.evaluate import Evaluation, Named, Partition
+from jurors.evaluate import Evaluation, NamedMapping, Partition
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.evaluation import Calibrated, SharedError
 from jurors.evaluate.latent.panel import PanelFit, fit_trio
 from jurors.evaluate.partition import DEFAULT_RULE, majority_partition
 from jurors.jury.methods import STATISTICS, named_statistic, named_statistics
-from jurors.progress import doing
+from jurors.progress import report_progress
 from jurors.sketch import Sketch
 from jurors.uncertainty import panel_intervals
 from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, calibrate, expected_labels
-from jurors.uncertainty.gold import Foretold, Labellings, Lessons, lessons
+from jurors.uncertainty.gold import GoldForecast, LabelInformation, Labellings, label_information
 from jurors.uncertainty.reference import Population, own_population, read_reference, shipped_population
-from jurors.uncertainty.scenarios import Jury, count_voices, majority_posterior
+from jurors.uncertainty.scenarios import JuryVotes, count_independent_jurors, majority_posterior
 
-NO_SLANT = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
+INDEPENDENT_POPULATION = Population(  #: nothing shared, nobody deviates: the counts as if errors were independent
     center=0.0, slope=0.0, log_spread=0.0, sd=0.0, independent=0.0, slant=0.0, deviation=0.0, label_deviation=0.0,
     unevenness=1.0, juries=0,
 )  # fmt: skip
@@ -51,9 +51,9 @@ class Calibration:
 
     def __call__(self, evaluation: Evaluation) -> Calibrated | None:
         """The calibrated grades; None where there is nothing to calibrate."""
-        if evaluation.sketch is None or has_too_few_voices(evaluation):
+        if evaluation.sketch is None or has_too_few_jurors(evaluation):
             return None
-        with one_thread():
+        with single_threaded():
             if self.errors == "independent":
                 return _as_if_independent(evaluation)
             return self._as_real(evaluation, evaluation.sketch)
@@ -61,44 +61,44 @@ class Calibration:
     def partition(self, evaluation: Evaluation) -> Partition | None:
         """What items are labelled by, without grading anybody; the evaluation's own where nothing is calibrated."""
         sketch = evaluation.sketch
-        if sketch is None or has_too_few_voices(evaluation) or self.errors == "independent":
+        if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return evaluation.partition
         if self.gold is not None:
             return evaluation.partition if evaluation.calibrated is None else evaluation.calibrated.partition
-        with one_thread():
-            posterior = basis_of(evaluation, self.blind or evaluation, sketch)[1]
-            jury = without_silent_tuples(evaluation, jury_of(sketch, posterior, evaluation.voices))
+        with single_threaded():
+            posterior = calibration_basis(evaluation, self.blind or evaluation, sketch)[1]
+            jury = drop_unanswered(evaluation, jury_votes(sketch, posterior, evaluation.voices))
             shares = expected_labels(jury, self.population_of(evaluation), rho=self._rho)
         return _partition(sketch, *shares, (jury.weights == 0) & (sketch.counts > 0))
 
-    def lessons(self, evaluation: Evaluation) -> Lessons | None:
+    def lessons(self, evaluation: Evaluation) -> LabelInformation | None:
         """What a person's label of one more item would teach; None where nothing is known of shared error."""
         sketch = evaluation.sketch
-        if sketch is None or has_too_few_voices(evaluation) or self.errors == "independent":
+        if sketch is None or has_too_few_jurors(evaluation) or self.errors == "independent":
             return None
-        with one_thread():
-            _, posterior, _ = basis_of(evaluation, self.blind or evaluation, sketch)
-            jury = jury_of(sketch, posterior, evaluation.voices)
+        with single_threaded():
+            _, posterior, _ = calibration_basis(evaluation, self.blind or evaluation, sketch)
+            jury = jury_votes(sketch, posterior, evaluation.voices)
             gold = None if self.gold is None else self.gold.astype(np.float64)
             rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
-            jury = without_silent_tuples(evaluation, jury)
-            return lessons(jury, self.population_of(evaluation), rho=self._rho, gold=gold, rivals=rivals)
+            jury = drop_unanswered(evaluation, jury)
+            return label_information(jury, self.population_of(evaluation), rho=self._rho, gold=gold, rivals=rivals)
 
     @property
     def _rho(self) -> float | None:
         return None if isinstance(self.errors, str) else float(self.errors)
 
     def _as_real(self, evaluation: Evaluation, sketch: Sketch) -> Calibrated:
-        doing("what real juries share")
-        basis, posterior, noise_of = basis_of(evaluation, self.blind or evaluation, sketch)
-        jury, noise = jury_of(sketch, posterior, evaluation.voices), noise_of()
+        report_progress("what real juries share")
+        basis, posterior, noise_of = calibration_basis(evaluation, self.blind or evaluation, sketch)
+        jury, noise = jury_votes(sketch, posterior, evaluation.voices), noise_of()
         gold = None if self.gold is None else self.gold.astype(np.float64)
         rivals = [] if gold is None else rivals_of(jury, sketch, evaluation.voices)
-        rho, jury = self._rho, without_silent_tuples(evaluation, jury)
+        rho, jury = self._rho, drop_unanswered(evaluation, jury)
         population = self.population_of(evaluation)
         shares = calibrate(jury, population, rho=rho, gold=gold, rivals=rivals, noise=noise)
         silent = (jury.weights == 0) & (sketch.counts > 0)
-        foretold = Foretold(jury, population, rho, gold, shares.posterior, noise, evaluation.level)
+        foretold = GoldForecast(jury, population, rho, gold, shares.posterior, noise, evaluation.level)
         named: dict[str, Any] = {name: partial(_named_share, sketch, shares, name) for name in STATISTICS}
         ends: Any = partial(_named_ends, sketch, shares, evaluation.level)
         return Calibrated(
@@ -131,7 +131,7 @@ class Calibration:
         )
 
 
-def has_too_few_voices(evaluation: Evaluation) -> bool:
+def has_too_few_jurors(evaluation: Evaluation) -> bool:
     """Whether there is nothing to calibrate: fewer than three voices in all, or on every island."""
     if _are_all_heard(evaluation) or not any(alarm.kind == "too_few_voices" for alarm in evaluation.alarms):
         return False
@@ -153,7 +153,7 @@ def _unheard(evaluation: Evaluation) -> frozenset[str]:
     return frozenset(name for alarm in alarms for name in alarm.jurors)
 
 
-def without_silent_tuples(evaluation: Evaluation, jury: Jury) -> Jury:
+def drop_unanswered(evaluation: Evaluation, jury: JuryVotes) -> JuryVotes:
     """The jury without the items on which nobody voted who can be graded: they weigh nothing."""
     names = _unheard(evaluation)
     if not names:
@@ -173,22 +173,24 @@ def reference_population(reference: Any) -> Population:
     return own_population(juries)
 
 
-def jury_of(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> Jury:
+def jury_votes(sketch: Sketch, posterior: Floats, voices: tuple[int, ...]) -> JuryVotes:
     """The votes of a sketch with a posterior of its tuples; `voices` says who speaks with whose voice."""
     row, juror, label = sketch.tuples.triples()
     voice = np.array(voices, dtype=np.int64) if voices else np.arange(len(sketch.jurors))
-    return Jury(
+    return JuryVotes(
         posterior=posterior,
         weights=sketch.counts.astype(np.float64),
         row=row,
         juror=juror,
         label=label,
         jurors=len(sketch.jurors),
-        voices=count_voices(row, juror, sketch.tuples.rows, voice),
+        voices=count_independent_jurors(row, juror, sketch.tuples.rows, voice),
     )
 
 
-def basis_of(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple[str, Floats, Callable[[], FitNoise]]:
+def calibration_basis(
+    evaluation: Evaluation, blind: Evaluation, sketch: Sketch
+) -> tuple[str, Floats, Callable[[], FitNoise]]:
     """Whose posteriors are calibrated, the posteriors, and when asked how far they move with the items drawn."""
     partition = blind.partition
     if evaluation.method == "algebraic" and (len(sketch.jurors), len(sketch.labels)) == (3, 2):
@@ -200,11 +202,11 @@ def basis_of(evaluation: Evaluation, blind: Evaluation, sketch: Sketch) -> tuple
     return evaluation.method, _posterior(partition, sketch, evaluation.voices), partial(_noise, evaluation)
 
 
-def _half_widths(jurors: tuple[str, ...], foretold: Foretold, gold_items: int) -> Named:
-    return Named(zip(jurors, foretold.half_widths(gold_items).tolist(), strict=True))
+def _half_widths(jurors: tuple[str, ...], foretold: GoldForecast, gold_items: int) -> NamedMapping:
+    return NamedMapping(zip(jurors, foretold.half_widths(gold_items).tolist(), strict=True))
 
 
-def rivals_of(jury: Jury, sketch: Sketch, voices: tuple[int, ...]) -> list[Floats]:
+def rivals_of(jury: JuryVotes, sketch: Sketch, voices: tuple[int, ...]) -> list[Floats]:
     """Other posteriors of the same tuples, for gold to choose from: by majority, and Dawid and Skene's."""
     posterior = evaluate_dawid_skene(sketch).posterior
     return [majority_posterior(jury), *([] if posterior is None else [_filled(posterior, sketch, voices)])]
@@ -239,7 +241,7 @@ def _filled(posterior: Floats, sketch: Sketch, voices: tuple[int, ...]) -> Float
 
 def _majority(sketch: Sketch, voices: tuple[int, ...]) -> Floats:
     shape = (sketch.tuples.rows, len(sketch.labels))
-    return majority_posterior(jury_of(sketch, np.full(shape, 1.0 / shape[1]), voices))
+    return majority_posterior(jury_votes(sketch, np.full(shape, 1.0 / shape[1]), voices))
 
 
 def _posterior(partition: Partition, sketch: Sketch, voices: tuple[int, ...]) -> Floats:
@@ -247,15 +249,15 @@ def _posterior(partition: Partition, sketch: Sketch, voices: tuple[int, ...]) ->
         return _filled(partition.by_true_label / sketch.counts[:, None], sketch, voices)
 
 
-def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> Named:
+def _named_share(sketch: Sketch, shares: CalibratedShares, name: str) -> NamedMapping:
     return named_statistic(sketch, name, _with_none(getattr(shares, name)))
 
 
-def _named_ends(sketch: Sketch, shares: CalibratedShares, level: float) -> Named:
+def _named_ends(sketch: Sketch, shares: CalibratedShares, level: float) -> NamedMapping:
     ends = shares.interval(level)
     low, high = ends["wrong_labels"].tolist()
     by_name = named_statistics(sketch, {name: _with_none(ends[name]) for name in STATISTICS})
-    return Named(**by_name, wrong_labels=(low, high))
+    return NamedMapping(**by_name, wrong_labels=(low, high))
 
 
 def _partition(sketch: Sketch, posterior: Floats, labels: Integers, silent: Flags) -> Partition:
@@ -275,12 +277,12 @@ def _as_if_independent(evaluation: Evaluation) -> Calibrated | None:
     if partition is None or evaluation.interval is None or sketch is None or partition.is_sure_of_itself:
         return None
     posterior = _posterior(partition, sketch, evaluation.voices)
-    jury = jury_of(sketch, posterior, evaluation.voices)
-    shares = calibrate(jury, NO_SLANT, rho=0.0)
+    jury = jury_votes(sketch, posterior, evaluation.voices)
+    shares = calibrate(jury, INDEPENDENT_POPULATION, rho=0.0)
     low, high = shares.interval(evaluation.level)["wrong_labels"].tolist()
     return Calibrated(
         prevalence=evaluation.prevalence, accuracy=evaluation.accuracy, score=evaluation.score,
-        interval=Named(**evaluation.interval, wrong_labels=(low, high)),
+        interval=NamedMapping(**evaluation.interval, wrong_labels=(low, high)),
         wrong_labels=partition.expected_errors / sketch.items,
         shared_error=SharedError(median=0.0, interval=(0.0, 0.0), juries=0, gold_items=0, source="independent"),
         basis=evaluation.method, level=evaluation.level, partition=partition,

@@ -10,10 +10,10 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from jurors.evaluate import Alarm, Evaluation
 from jurors.evaluate.alarms import KINDS, LEVELS, Level
 from jurors.evaluate.card import alarm_lines
-from jurors.jury.gates import Gate, judged_gates, limit_alarms
+from jurors.jury.gates import Gate, evaluate_gates, limit_alarms
 from jurors.numeric import NumberGrades
 from jurors.options import LimitOptions, Limits
-from jurors.results import Block, Columns, Notes, Result, visible
+from jurors.results import Block, Columns, Notes, Result, escape_text
 
 _OF_GATES = ("gate_failed", "gate_unknown")  # their lines are the gates' own
 _OF_NUMBERS = ("scale", "scale_why", "level", "items", "truth", "jurors", "remarks")  # what the document has of grades
@@ -87,23 +87,23 @@ class Verdict(Result):
         case = SubElement(suite, "testcase", classname="jurors.alarms", name=kind)
         rung = [alarm for alarm in self.alarms if alarm.kind == kind]
         if any(alarm in self.loud for alarm in rung):
-            message = visible("; ".join(alarm.message for alarm in rung))
+            message = escape_text("; ".join(alarm.message for alarm in rung))
             SubElement(case, "failure", message=message, type=rung[0].level)
         elif rung:
-            SubElement(case, "system-out").text = "\n".join(visible(f"{a.level}: {a.message}") for a in rung)
+            SubElement(case, "system-out").text = "\n".join(escape_text(f"{a.level}: {a.message}") for a in rung)
 
 
 _OUTCOMES = {"failures": "failure", "skipped": "skipped"}
 
 
 def _gate_case(suite: Element, one: Gate) -> None:
-    case = SubElement(suite, "testcase", classname="jurors.gates", name=visible(one.name))
+    case = SubElement(suite, "testcase", classname="jurors.gates", name=escape_text(one.name))
     if one.outcome == "fail":
-        SubElement(case, "failure", message=visible(one.line), type="gate")
+        SubElement(case, "failure", message=escape_text(one.line), type="gate")
     elif one.outcome == "not known":
-        SubElement(case, "skipped", message=visible(one.line))
+        SubElement(case, "skipped", message=escape_text(one.line))
     else:
-        SubElement(case, "system-out").text = visible(one.line)
+        SubElement(case, "system-out").text = escape_text(one.line)
 
 
 def check(
@@ -120,7 +120,7 @@ def check(
     (False, 'fail')
     """
     asked = Limits.of(limits)
-    gates = judged_gates(evaluation, asked)
+    gates = evaluate_gates(evaluation, asked)
     alarms = (*limit_alarms(evaluation, asked, gates), *evaluation.alarms)
     loud = tuple(a for a in alarms if LEVELS.index(a.level) >= LEVELS.index(fail_on))
     distrust = [alarm for alarm in loud if alarm.kind not in _OF_GATES]

@@ -5,20 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, Unpack, overload
 
 import numpy as np
 
-from jurors.errors import SketchError, choice
+from jurors._numeric import single_threaded
+from jurors.errors import OptionError, SketchError, check_choice
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, evaluate_with_key
-from jurors.evaluate.alarms import ranked
-from jurors.evaluate.card import REAL, percent
+from jurors.evaluate.agreement import AgreementStatistics, agreement_statistics
+from jurors.evaluate.alarms import sort_by_severity
+from jurors.evaluate.card import CALIBRATED, percent
+from jurors.evaluate.consistency import self_agreement
 from jurors.jury.grade import METHODS, default_method, grade_counted
-from jurors.jury.inputs import Counted, accept, count_gradable
-from jurors.options import Grading, SourceOptions
+from jurors.jury.inputs import (
+    CountedVotes,
+    as_sketch,
+    check_gradable,
+    check_labels,
+    count_gradable,
+    count_rows,
+    input_alarms,
+    label_refusals,
+    read_input,
+)
+from jurors.numeric import Numbers, NumberScores, score_numbers
+from jurors.options import AnyFileOptions, Confidence, Grading, Progress, SourceOptions
 from jurors.results import Block, Columns, Drawable, Table, columns_of
 from jurors.sketch import Sketch
-from jurors.uncertainty.key_check import key_alarms
+from jurors.uncertainty.alarms import outlier_alarms
+from jurors.uncertainty.bounds_logical import logical_bounds
+from jurors.uncertainty.bounds_robust import robust_bounds
+from jurors.uncertainty.bounds_trio import Bounds
+from jurors.uncertainty.gold import key_alarms
+
+# `compare`: every method side by side on the same votes, with an answer key or without.
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +154,13 @@ class Comparison(Drawable):
         plain = [row for row in rows if not row[0].endswith(_REAL)]
         about = '"labels wrong" in the truth column: the fewest that any rule on these tuples can have.'
         refused = [f"{name}: not available, {why}" for name, why in self.refused.items()]
-        tables = [self._table(heads, real, REAL), self._table(heads, plain, "if errors were independent")]
+        tables = [self._table(heads, real, CALIBRATED), self._table(heads, plain, "if errors were independent")]
         return [*tables, *([about] if self.truth else []), *refused]
 
 
 _MOST_TRIOED = 40  # jurors: above, the algebra of all their trios takes many seconds, then minutes
 _Statistic: TypeAlias = tuple[str, tuple[Any, ...], str]  #: what, whose, and what it is called
-_REAL = f", {REAL}"  #: how the name of a calibrated statistic ends
+_REAL = f", {CALIBRATED}"  #: how the name of a calibrated statistic ends
 
 
 def compare(
@@ -161,24 +181,24 @@ def compare(
     >>> [e.method for e in compare(sketch, methods=["algebraic", "majority"]).evaluations]
     ['algebraic', 'majority']
     """
-    counted, truth = count_gradable(accept(source, by_item=key is not None, **reading)), None
+    counted, truth = count_gradable(read_input(source, by_item=key is not None, **reading)), None
     if key is not None:
         counted, codes = counted.align(key)
         truth = evaluate_with_key(counted.sketch, counted.by_tuple(codes))
     comparison = compare_counted(counted, methods, seed=seed, intervals=key is not None)
-    checked = [replace(e, alarms=ranked([*e.alarms, *key_alarms(e, truth)])) for e in comparison.evaluations]
+    checked = [replace(e, alarms=sort_by_severity([*e.alarms, *key_alarms(e, truth)])) for e in comparison.evaluations]
     return replace(comparison, evaluations=tuple(checked), truth=truth)
 
 
 def compare_counted(
-    counted: Counted, methods: Sequence[str] | None = None, *, seed: int = 0, intervals: bool = False
+    counted: CountedVotes, methods: Sequence[str] | None = None, *, seed: int = 0, intervals: bool = False
 ) -> Comparison:
     """The same for votes that are counted already, without a key."""
     for name in methods or ():
-        choice(name, list(METHODS), "method")
+        check_choice(name, list(METHODS), "method")
     evaluations: list[Evaluation] = []
-    refused = left_out(counted.sketch) if methods is None else {}
-    for name in usual_methods(counted.sketch) if methods is None else methods:
+    refused = skipped_methods(counted.sketch) if methods is None else {}
+    for name in default_methods(counted.sketch) if methods is None else methods:
         try:
             asked = Grading.of({"method": name, "seed": seed})
             evaluations.append(grade_counted(counted, None, asked, intervals=intervals))
@@ -189,13 +209,13 @@ def compare_counted(
     return Comparison(tuple(evaluations), refused)
 
 
-def usual_methods(sketch: Sketch) -> list[str]:
+def default_methods(sketch: Sketch) -> list[str]:
     """Every method that is run unasked, the default one first."""
     first = default_method(sketch)
-    return [first, *(name for name in METHODS if name != first and name not in left_out(sketch))]
+    return [first, *(name for name in METHODS if name != first and name not in skipped_methods(sketch))]
 
 
-def left_out(sketch: Sketch) -> dict[str, str]:
+def skipped_methods(sketch: Sketch) -> dict[str, str]:
     """Methods that would take minutes, and why: they are run where they are named."""
     many = len(sketch.jurors)
     if many <= _MOST_TRIOED or len(sketch.labels) != 2:
@@ -213,3 +233,153 @@ def _value(grades: Any, statistic: str, names: tuple[Any, ...]) -> Any:
 
 def _share(errors: float | None, items: int) -> float | None:
     return None if errors is None else errors / items
+
+
+# Score, agreement, bounds.
+
+
+# `score`: with an answer key, the true statistics of the test and its error correlations; of numbers, their errors.
+
+
+_MOST_LABELS = 1_000  # the answer has jurors x labels² numbers
+
+
+@overload
+def score(source: Numbers, key: Any, **reading: Unpack[SourceOptions]) -> NumberScores: ...
+@overload
+def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores: ...
+def score(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation | NumberScores:
+    """Grade any number of jurors against the true labels; of numbers, against the true values.
+
+    Which of the two votes are shows when they are read: `score_labels` and `score_numbers` take one kind alone.
+
+    Parameters
+    ----------
+    source
+        As in `grade`.
+    key
+        True labels: a mapping from item to label, one label per row, a frame with `item` and `label`, or a file.
+
+    Examples
+    --------
+    >>> truth = score([["yes", "yes"], ["no", "yes"], ["no", "no"]], ["yes", "no", "no"], jurors=("ann", "bob"))
+    >>> truth.accuracy["bob"]["no"], truth.correlation("no", ["ann", "bob"])
+    (Fraction(1, 2), Fraction(0, 1))
+    """
+    if isinstance(source, Numbers):
+        return score_numbers(source, key, **reading)
+    accepted = read_input(source, **reading)
+    votes = accepted.tuples if isinstance(accepted, Sketch) else accepted
+    return score_numbers(votes, key) if votes.scale == "interval" else score_labels(accepted, key)
+
+
+def score_labels(source: Any, key: Any, **reading: Unpack[SourceOptions]) -> KeyedEvaluation:
+    """The same of labels alone, for callers who want to know what they get; SketchError where votes are numbers.
+
+    Examples
+    --------
+    >>> score_labels([["yes", "yes"], ["no", "yes"], ["no", "no"]], ["yes", "no", "no"]).score["2"]
+    Fraction(2, 3)
+    """
+    counted = count_rows(read_input(source, **reading))
+    check_labels(counted.votes)
+    scored = score_counted(counted, key)
+    return replace(
+        scored, alarms=sort_by_severity([*scored.alarms, *input_alarms(counted.sketch.tuples, weighted=True)])
+    )
+
+
+def score_counted(counted: CountedVotes, key: Any) -> KeyedEvaluation:
+    """The same for votes that are counted already."""
+    aligned, truth = counted.align(key)
+    if not (truth >= 0).any():
+        raise SketchError("no item has a true label")
+    if (given := len(aligned.sketch.labels)) > _MOST_LABELS:
+        raise SketchError(
+            f"{given:,} labels are more than can be scored (at most {_MOST_LABELS:,}): are these scores or free text? "
+            "Group them, or leave out what is no vote (--missing VALUE, --ignore COLUMN)",
+            code="many_labels",
+            needed=_MOST_LABELS,
+            given=given,
+        )
+    keyed = evaluate_with_key(aligned.sketch, aligned.by_tuple(truth))
+    steady = self_agreement(aligned.votes, Grading.level, truth)
+    return replace(keyed, alarms=tuple(outlier_alarms(keyed)), repeats=steady)
+
+
+# `agreement`: how much jurors agree, and how much of that chance would give.
+
+
+def agreement(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> AgreementStatistics:
+    """Krippendorff's alpha, Fleiss', Cohen's and weighted kappas, Gwet's AC1 and AC2, ICC, Kendall's W, with intervals.
+
+    Those that suit the scale of the votes: of labels, of levels, of numbers; and agreement and kappa of every pair.
+    None of them measures accuracy: jurors who share an error agree on it. Sources as in `grade`, two jurors or more.
+
+    Examples
+    --------
+    >>> agreed = agreement([["yes", "yes"], ["no", "yes"], ["no", "no"]], jurors=("ann", "bob"))
+    >>> agreed.agreement, agreed.krippendorff_alpha
+    (Fraction(2, 3), Fraction(4, 9))
+    """
+    sure = Confidence(level=level)
+    sketch = as_sketch(source, **reading)
+    for refusal in label_refusals(sketch.tuples, fewest=2):
+        if refusal.code != "numbers" and (sketch.tuples.scale == "nominal" or refusal.code != "many_labels"):
+            raise refusal  # levels and numbers may be many
+    return agreement_statistics(sketch, level=sure.level)
+
+
+# `bounds`: between which numbers every prevalence and accuracy must lie, whatever the answer key is.
+
+
+def bounds(
+    source: Any,
+    *,
+    correlation: float | None = None,
+    spec: Any = None,
+    tight: bool = False,
+    exact: bool = False,
+    progress: Progress | None = None,
+    **reading: Unpack[AnyFileOptions],
+) -> Bounds:
+    """Guaranteed intervals for every prevalence and label accuracy.
+
+    Parameters
+    ----------
+    source
+        As in `grade`.
+    correlation
+        If no error correlation of two or three jurors exceeds this (two labels). Without it: what logic alone allows.
+    spec
+        What is asked of the jurors, without `correlation`: "0.6" (everybody, every label), "A>=0.6,B>=0.7",
+        "gpt-4:A>=0.9", "prevalence:A>=0.1". An impossible one comes with the jurors who contradict each other.
+    tight
+        With `correlation`: search for the narrowest intervals instead of the closed form.
+    exact
+        With `spec`: whole items (integer programs) instead of shares of items.
+    progress
+        Called with the share of the work done.
+
+    Examples
+    --------
+    >>> from jurors import Sketch
+    >>> sketch = Sketch.from_counts({"AAA": 568, "AAB": 553, "ABA": 649, "BAA": 1813,
+    ...                              "BBA": 3534, "BAB": 3607, "ABB": 1068, "BBB": 8208}, jurors="ijk")
+    >>> [round(end, 2) for end in bounds(sketch, correlation=0.001).prevalence["A"]]
+    [0.04, 0.18]
+    >>> bounds(sketch, spec="0.5").is_possible, bounds(sketch, spec="0.9").is_possible
+    (True, False)
+    """
+    if correlation is not None and (spec is not None or exact):
+        raise OptionError("give either a correlation or a specification, not both: they are different assumptions")
+    if exact and spec is None:
+        raise OptionError("exact bounds need a specification: without one logic allows everything")
+    if correlation is None and tight:
+        raise OptionError("tight bounds need a correlation")
+    sketch = as_sketch(source, **reading)
+    check_gradable(sketch.tuples, fewest=1 if correlation is None else 3)
+    with single_threaded():
+        if correlation is not None:
+            return robust_bounds(sketch, correlation, tight=tight, progress=progress)
+        return logical_bounds(sketch, spec, exact=exact)

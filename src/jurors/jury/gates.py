@@ -12,19 +12,19 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from jurors._numeric import Floats, Integers
-from jurors.errors import OptionError, SketchError, nearest
+from jurors.errors import OptionError, SketchError, match_name
 from jurors.evaluate import Alarm, Calibrated, Evaluation
 from jurors.evaluate.alarms import Level
 from jurors.evaluate.card import percent
 from jurors.evaluate.dependence import FEWEST_JURORS, Dependence
-from jurors.jury.calibration import NO_SLANT, Calibration, basis_of, jury_of
+from jurors.jury.calibration import INDEPENDENT_POPULATION, Calibration, calibration_basis, jury_votes
 from jurors.jury.grade import default_method, grade
-from jurors.jury.inputs import Counted, accept, count_gradable
+from jurors.jury.inputs import CountedVotes, count_gradable, read_input
 from jurors.numeric import NumberGrades
 from jurors.options import LimitOptions, Limits
 from jurors.sketch import Sketch
 from jurors.uncertainty.bounds_logical import logical_bounds
-from jurors.uncertainty.gold import Change, TwoRuns, paired_change, scenarios_of
+from jurors.uncertainty.gold import PairedChange, PairedRuns, paired_change, scenarios_of
 from jurors.uncertainty.scenarios import answer_spread, log_odds
 from jurors.versions import DOCUMENT
 from jurors.votes import Label, Votes
@@ -33,7 +33,7 @@ from jurors.votes import Label, Votes
 
 
 @dataclass(frozen=True, order=True)
-class Target:
+class LimitTarget:
     """Which share a limit is about: `statistic` of a juror, of a label, of both, or of the jury."""
 
     statistic: str  #: "score", "reliability", "accuracy", "prevalence", "wrong_labels"
@@ -45,62 +45,62 @@ class Target:
         return " on ".join(names)
 
 
-def score_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[Target, float]:
+def score_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
     """`0.7` for every juror, `JUROR:0.8` for one, who then is asked that instead."""
     return _of_jurors("score", option, asked, evaluation.jurors)
 
 
-def reliability_limits(option: str, asked: Any, jurors: Sequence[str]) -> dict[Target, float]:
+def reliability_limits(option: str, asked: Any, jurors: Sequence[str]) -> dict[LimitTarget, float]:
     """The same of jurors who answer in numbers."""
     return _of_jurors("reliability", option, asked, jurors)
 
 
-def _of_jurors(statistic: str, option: str, asked: Any, jurors: Sequence[str]) -> dict[Target, float]:
-    everybody: dict[Target, float] = {}
-    own: dict[Target, float] = {}
+def _of_jurors(statistic: str, option: str, asked: Any, jurors: Sequence[str]) -> dict[LimitTarget, float]:
+    everybody: dict[LimitTarget, float] = {}
+    own: dict[LimitTarget, float] = {}
     for name, limit in _pairs(option, asked):
         if name is None:
-            _once(option, everybody, {Target(statistic, juror): limit for juror in jurors})
+            _once(option, everybody, {LimitTarget(statistic, juror): limit for juror in jurors})
         else:
-            juror = nearest(name, jurors, "juror", error=OptionError)
-            _once(option, own, {Target(statistic, juror): limit})
+            juror = match_name(name, jurors, "juror", error=OptionError)
+            _once(option, own, {LimitTarget(statistic, juror): limit})
     return {**everybody, **own}
 
 
-def accuracy_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[Target, float]:
+def accuracy_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
     """`LABEL:0.7` for every juror, `JUROR:LABEL:0.8` for one, who then is asked that instead."""
-    everybody: dict[Target, float] = {}
-    own: dict[Target, float] = {}
+    everybody: dict[LimitTarget, float] = {}
+    own: dict[LimitTarget, float] = {}
     for name, limit in _pairs(option, asked):
         juror, label = _juror_and_label(option, name, evaluation)
         if juror is None:
-            _once(option, everybody, {Target("accuracy", one, label): limit for one in evaluation.jurors})
+            _once(option, everybody, {LimitTarget("accuracy", one, label): limit for one in evaluation.jurors})
         else:
-            _once(option, own, {Target("accuracy", juror, label): limit})
+            _once(option, own, {LimitTarget("accuracy", juror, label): limit})
     return {**everybody, **own}
 
 
-def prevalence_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[Target, float]:
+def prevalence_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
     """`LABEL:0.3`."""
-    limits: dict[Target, float] = {}
+    limits: dict[LimitTarget, float] = {}
     for name, limit in _pairs(option, asked):
         if name is None:
             raise OptionError(f"{option} {limit:g}: of which label? Write LABEL:{limit:g}", name=option, value=limit)
-        _once(option, limits, {Target("prevalence", None, _label(name, evaluation)): limit})
+        _once(option, limits, {LimitTarget("prevalence", None, _label(name, evaluation)): limit})
     return limits
 
 
-def wrong_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[Target, float]:
+def wrong_limits(option: str, asked: Any, evaluation: Evaluation) -> dict[LimitTarget, float]:
     """`0.1`."""
-    limits: dict[Target, float] = {}
+    limits: dict[LimitTarget, float] = {}
     for name, limit in _pairs(option, asked):
         if name is not None:
             raise OptionError(f"{option} {name}:{limit:g}: it is about the whole jury, so give a share alone")
-        _once(option, limits, {Target("wrong_labels"): limit})
+        _once(option, limits, {LimitTarget("wrong_labels"): limit})
     return limits
 
 
-def share(option: str, value: Any) -> float:
+def parse_share(option: str, value: Any) -> float:
     """A share from 0 to 1; OptionError where it is none."""
     try:
         number = float(value)
@@ -116,15 +116,15 @@ def _pairs(option: str, asked: Any) -> Iterator[tuple[Any, float]]:
     """(name or None, limit) of a number, of text, of a mapping by name, or of several of these."""
     if isinstance(asked, str):
         name, colon, value = asked.rpartition(":")  # names may hold colons, a limit never does
-        yield (name if colon else None), share(f"{option} {asked}:" if colon else option, value)
+        yield (name if colon else None), parse_share(f"{option} {asked}:" if colon else option, value)
     elif isinstance(asked, Mapping):
         for name, value in asked.items():
-            yield name, share(option, value)
+            yield name, parse_share(option, value)
     elif isinstance(asked, (list, tuple)):
         for one in asked:
             yield from _pairs(option, one)
     elif asked is not None:
-        yield None, share(option, asked)
+        yield None, parse_share(option, asked)
 
 
 def _juror_and_label(option: str, name: Any, evaluation: Evaluation) -> tuple[str | None, Label]:
@@ -132,7 +132,7 @@ def _juror_and_label(option: str, name: Any, evaluation: Evaluation) -> tuple[st
     if isinstance(name, tuple):
         juror, label = name
         return (
-            nearest(juror, evaluation.jurors, "juror", error=OptionError),
+            match_name(juror, evaluation.jurors, "juror", error=OptionError),
             _label(label, evaluation),
         )
     if name is None:
@@ -148,12 +148,12 @@ def _juror_and_label(option: str, name: Any, evaluation: Evaluation) -> tuple[st
         longest = max(jurors, key=len, default=None)
         return longest, str(name) if longest is None else str(name)[len(longest) + 1 :]
     known = [*evaluation.labels, *(f"{j}:{a}" for j, a in product(evaluation.jurors, evaluation.labels))]
-    return None, nearest(name, known, "label, or JUROR:LABEL,", error=OptionError)
+    return None, match_name(name, known, "label, or JUROR:LABEL,", error=OptionError)
 
 
 def _label(name: Any, evaluation: Evaluation) -> Label:
     known = [*evaluation.labels, name] if _is_open(evaluation) else evaluation.labels
-    label: Label = nearest(name, known, "label", error=OptionError)
+    label: Label = match_name(name, known, "label", error=OptionError)
     return label
 
 
@@ -171,7 +171,7 @@ def _readings(name: str, evaluation: Evaluation) -> Iterator[tuple[str | None, L
             yield name[:place], labels[name[place + 1 :]]
 
 
-def _once(option: str, limits: dict[Target, float], more: dict[Target, float]) -> None:
+def _once(option: str, limits: dict[LimitTarget, float], more: dict[LimitTarget, float]) -> None:
     if twice := [target for target in more if target in limits]:
         about = f" for {twice[0]}" if str(twice[0]) else ""
         raise OptionError(f"{option} is given twice{about}", name=option)
@@ -334,7 +334,7 @@ class Earlier:
             return cls._of_document(document)
         if isinstance(baseline, Evaluation):
             return cls._of_evaluation(baseline, None)
-        votes = accept(baseline)
+        votes = read_input(baseline)
         graded = grade(votes, **_as_graded(evaluation))
         return cls._of_evaluation(graded, None if isinstance(votes, Sketch) else votes)
 
@@ -452,7 +452,7 @@ def difference(now: float, now_ends: Ends, before: float, before_ends: Ends) -> 
 # -- the same items ---------------------------------------------------------------------------------------------
 
 
-def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Earlier) -> dict[str, Change]:
+def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Earlier) -> dict[str, PairedChange]:
     """The change of every juror of both runs on the items of both; nothing where they share none."""
     if evaluation.calibrated is None or earlier.evaluation is None or earlier.evaluation.calibrated is None:
         return {}
@@ -465,7 +465,7 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Earlier) -> di
     joined = _joined(runs, rows, jurors, labels)
     by = evaluation.calibration if isinstance(evaluation.calibration, Calibration) else Calibration()
     independent = by.errors == "independent"
-    population = NO_SLANT if independent else by.population_of(evaluation)
+    population = INDEPENDENT_POPULATION if independent else by.population_of(evaluation)
     rho = 0.0 if independent else None if isinstance(by.errors, str) else float(by.errors)
     spread = float(np.mean([answer_spread(run.jury) for run in runs]))
     drawn = scenarios_of(population, len(labels), rho=rho, spread=spread, known=_from_gold(evaluation.calibrated))
@@ -476,11 +476,11 @@ def paired_changes(evaluation: Evaluation, votes: Votes, earlier: Earlier) -> di
 class _Run:
     """One run: its evaluation, its votes as they were counted, and the posterior of every tuple."""
 
-    def __init__(self, evaluation: Evaluation, counted: Counted) -> None:
+    def __init__(self, evaluation: Evaluation, counted: CountedVotes) -> None:
         self.evaluation, self.counted = evaluation, counted
-        _, posterior, noise_of = basis_of(evaluation, evaluation, counted.sketch)
+        _, posterior, noise_of = calibration_basis(evaluation, evaluation, counted.sketch)
         self.noise = noise_of()
-        self.jury = jury_of(counted.sketch, posterior, evaluation.voices)
+        self.jury = jury_votes(counted.sketch, posterior, evaluation.voices)
 
     def score_noise(self, jurors: list[str]) -> Floats:
         """(jurors,) variance of their scores from the sampling of items."""
@@ -514,11 +514,13 @@ def _same_items(now: Votes, before: Votes) -> tuple[Integers, Integers] | None:
     return rows[:, 0], rows[:, 1]
 
 
-def _joined(runs: tuple[_Run, _Run], rows: tuple[Integers, Integers], jurors: list[str], labels: list[Any]) -> TwoRuns:
+def _joined(
+    runs: tuple[_Run, _Run], rows: tuple[Integers, Integers], jurors: list[str], labels: list[Any]
+) -> PairedRuns:
     tuples = np.stack([run.counted.tuple_of_row[row] for run, row in zip(runs, rows, strict=True)], axis=1)
     pairs, weights = np.unique(tuples, axis=0, return_counts=True)
     now, before = runs
-    return TwoRuns(
+    return PairedRuns(
         odds=(now.odds(labels)[pairs[:, 0]] + before.odds(labels)[pairs[:, 1]]) / 2.0,
         voices=(now.jury.voices[pairs[:, 0]] + before.jury.voices[pairs[:, 1]]) / 2.0,
         weights=weights.astype(np.float64),
@@ -570,7 +572,7 @@ def gate(evaluation: Evaluation | NumberGrades, **limits: Unpack[LimitOptions]) 
         Floors for the jurors as in `bounds`: an alarm where no answer key lets all of them be kept.
     """
     asked = Limits.of(limits)
-    return limit_alarms(evaluation, asked, judged_gates(evaluation, asked))
+    return limit_alarms(evaluation, asked, evaluate_gates(evaluation, asked))
 
 
 def limit_alarms(evaluation: Evaluation | NumberGrades, asked: Limits, gates: Iterable[Gate]) -> tuple[Alarm, ...]:
@@ -580,7 +582,7 @@ def limit_alarms(evaluation: Evaluation | NumberGrades, asked: Limits, gates: It
     return (*(alarm for alarm in alarms if alarm is not None), *others)
 
 
-def judged_gates(evaluation: Evaluation | NumberGrades, asked: Limits) -> tuple[Gate, ...]:
+def evaluate_gates(evaluation: Evaluation | NumberGrades, asked: Limits) -> tuple[Gate, ...]:
     """Every limit on a calibrated share, in an order that does not depend on the order of jurors or on any number."""
     if isinstance(evaluation, NumberGrades):
         return number_gates(evaluation, asked)
@@ -600,7 +602,7 @@ def judged_gates(evaluation: Evaluation | NumberGrades, asked: Limits) -> tuple[
     return tuple(gates)
 
 
-_LIMITS: dict[str, tuple[Callable[[str, Any, Evaluation], dict[Target, float]], bool]] = {
+_LIMITS: dict[str, tuple[Callable[[str, Any, Evaluation], dict[LimitTarget, float]], bool]] = {
     "min_score": (score_limits, True),
     "min_accuracy": (accuracy_limits, True),
     "min_prevalence": (prevalence_limits, True),
@@ -609,7 +611,7 @@ _LIMITS: dict[str, tuple[Callable[[str, Any, Evaluation], dict[Target, float]], 
 }
 
 
-def _tested(evaluation: Evaluation, option: str, target: Target, limit: float, *, at_least: bool) -> Gate:
+def _tested(evaluation: Evaluation, option: str, target: LimitTarget, limit: float, *, at_least: bool) -> Gate:
     value, ends = _known(evaluation.calibrated, target)
     outcome = judge(ends, limit, at_least=at_least)
     return Gate(
@@ -623,7 +625,7 @@ def _tested(evaluation: Evaluation, option: str, target: Target, limit: float, *
 _GOLD = (10, 20, 30, 50, 100, 200, 500)  # numbers of gold items that are tried
 
 
-def _deciding_gold(evaluation: Evaluation, target: Target, value: float | None, limit: float) -> str:
+def _deciding_gold(evaluation: Evaluation, target: LimitTarget, value: float | None, limit: float) -> str:
     """How many gold labels would narrow a score enough to decide, were they as is to be expected."""
     calibrated, juror, tried = evaluation.calibrated, target.juror, 0
     if target.statistic != "score" or value is None:
@@ -638,7 +640,7 @@ def _deciding_gold(evaluation: Evaluation, target: Target, value: float | None, 
     return f"not even {tried} gold labels would decide it" if tried else ""
 
 
-def _known(calibrated: Calibrated | None, target: Target) -> tuple[float | None, Ends | None]:
+def _known(calibrated: Calibrated | None, target: LimitTarget) -> tuple[float | None, Ends | None]:
     """A calibrated share and its interval; None where there is none."""
     if calibrated is None:
         return None, None
@@ -651,7 +653,7 @@ def _known(calibrated: Calibrated | None, target: Target) -> tuple[float | None,
     return (float(value), (float(ends[0]), float(ends[1]))) if is_known else (None, None)
 
 
-def _reason(evaluation: Evaluation, target: Target) -> str:
+def _reason(evaluation: Evaluation, target: LimitTarget) -> str:
     """Why nothing is known of a share."""
     kinds = {alarm.kind for alarm in evaluation.alarms}
     if "single_label" in kinds:

@@ -10,37 +10,37 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import Integers, one_thread
-from jurors.errors import SketchError, choice
+from jurors._numeric import Integers, single_threaded
+from jurors.errors import SketchError, check_choice
 from jurors.evaluate import Alarm, Choice, Evaluation, Fit, evaluate_majority
-from jurors.evaluate.alarms import ranked
+from jurors.evaluate.alarms import sort_by_severity
 from jurors.evaluate.baselines.bayesian import evaluate_bayesian
 from jurors.evaluate.baselines.dawid_skene import evaluate_dawid_skene
 from jurors.evaluate.baselines.pairwise import evaluate_agreement, evaluate_spectral
-from jurors.evaluate.evaluation import changed
-from jurors.evaluate.latent.repeats import joined, same_voices
+from jurors.evaluate.evaluation import replace_evaluation
+from jurors.evaluate.latent.models import find_repeated_jurors, merge_representatives
 from jurors.evaluate.partition import majority_partition, tuple_posterior
 from jurors.evaluate.solution import float_solution
 from jurors.evaluate.trio import evaluate_all_trios
 from jurors.jury.calibration import Calibration
-from jurors.jury.inputs import Counted, accept, count_gradable, count_rows, refusals, without_silent
-from jurors.jury.methods import Request, grade_latent, grade_trio, grade_trio_labels, is_exact, oriented
-from jurors.options import GradeOptions, Grading, GradingOptions, apart
+from jurors.jury.inputs import CountedVotes, count_gradable, count_rows, drop_silent_jurors, label_refusals, read_input
+from jurors.jury.methods import GradeRequest, grade_latent, grade_trio, grade_trio_labels, is_exact, orient_solution
+from jurors.options import GradeOptions, Grading, GradingOptions, split_options
 from jurors.sketch import Sketch
 from jurors.uncertainty import check_gold
-from jurors.uncertainty.alarms import standing_alarms
-from jurors.uncertainty.trio_alarms import possible_repeat_alarms, same_voice_alarms
+from jurors.uncertainty.alarms import outlier_alarms
+from jurors.uncertainty.trio_alarms import possible_repeat_alarms, repeated_juror_alarms
 from jurors.votes import Label, Votes
 from jurors.votes.codes import NO_VOTE
 
 # Every way to grade, behind one interface: a sketch and a request come in, an `Evaluation` goes out.
 
 
-def grade_algebraic(sketch: Sketch, request: Request) -> Evaluation:
+def grade_algebraic(sketch: Sketch, request: GradeRequest) -> Evaluation:
     """Three jurors: the theorem, exactly; more jurors, two labels: the median over all their trios."""
     if len(sketch.jurors) == 3:
         return (grade_trio if len(sketch.labels) == 2 else grade_trio_labels)(sketch, request)
-    return oriented("algebraic", sketch, _median_of_trios(sketch), request)
+    return orient_solution("algebraic", sketch, _median_of_trios(sketch), request)
 
 
 def _median_of_trios(sketch: Sketch) -> Fit:
@@ -66,7 +66,7 @@ def _median_of_trios(sketch: Sketch) -> Fit:
     return Fit(solution, tuple_posterior(sketch, solution), details=details, alarms=tuple(alarms))
 
 
-def grade_majority(sketch: Sketch, request: Request) -> Evaluation:
+def grade_majority(sketch: Sketch, request: GradeRequest) -> Evaluation:
     """Majority vote as an evaluation; exact, but it cannot doubt itself."""
     exact = evaluate_majority(sketch)
     return Evaluation(
@@ -76,17 +76,17 @@ def grade_majority(sketch: Sketch, request: Request) -> Evaluation:
     )  # fmt: skip
 
 
-def _by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Sketch, Request], Evaluation]:
+def _by_estimator(name: str, estimate: Callable[[Sketch], Fit]) -> Callable[[Sketch, GradeRequest], Evaluation]:
     """A rival's estimator behind the common interface."""
 
-    def grade_rival(sketch: Sketch, request: Request) -> Evaluation:
-        return oriented(name, sketch, estimate(sketch), request)
+    def grade_rival(sketch: Sketch, request: GradeRequest) -> Evaluation:
+        return orient_solution(name, sketch, estimate(sketch), request)
 
     return grade_rival
 
 
 #: Every method by name.
-METHODS: dict[str, Callable[[Sketch, Request], Evaluation]] = {
+METHODS: dict[str, Callable[[Sketch, GradeRequest], Evaluation]] = {
     "algebraic": grade_algebraic,
     "latent": grade_latent,
     "majority": grade_majority,
@@ -145,35 +145,39 @@ def grade(source: Any, **options: Unpack[GradeOptions]) -> Evaluation:
     >>> [alarm.kind for alarm in result.alarms]
     ['irrational']
     """
-    grading, reading = apart(options)
+    grading, reading = split_options(options)
     asked = Grading.of(grading)
-    votes = accept(source, by_item=asked.gold is not None, **reading)
+    votes = read_input(source, by_item=asked.gold is not None, **reading)
     return _single_label(votes, asked.level) or grade_counted(*_known(votes, asked), asked)
 
 
 def grade_rows(
     source: Votes | Sketch, *, intervals: bool = True, **grading: Unpack[GradingOptions]
-) -> tuple[Evaluation, Counted, Integers | None]:
+) -> tuple[Evaluation, CountedVotes, Integers | None]:
     """The evaluation, the votes as they were counted for it, and each row's gold label where some are known."""
     asked = Grading.of(grading) if grading else _NOTHING_SAID
     counted, known = _known(source, asked)
     return grade_counted(counted, known, asked, intervals=intervals), counted, known
 
 
-def _known(source: Votes | Sketch, asked: Grading) -> tuple[Counted, Integers | None]:
+def _known(source: Votes | Sketch, asked: Grading) -> tuple[CountedVotes, Integers | None]:
     counted = count_gradable(source)
     return (counted, None) if asked.gold is None else counted.align_gold(asked.gold)
 
 
-def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, intervals: bool = True) -> Evaluation:
+def grade_counted(
+    counted: CountedVotes, known: Integers | None, asked: Grading, *, intervals: bool = True
+) -> Evaluation:
     """Grade a sketch; `known` is the gold label of each row that was counted."""
     sketch = counted.sketch
     gold = None if known is None else counted.by_tuple(known)
     name = default_method(sketch) if asked.method == "auto" else asked.method
-    choice(name, ["auto", *METHODS], "method")
-    request = Request(Choice(asked.trust, asked.common, gold), asked.target, asked.level, asked.seed, gold, intervals)
+    check_choice(name, ["auto", *METHODS], "method")
+    request = GradeRequest(
+        Choice(asked.trust, asked.common, gold), asked.target, asked.level, asked.seed, gold, intervals
+    )
     is_small = name == "algebraic" and len(sketch.jurors) == 3  # no product worth a thread in there
-    with nullcontext() if is_small else one_thread():
+    with nullcontext() if is_small else single_threaded():
         result = METHODS[name](sketch, request)
     calibration = Calibration(asked.errors, asked.reference, gold)
     result = _by_voice(result, counted, exam=asked.exam, sketch=sketch, calibration=calibration)
@@ -182,28 +186,30 @@ def grade_counted(counted: Counted, known: Integers | None, asked: Grading, *, i
     return _with_standing(result)
 
 
-def _by_voice(result: Evaluation, counted: Counted, **changes: Any) -> Evaluation:
+def _by_voice(result: Evaluation, counted: CountedVotes, **changes: Any) -> Evaluation:
     """One judge asked several times is one voice, by any method; with the alarms of voices and votes, and changes."""
-    groups = same_voices(counted.sketch)
-    voices = joined(result.voices, groups)
-    return changed(result, voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices), **changes)
+    groups = find_repeated_jurors(counted.sketch)
+    voices = merge_representatives(result.voices, groups)
+    return replace_evaluation(
+        result, voices=voices, alarms=partial(_all_alarms, result, counted, groups, voices), **changes
+    )
 
 
 def _all_alarms(
-    result: Evaluation, counted: Counted, groups: list[tuple[int, ...]], voices: tuple[int, ...]
+    result: Evaluation, counted: CountedVotes, groups: list[tuple[int, ...]], voices: tuple[int, ...]
 ) -> tuple[Alarm, ...]:
     """The alarms of the grades, then those of who may be and of who is one judge, and those of the votes."""
     alarms, names = result.alarms, result.jurors
-    others = possible_repeat_alarms(counted.sketch), same_voice_alarms(names, groups, voices), counted.alarms
+    others = possible_repeat_alarms(counted.sketch), repeated_juror_alarms(names, groups, voices), counted.alarms
     for more in others:
-        alarms = ranked([*alarms, *more]) if more else alarms
+        alarms = sort_by_severity([*alarms, *more]) if more else alarms
     return alarms
 
 
 def _with_standing(result: Evaluation) -> Evaluation:
     """With a note of who stands apart; what was calibrated to find that out is not calibrated again."""
     # Without intervals chance is not known, and so nobody is beyond it.
-    standing = [] if result.interval is None else standing_alarms(result)
+    standing = [] if result.interval is None else outlier_alarms(result)
     if not standing:
         return result
     noted = replace(result, alarms=(*result.alarms, *standing))
@@ -216,13 +222,13 @@ def _tested(result: Evaluation, name: str, gold: Integers, asked: Grading) -> Ev
     """The items that test the grades must not have taken part in them."""
     blind = result
     if name != "algebraic" and result.sketch is not None:
-        blind = METHODS[name](result.sketch, Request(level=asked.level, seed=asked.seed, intervals=False))
+        blind = METHODS[name](result.sketch, GradeRequest(level=asked.level, seed=asked.seed, intervals=False))
     partition = blind.partition or result.partition
     if partition is None:
         return result
     tested, surprise = check_gold(partition, gold)
     calibration = Calibration(asked.errors, asked.reference, gold, blind)
-    return replace(result, gold=tested, alarms=ranked([*surprise, *result.alarms]), calibration=calibration)
+    return replace(result, gold=tested, alarms=sort_by_severity([*surprise, *result.alarms]), calibration=calibration)
 
 
 # -- all say the same of everything ------------------------------------------------------------------------------------
@@ -238,8 +244,8 @@ def _single_label(source: Votes | Sketch, level: float) -> Evaluation | None:
     label = _only_label(votes)
     if label is None:
         return None
-    votes, silent = without_silent(votes)
-    for refusal in refusals(votes):
+    votes, silent = drop_silent_jurors(votes)
+    for refusal in label_refusals(votes):
         if refusal.code != "few_labels":
             raise refusal
     sketch = count_rows(votes).sketch

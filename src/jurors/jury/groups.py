@@ -10,28 +10,37 @@ from typing import Any, Generic, TypeVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import JurorsError, OptionError, SketchError, VotesError, nearest
+from jurors.errors import JurorsError, OptionError, SketchError, VotesError, match_name
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
-from jurors.evaluate.alarms import ranked
-from jurors.evaluate.card import REAL, alarm_lines, percent, percent_range
+from jurors.evaluate.alarms import sort_by_severity
+from jurors.evaluate.card import CALIBRATED, alarm_lines, percent, percent_range
 from jurors.evaluate.partition import majority_partition
-from jurors.evaluate.solution import Named
+from jurors.evaluate.solution import NamedMapping
+from jurors.jury.compare import score_labels
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import as_votes, votes_and_column, without_silent
+from jurors.jury.inputs import as_votes, drop_silent_jurors, votes_and_column
 from jurors.jury.label import Labelling, label, label_rows
-from jurors.jury.score import score_labels
 from jurors.numeric import NumberGrades, NumberScores, grade_numbers, score_numbers
-from jurors.options import GradeOptions, Grading, GradingOptions, SourceOptions, apart, check_known, names_of, spelled
+from jurors.options import (
+    GradeOptions,
+    Grading,
+    GradingOptions,
+    SourceOptions,
+    check_known,
+    column_names,
+    spell_option,
+    split_options,
+)
 from jurors.results import Block, Columns, Notes, Result, Table
 from jurors.sketch import Sketch, count_votes
 from jurors.votes import Key, Label, Votes, as_key
 from jurors.votes.codes import NO_VOTE, ordered_labels
-from jurors.votes.findings import scale_taken
+from jurors.votes.findings import scale_finding
 from jurors.votes.key import series_key
 from jurors.votes.layout import COUNT_WORDS, guess_column
-from jurors.votes.read import tidy
-from jurors.votes.scale import said_here
-from jurors.votes.table import chosen_repeats, chosen_rows
+from jurors.votes.read import clean_cells
+from jurors.votes.scale import drop_unused_labels
+from jurors.votes.table import select_abstentions, select_repeats
 
 # How grades by group read: one row per group and juror, then the decision tuples whose label differs.
 
@@ -87,7 +96,7 @@ def _grades(by: ByGroup[Any]) -> Table:
     real = any(_real(result) is not None for result in by.groups.values())
     level = (f"{first.level * 100:g}%",) if graded else ()
     heads = [_plain(by.column), "items", *(f"{a} is" for a in labels), "juror"]
-    heads += [f"score, {REAL}" if real else "score", *level, *(f"accuracy on {a}" for a in labels)]
+    heads += [f"score, {CALIBRATED}" if real else "score", *level, *(f"accuracy on {a}" for a in labels)]
     heads += ["if independent"] if real else []
     rows = [row for group, result in by.groups.items() for row in _group_rows(by, group, result, labels, heads)]
     right = tuple(k for k in range(1, len(heads)) if k != 2 + len(labels))  # all numbers: not the juror
@@ -135,7 +144,7 @@ def _group_rows(by: ByGroup[Any], group: Any, result: Any, labels: Any, heads: l
     return rows
 
 
-def shown_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
+def group_alarms(alarms: Sequence[Alarm]) -> tuple[Alarm, ...]:
     """The alarms to read: of a kind that many groups have, the first few, and how many more there are."""
     shown: list[Alarm] = []
     many = Counter((alarm.level, alarm.kind) for alarm in alarms)
@@ -164,7 +173,7 @@ def group_columns(by: ByGroup[Any]) -> Columns:
 
 def group_blocks(by: ByGroup[Any]) -> list[Block]:
     """The grades, the rules that differ, and the alarms."""
-    alarms = [Notes(alarm_lines(shown_alarms(by.alarms)))] if by.alarms else []
+    alarms = [Notes(alarm_lines(group_alarms(by.alarms)))] if by.alarms else []
     return [_grades(by), *_rules(by), *alarms]
 
 
@@ -199,8 +208,8 @@ def _by_code(codes: NDArray[np.int64], many: int) -> list[NDArray[np.int64]]:
 def _kept(votes: Votes, rows: NDArray[np.int64]) -> dict[str, Any]:
     return {
         "rows": len(rows),
-        "abstained": chosen_rows(votes, rows),
-        "repeats": chosen_repeats(votes, rows),
+        "abstained": select_abstentions(votes, rows),
+        "repeats": select_repeats(votes, rows),
         "findings": (),  # which are about all the groups together
         "items": None if votes.items is None else votes.items[rows],
         "counts": None if votes.counts is None else votes.counts[rows],
@@ -235,7 +244,7 @@ def prepared(source: Any, by: Any, column: str, reading: SourceOptions) -> tuple
 
 def _array(groups: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     array = np.empty(len(groups), dtype=object)
-    array[:] = tidy(list(groups), column="group")
+    array[:] = clean_cells(list(groups), column="group")
     return array
 
 
@@ -262,13 +271,13 @@ class ByGroup(Result, Generic[Graded]):
     column: str
     jurors: tuple[str, ...]  #: everybody; in a group, those who never voted there are left out
     labels: tuple[Label, ...]  #: every label; in a group, those that nobody said there are left out; none of numbers
-    groups: Named  #: group -> result
-    sizes: Named  #: group -> items (of `score_by`: with a true label), also of the groups that were left out
-    left_out: Named  #: group -> why it could not be graded
+    groups: NamedMapping  #: group -> result
+    sizes: NamedMapping  #: group -> items (of `score_by`: with a true label), also of the groups that were left out
+    left_out: NamedMapping  #: group -> why it could not be graded
     alarms: tuple[Alarm, ...]  #: about the groups, and every group's own, by name
 
     def __getitem__(self, group: Any) -> Graded:
-        graded: Graded = self.groups[nearest(group, tuple(self.groups), "group")]
+        graded: Graded = self.groups[match_name(group, tuple(self.groups), "group")]
         return graded
 
     def __len__(self) -> int:
@@ -340,7 +349,7 @@ def grade_by(
     >>> list(found.sizes.items()), found["old"].jurors
     ([('old', 200), ('young', 200)], ('1', '2', '3'))
     """
-    grading, reading = apart(options)
+    grading, reading = split_options(options)
     votes, groups, column = prepared(source, by, column, reading)
     if votes.scale == "interval":
         level = _only_level(grading)
@@ -355,7 +364,7 @@ def score_by(
 
     Numbers are held against true values, as `score_numbers` does.
     """
-    check_known(reading, names_of(SourceOptions))
+    check_known(reading, column_names(SourceOptions))
     votes, groups, column = prepared(source, by, column, reading)
     if votes.scale == "interval":
         return _score_numbers_by(votes, key, groups, column)
@@ -392,7 +401,7 @@ def _plainly(rows: Votes) -> Votes:
 
 def _only_level(grading: GradingOptions) -> float:
     """How sure the intervals are; OptionError where something is asked that is for labels alone."""
-    usual = {one.name: one.default for one in spelled(GradingOptions, Grading)}
+    usual = {one.name: one.default for one in spell_option(GradingOptions, Grading)}
     if odd := [name for name, value in grading.items() if name != "level" and value != usual[name]]:
         message = f"{odd[0]}= does not apply to numbers: leave it out, or make labels of them (threshold=, bins=)"
         raise OptionError(message, code="does_not_apply", name=odd[0])
@@ -407,15 +416,15 @@ def label_by(
     The items of a group that cannot be graded, or that name no group, get the labels that all items together give them;
     an alarm says so.
     """
-    grading, reading = apart(options)
+    grading, reading = split_options(options)
     votes, groups, column = prepared(source, by, column, reading)
     graded = _apart(votes, groups, column, _grader(votes, grading), fate=_LABELLED_BY_ALL)
     whole, known = _label_all(votes, grading), _gold(votes, grading)
     codes, probability = whole.codes.copy(), whole.probability.copy()
     alarms, methods, rest = list(graded.alarms), Counter[str](), np.ones(votes.rows, dtype=bool)
     for group, which, rows in split_votes(votes, groups, tuple(graded.groups)):
-        here = said_here(rows, None if known is None else known[which])
-        own = label(without_silent(here)[0], evaluation=graded.groups[group])
+        here = drop_unused_labels(rows, None if known is None else known[which])
+        own = label(drop_silent_jurors(here)[0], evaluation=graded.groups[group])
         place = np.array([whole.labels.index(a) for a in own.labels])
         codes[which], probability[which], rest[which] = place[own.codes], own.probability, False
         methods[own.method] += 1
@@ -425,7 +434,9 @@ def label_by(
         alarms += [replace(a, message=f"items outside the graded groups: {a.message}") for a in whole.alarms]
     if known is not None:
         codes, probability = np.where(known >= 0, known, codes), np.where(known >= 0, 1.0, probability)
-    labelled = replace(whole, codes=codes, probability=probability, method=", ".join(methods), alarms=ranked(alarms))
+    labelled = replace(
+        whole, codes=codes, probability=probability, method=", ".join(methods), alarms=sort_by_severity(alarms)
+    )
     return labelled, groups, graded
 
 
@@ -448,7 +459,7 @@ def _grader(votes: Votes, grading: GradingOptions) -> Callable[[Votes, NDArray[n
         gold = None if known is None else known[which]
         key = None if gold is None else _key(votes.labels, gold)
         own: GradingOptions = {**grading, "gold": key}
-        return grade_rows(said_here(rows, gold), **own)[0]
+        return grade_rows(drop_unused_labels(rows, gold), **own)[0]
 
     return grade_group
 
@@ -460,7 +471,7 @@ def _gold(votes: Votes, grading: GradingOptions) -> NDArray[np.int64] | None:
     aligned, known = as_key(grading["gold"]).align(votes)
     for name in aligned.labels:
         if name not in votes.labels:
-            nearest(name, votes.labels, "label among the votes that is called")
+            match_name(name, votes.labels, "label among the votes that is called")
     return known
 
 
@@ -476,7 +487,7 @@ def _apart(
     names = ordered_labels(group for group in groups.tolist() if group is not None)
     if not names:
         raise VotesError(f"no row has a group in column {column!r}")
-    results, sizes, left_out = Named(), Named(), Named()
+    results, sizes, left_out = NamedMapping(), NamedMapping(), NamedMapping()
     alarms: list[Alarm] = []
     for group, which, rows in split_votes(votes, groups, names):
         sizes[group] = rows.total
@@ -499,9 +510,11 @@ def _apart(
         text = f"{items:,} items name no group, {fate.replace('its items', 'they').replace('is left', 'are left')}"
         alarms.append(Alarm("no_group", "warning", text, float(items)))
     numbers = votes.scale == "interval"
-    taken = scale_taken(votes) if numbers else ()
+    taken = scale_finding(votes) if numbers else ()
     alarms += [Alarm(finding.kind, finding.level, finding.message, finding.value) for finding in taken]
-    return ByGroup(column, votes.jurors, () if numbers else votes.labels, results, sizes, left_out, ranked(alarms))
+    return ByGroup(
+        column, votes.jurors, () if numbers else votes.labels, results, sizes, left_out, sort_by_severity(alarms)
+    )
 
 
 def _inside(error: Exception) -> str:

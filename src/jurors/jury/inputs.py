@@ -11,21 +11,29 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._lazy import WhenAsked
+from jurors._lazy import LazyField
 from jurors._numeric import Integers
-from jurors.errors import SketchError, VotesError, and_more, nearest
+from jurors.errors import SketchError, VotesError, format_first_names, match_name
 from jurors.evaluate import Alarm
-from jurors.options import Reading, ReadingOptions, SourceOptions, TableOptions, check_applies, names_of, texts
+from jurors.options import (
+    Reading,
+    ReadingOptions,
+    SourceOptions,
+    TableOptions,
+    check_applies,
+    column_names,
+    text_columns,
+)
 from jurors.sketch import Sketch, count_votes, read_sketch
-from jurors.sketch.connectivity import FEWEST_VOICES
+from jurors.sketch.connectivity import MIN_JURORS
 from jurors.votes import Key, Votes, as_key, read_votes, read_votes_with_key
-from jurors.votes.findings import find_all, similar_names
-from jurors.votes.frame import eager, is_frame, open_frame
+from jurors.votes.findings import find_findings, similar_names
+from jurors.votes.frame import collect_frame, is_frame, open_frame
 from jurors.votes.io.sources import are_files
 from jurors.votes.layout import find_column
-from jurors.votes.recode import Rewriting, middle, numerals
-from jurors.votes.repeats import heard_once, join_named
-from jurors.votes.scale import CHOOSING, chosen_votes, recognised, rewritten, scaled
+from jurors.votes.recode import Recoding, midpoint, numerals
+from jurors.votes.repeats import collapse_repeats, merge_numbered_jurors
+from jurors.votes.scale import SELECTION_OPTIONS, apply_scale, detect_scale, recode_votes, select_votes
 
 # Whatever the user has (a path, a frame, a matrix, votes, a sketch) becomes votes or a sketch.
 
@@ -38,17 +46,17 @@ MATRIX_OPTIONS = ("items", "jurors", "labels", "counts", "scale")
 
 def as_votes(source: Any, **reading: Unpack[SourceOptions]) -> Votes:
     """Votes from a Votes, Sketch, path, file object, array or dataframe; `reading` are `read_votes`' options."""
-    accepted = accept(source, **reading)
+    accepted = read_input(source, **reading)
     return accepted.tuples if isinstance(accepted, Sketch) else accepted
 
 
 def as_sketch(source: Any, **reading: Unpack[SourceOptions]) -> Sketch:
     """The same as a sketch, counted by whoever holds the votes."""
-    accepted = accept(source, by_item=False, **reading)
+    accepted = read_input(source, by_item=False, **reading)
     return accepted if isinstance(accepted, Sketch) else Sketch.from_votes(accepted)
 
 
-def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Votes | Sketch:
+def read_input(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions]) -> Votes | Sketch:
     """Votes, or a sketch where that is what there is.
 
     Where nobody needs to know which item is which, `by_item=False` leaves the counting to the engine that holds them.
@@ -62,18 +70,18 @@ def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions
         return _taken(source, _choosing(reading, "votes that are read already"))
     is_files = are_files(source)
     if not is_files and isinstance(source, (np.ndarray, list, tuple)):
-        given = _applicable(options, (*MATRIX_OPTIONS, *CHOOSING), "a matrix")
-        said = {n: v for n in ("scale", *CHOOSING) if (v := given.pop(n, None)) is not None}
+        given = _applicable(options, (*MATRIX_OPTIONS, *SELECTION_OPTIONS), "a matrix")
+        said = {n: v for n in ("scale", *SELECTION_OPTIONS) if (v := given.pop(n, None)) is not None}
         about = Reading(**said) if said else _NOTHING_SAID
         votes, told = Votes.from_matrix(source, **given, scale=None), about
         if (labels := given.get("labels")) is not None:
             votes, told = replace(votes, labels_told=True), replace(about, labels=labels)
-        return heard_once(scaled(rewritten(chosen_votes(votes, about), about), told), about)
+        return collapse_repeats(apply_scale(recode_votes(select_votes(votes, about), about), told), about)
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):  # `read` may be one of its columns
-        options = _applicable(options, names_of(TableOptions), "a dataframe")
+        options = _applicable(options, column_names(TableOptions), "a dataframe")
         return Votes.from_frame(source, **options) if by_item else Sketch.from_frame(source, **options)
     if is_files or isinstance(source, (str, Path)) or hasattr(source, "read"):
-        options = _applicable(options, names_of(ReadingOptions), "files")
+        options = _applicable(options, column_names(ReadingOptions), "files")
         return read_votes(source, **options) if by_item else read_sketch(source, **options)
     raise VotesError(
         f"cannot read votes from {type(source).__name__}; give a path, a dataframe, a matrix, Votes or a Sketch"
@@ -82,14 +90,16 @@ def accept(source: Any, *, by_item: bool = True, **reading: Unpack[SourceOptions
 
 def _taken(votes: Votes, taking: Reading) -> Votes:
     """What is to be taken of votes that are read already, on the scale that they show where nobody has looked."""
-    known = votes if votes.scale_why else recognised(votes)
-    read = rewritten(chosen_votes(known, taking), taking)
-    return join_named(scaled(read, taking) if Rewriting.of(taking) else read, taking.join)
+    known = votes if votes.scale_why else detect_scale(votes)
+    read = recode_votes(select_votes(known, taking), taking)
+    return merge_numbered_jurors(apply_scale(read, taking) if Recoding.of(taking) else read, taking.join)
 
 
 def _choosing(options: Mapping[str, Any], what: str) -> Reading:
     """Which jurors to take of what is read already; OptionError where another option is given."""
-    return Reading(**{name: value for name, value in _applicable(options, CHOOSING, what).items() if value is not None})
+    return Reading(
+        **{name: value for name, value in _applicable(options, SELECTION_OPTIONS, what).items() if value is not None}
+    )
 
 
 def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> dict[str, Any]:
@@ -101,15 +111,15 @@ def _applicable(options: Mapping[str, Any], known: Sequence[str], what: str) -> 
 def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions]) -> tuple[Votes, NDArray[Any]]:
     """Votes, and for each row what another column of the same file or dataframe says of it (a group)."""
     if isinstance(source, (str, Path)) or hasattr(source, "read"):
-        given = _applicable(reading, names_of(ReadingOptions), "files")
+        given = _applicable(reading, column_names(ReadingOptions), "files")
         votes, named = read_votes_with_key(source, column, what="group", **given)
         return votes, named.by_row(votes)
-    given = _applicable(reading, names_of(TableOptions), "a dataframe")
+    given = _applicable(reading, column_names(TableOptions), "a dataframe")
     told = Reading.of(given, TableOptions)
-    frame = open_frame(eager(source).to_native()).reaching(told, column)
+    frame = open_frame(collect_frame(source).to_native()).reaching(told, column)
     place = find_column(frame.names, column)
     options = told.without(frame.names[place])
-    ignore = [name for name in texts(options.ignore) if name in open_frame(source).names]
+    ignore = [name for name in text_columns(options.ignore) if name in open_frame(source).names]
     votes = Votes.from_frame(source, **{**given, "ignore": (*ignore, *frame.homes)})
     layout = frame.layout(options)
     values = frame.table[:, place].to_list()
@@ -118,13 +128,13 @@ def votes_and_column(source: Any, column: str, **reading: Unpack[SourceOptions])
     return votes, Key.from_columns(frame.table[:, layout.item].to_list(), values, what="group").by_row(votes)
 
 
-def check_gradable(votes: Votes, *, fewest: int = FEWEST_VOICES) -> None:
+def check_gradable(votes: Votes, *, fewest: int = MIN_JURORS) -> None:
     """SketchError unless there are enough jurors and labels to grade anybody."""
-    for refusal in refusals(votes, fewest=fewest):
+    for refusal in label_refusals(votes, fewest=fewest):
         raise refusal
 
 
-def refusals(votes: Votes, *, fewest: int = FEWEST_VOICES) -> Iterator[SketchError]:
+def label_refusals(votes: Votes, *, fewest: int = MIN_JURORS) -> Iterator[SketchError]:
     """Everything for which these votes cannot be graded as labels, whoever they are."""
     if not votes.total:
         yield SketchError("there is no item to grade", code="no_items")
@@ -168,7 +178,7 @@ def not_labels(votes: Votes) -> SketchError:
     return SketchError(
         f"these votes are numbers ({votes.scale_why}), which `jurors grade`, `check`, `label`, `score`, `report`, "
         "`plot reliability` and `agreement` take (grade_numbers, value_items, score_numbers); here, make labels of "
-        f"them with --threshold {middle(votes.labels)} or --bins 5",
+        f"them with --threshold {midpoint(votes.labels)} or --bins 5",
         code="numbers",
         given=len(votes.labels),
     )
@@ -180,7 +190,7 @@ def check_labels(votes: Votes) -> None:
         raise not_labels(votes)
 
 
-def vote_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:
+def input_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:
     """What the votes show before anybody is graded, and what their reader saw, as alarms."""
     jurors, labels = set(votes.jurors), set(votes.labels)
     return [
@@ -192,11 +202,13 @@ def vote_alarms(votes: Votes, *, weighted: bool = False) -> list[Alarm]:
             tuple(str(one) for one in finding.about if finding.kind not in _ABOUT_LABELS and one in jurors),
             tuple(one for one in finding.about if finding.kind in _ABOUT_LABELS and one in labels),
         )
-        for finding in find_all(votes, weighted=weighted, twins=False)  # grading tells twins by more than their votes
+        for finding in find_findings(
+            votes, weighted=weighted, twins=False
+        )  # grading tells twins by more than their votes
     ]
 
 
-def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
+def drop_silent_jurors(votes: Votes) -> tuple[Votes, list[Alarm]]:
     """The votes of those who voted at all, and a warning that names the others: there is nothing to grade them by."""
     if votes.is_dense:
         heard = np.asarray((votes.codes >= 0).any(axis=0))
@@ -205,7 +217,9 @@ def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
     if heard.all():
         return votes, []
     silent = tuple(name for name, voted in zip(votes.jurors, heard, strict=True) if not voted)
-    message = f"{and_more(map(repr, silent), 8)} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
+    message = (
+        f"{format_first_names(map(repr, silent), 8)} never voted, and {'is' if len(silent) == 1 else 'are'} left out"
+    )
     spoke = [name for name in votes.jurors if name not in set(silent)]
     return votes.take(spoke), [Alarm("no_votes", "warning", message, float(len(silent)), silent)]
 
@@ -214,7 +228,7 @@ def without_silent(votes: Votes) -> tuple[Votes, list[Alarm]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedVotes:
     """What is graded, and where each item went."""
 
     votes: Votes  #: whose rows were counted; labels may have grown by those of a key
@@ -222,7 +236,7 @@ class Counted:
     tuple_of_row: Integers
     alarms: tuple[Alarm, ...] = ()  #: about the votes: who never voted, words that may mean no vote …
 
-    def align(self, key: Any) -> tuple[Counted, Integers]:
+    def align(self, key: Any) -> tuple[CountedVotes, Integers]:
         """With the labels of an answer key, and for each row its true label (-1: unknown).
 
         Nothing is counted again unless the key has labels that nobody voted.
@@ -231,14 +245,14 @@ class Counted:
         if votes.labels == self.votes.labels:
             return self, np.asarray(truth)
         sketch, tuple_of_row = count_votes(votes)
-        return Counted(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
+        return CountedVotes(votes, sketch, tuple_of_row, self.alarms), np.asarray(truth)
 
-    def align_gold(self, gold: Any) -> tuple[Counted, Integers]:
+    def align_gold(self, gold: Any) -> tuple[CountedVotes, Integers]:
         """The same for gold items; refused where one has a label that was never voted: more likely a slip."""
         aligned, known = self.align(gold)
         for label in aligned.votes.labels:
             if label not in self.votes.labels:
-                nearest(label, self.votes.labels, "label among the votes that is called")
+                match_name(label, self.votes.labels, "label among the votes that is called")
         return aligned, known
 
     def by_tuple(self, truth: Integers) -> Integers:
@@ -249,27 +263,27 @@ class Counted:
         return counted.reshape(-1, size)
 
 
-Counted.alarms = WhenAsked("alarms")  # type: ignore[assignment]
+CountedVotes.alarms = LazyField("alarms")  # type: ignore[assignment]
 
 
-def count_rows(source: Votes | Sketch) -> Counted:
+def count_rows(source: Votes | Sketch) -> CountedVotes:
     """Count some votes; a sketch is counted already."""
     if isinstance(source, Sketch):
-        return Counted(source.tuples, source, np.arange(source.tuples.rows))
-    return Counted(source, *count_votes(source))
+        return CountedVotes(source.tuples, source, np.arange(source.tuples.rows))
+    return CountedVotes(source, *count_votes(source))
 
 
-def count_gradable(source: Votes | Sketch) -> Counted:
+def count_gradable(source: Votes | Sketch) -> CountedVotes:
     """Count the votes of those who voted at all; SketchError where nobody can be graded by them."""
     counted = count_rows(source)
-    heard, silent = without_silent(counted.sketch.tuples)
+    heard, silent = drop_silent_jurors(counted.sketch.tuples)
     check_gradable(heard)
     if silent:
         counted = count_rows(counted.votes.take(heard.jurors))
     later: Any = partial(_alarms, counted.sketch.tuples, silent)
-    return Counted(counted.votes, counted.sketch, counted.tuple_of_row, later)
+    return CountedVotes(counted.votes, counted.sketch, counted.tuple_of_row, later)
 
 
 def _alarms(tuples: Votes, silent: list[Alarm]) -> tuple[Alarm, ...]:
     # Whoever counted rows has looked whether they come again.
-    return (*silent, *vote_alarms(tuples, weighted=True))
+    return (*silent, *input_alarms(tuples, weighted=True))

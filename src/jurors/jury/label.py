@@ -12,16 +12,16 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._lazy import WhenAsked
+from jurors._lazy import LazyField
 from jurors._numeric import Codes
 from jurors.errors import OptionError, SketchError
 from jurors.evaluate import Alarm, Evaluation, Partition
-from jurors.evaluate.card import REAL
+from jurors.evaluate.card import CALIBRATED
 from jurors.evaluate.consistency import ItemLevels, item_levels
 from jurors.evaluate.partition import majority_partition
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import Counted, accept, count_rows
-from jurors.options import GradeOptions, apart
+from jurors.jury.inputs import CountedVotes, count_rows, read_input
+from jurors.options import GradeOptions, split_options
 from jurors.results import Columns, Drawable, Table, row_documents
 from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
@@ -37,7 +37,7 @@ _MOST_NAMED = 8  # jurors: above, labels are counted
 
 
 @dataclass(frozen=True, eq=False)
-class Teaching:
+class InformationGain:
     """What the label of each item would teach, in wrong labels fewer."""
 
     own: NDArray[np.float64]  #: items: how probably the own label is wrong
@@ -102,12 +102,12 @@ def votes_on(votes: Votes, rows: Sequence[int]) -> dict[str, tuple[Label | None,
     return {name: tuple(None if k < 0 else votes.labels[k] for k in column) for name, column in said}
 
 
-def in_short(said: Mapping[str, Sequence[Any]]) -> list[str]:
+def short_vote(said: Mapping[str, Sequence[Any]]) -> list[str]:
     """The votes on each item in a line: by name, or counted where the jurors are many.
 
-    >>> in_short({"ann": ["yes", "no"], "bob": ["no", None]})
+    >>> short_vote({"ann": ["yes", "no"], "bob": ["no", None]})
     ['ann yes, bob no', 'ann no']
-    >>> in_short({f"juror {k}": ["yes" if k % 3 else "no"] for k in range(9)})
+    >>> short_vote({f"juror {k}": ["yes" if k % 3 else "no"] for k in range(9)})
     ['6 yes, 3 no']
     """
     rows = [[(juror, vote) for juror, vote in zip(said, row, strict=True) if vote is not None]
@@ -144,7 +144,7 @@ class Labelling(Drawable):
     basis: str = "if independent"  #: what the probabilities assume: that, or "as real juries go"
     votes: Mapping[str, tuple[Label | None, ...]] | None = None  #: juror -> votes on the items that are listed
     texts: Mapping[str, tuple[str, ...]] | None = None  #: column -> what shows the items that are listed
-    teaching: Callable[[], Teaching | None] | None = None  #: works out what a person's labels would teach
+    teaching: Callable[[], InformationGain | None] | None = None  #: works out what a person's labels would teach
     reasons: Mapping[str, tuple[Any, ...]] | None = None  #: of those listed for review: `teaches`, and `why`
     levels: ItemLevels | None = None  #: of ordered levels: each item's median and expected level, with interval
 
@@ -169,7 +169,7 @@ class Labelling(Drawable):
         return self._review(count)[0]
 
     @cached_property
-    def taught(self) -> Teaching | None:
+    def taught(self) -> InformationGain | None:
         """What a person's labels would teach, worked out once; None where nothing is known of that."""
         return None if self.teaching is None else self.teaching()
 
@@ -255,7 +255,7 @@ class Labelling(Drawable):
         if self.reasons:
             columns["teaches"] = [f"{taught:.2f}" for taught in columns["teaches"]]
         if self.votes:
-            columns["votes"] = in_short(self.votes)
+            columns["votes"] = short_vote(self.votes)
         beginnings = {name: [_beginning(text) for text in texts] for name, texts in (self.texts or {}).items()}
         because = {} if why is None else {"why": why}
         return (replace(Table.of({**columns, **beginnings, **because}), right=(2,)),)
@@ -279,8 +279,8 @@ class Labelling(Drawable):
         return f"<p>{escape(repr(self))}</p>{replace(self, listed=at[:_MOST_SHOWN]).to_html()}{more}"
 
 
-Labelling.items = WhenAsked("items")  # type: ignore[assignment]  # items without names are a million numbers
-Labelling.alarms = WhenAsked("alarms")  # type: ignore[assignment]  # few who label look at the jurors
+Labelling.items = LazyField("items")  # type: ignore[assignment]  # items without names are a million numbers
+Labelling.alarms = LazyField("alarms")  # type: ignore[assignment]  # few who label look at the jurors
 
 
 def _beginning(text: str) -> str:
@@ -289,14 +289,16 @@ def _beginning(text: str) -> str:
     return line if len(line) <= _MOST_TEXT else f"{line[:_MOST_TEXT]}…"
 
 
-def teaching_of(evaluation: Evaluation, tuple_of_row: NDArray[np.int64], known: Any = None) -> Teaching | None:
+def information_gain(
+    evaluation: Evaluation, tuple_of_row: NDArray[np.int64], known: Any = None
+) -> InformationGain | None:
     """What labels of these rows would teach; of rows that are `known` (0 or more) already, nothing."""
     lessons = None if evaluation.calibration is None else evaluation.calibration.lessons(evaluation)
     if lessons is None:
         return None
     is_open = np.ones(len(tuple_of_row)) if known is None else np.asarray(known) < 0
     own, others = (np.where(is_open, part[tuple_of_row], 0.0) for part in (lessons.own, lessons.others))
-    return Teaching(own, others, np.maximum(lessons.items[tuple_of_row] - 1, 0), tuple_of_row)
+    return InformationGain(own, others, np.maximum(lessons.items[tuple_of_row] - 1, 0), tuple_of_row)
 
 
 def label_rows(
@@ -345,8 +347,8 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     >>> str(found.label[0]), len(found)
     ('yes', 100)
     """
-    grading, reading = apart(options)
-    accepted, known = accept(source, **reading), None
+    grading, reading = split_options(options)
+    accepted, known = read_input(source, **reading), None
     if evaluation is None:
         evaluation, counted, known = grade_rows(accepted, intervals=False, **grading)
     elif grading:
@@ -360,13 +362,13 @@ def label(source: Any, *, evaluation: Evaluation | None = None, **options: Unpac
     later = partial(getattr, evaluation, "alarms")
     about: dict[str, Any] = {"method": evaluation.method, "alarms": later, "level": evaluation.level}
     if partition is not evaluation.partition:
-        about["basis"] = REAL
-        about["teaching"] = partial(teaching_of, evaluation, counted.tuple_of_row, known)
+        about["basis"] = CALIBRATED
+        about["teaching"] = partial(information_gain, evaluation, counted.tuple_of_row, known)
     labelled = label_rows(counted.votes, counted.tuple_of_row, partition, **about)
     return labelled if known is None else _with_key(labelled, known)
 
 
-def _counted_as(source: Votes | Sketch, evaluation: Evaluation) -> Counted:
+def _counted_as(source: Votes | Sketch, evaluation: Evaluation) -> CountedVotes:
     """The votes as they were counted for the evaluation; SketchError if they are not the ones that were graded."""
     counted, graded = count_rows(source), evaluation.sketch
     votes = counted.votes
@@ -380,7 +382,7 @@ def _counted_as(source: Votes | Sketch, evaluation: Evaluation) -> Counted:
     return counted
 
 
-def _by_majority(counted: Counted, evaluation: Evaluation) -> Labelling:
+def _by_majority(counted: CountedVotes, evaluation: Evaluation) -> Labelling:
     fallback = Alarm(
         "majority_fallback",
         "warning",

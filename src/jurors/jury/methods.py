@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import one_thread
-from jurors.errors import DegenerateSketchError, SketchError, and_more
+from jurors._numeric import single_threaded
+from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate import (
     Alarm,
     Choice,
     Evaluation,
     Fit,
-    Named,
+    NamedMapping,
     Solution,
     choose_solution,
     evaluate_panel,
     evaluate_trio,
 )
-from jurors.evaluate.alarms import ranked
+from jurors.evaluate.alarms import sort_by_severity
 from jurors.evaluate.dependence import FEWEST_JURORS, Dependence, agreement_test, dependence_of
-from jurors.evaluate.evaluation import changed
+from jurors.evaluate.evaluation import replace_evaluation
 from jurors.evaluate.latent.panel import PanelFit
 from jurors.evaluate.partition import Partition, majority_partition, partition_by_label
 from jurors.evaluate.solution import Island, WeakestPair
@@ -34,7 +34,7 @@ from jurors.evaluate.trio import DecodedTrios, evaluate_trios
 from jurors.evaluate.trio_multiclass import MOST_LABELS, MultilabelDecode, evaluate_trio_labels
 from jurors.options import Target
 from jurors.sketch import Sketch
-from jurors.sketch.connectivity import juror_groups, part_of
+from jurors.sketch.connectivity import juror_groups, restrict_to_jurors
 from jurors.sketch.moments import MOST_FOR_PAIRS
 from jurors.uncertainty import (
     agreement_alarms,
@@ -50,14 +50,14 @@ from jurors.uncertainty import (
 )
 from jurors.uncertainty.alarms import default_alarms, degenerate_alarms
 from jurors.uncertainty.bounds_trio import smallest_correlation
-from jurors.uncertainty.intervals_panel import DependenceSpread
-from jurors.uncertainty.trio_alarms import CONTRADICTIONS, WEAK_PAIR, tested, voice_alarms
+from jurors.uncertainty.intervals import DependenceSpread
+from jurors.uncertainty.trio_alarms import CONTRADICTIONS, WEAK_PAIR, goodness_or_none, too_few_juror_alarms
 
 # What the user asks for, and how a fit becomes an evaluation: shared by every way to grade.
 
 
 @dataclass(frozen=True)
-class Request:
+class GradeRequest:
     """What the user asked for beyond the method."""
 
     choice: Choice = field(default_factory=Choice)
@@ -68,7 +68,7 @@ class Request:
     intervals: bool = True  #: whether anybody will look at them
 
 
-def oriented(name: str, sketch: Sketch, fit: Fit, request: Request, **about: Any) -> Evaluation:
+def orient_solution(name: str, sketch: Sketch, fit: Fit, request: GradeRequest, **about: Any) -> Evaluation:
     """The fit as an evaluation; where the user knows something that contradicts it, its mirror image.
 
     More that is to know `about` it are fields of an Evaluation.
@@ -88,7 +88,7 @@ def oriented(name: str, sketch: Sketch, fit: Fit, request: Request, **about: Any
         items=sketch.items, jurors=sketch.jurors, labels=sketch.labels, method=name, solution=fit.solution,
         solutions=solutions, rule=rule,
         partition=None if fit.posterior is None else partition_by_label(sketch, fit.solution, fit.posterior),
-        alarms=ranked(fit.alarms), target=request.target, level=request.level,
+        alarms=sort_by_severity(fit.alarms), target=request.target, level=request.level,
         iterations=fit.iterations, converged=fit.converged, model=fit.model, measured=fit.details,
         **{"notes": fit.notes, **about},
     )  # fmt: skip
@@ -108,22 +108,24 @@ FIT_RULE = "the fit started from the jurors' votes"
 STATISTICS = ("prevalence", "accuracy", "score")
 
 
-def named_statistics(sketch: Sketch, arrays: Mapping[str, Any]) -> Named:
+def named_statistics(sketch: Sketch, arrays: Mapping[str, Any]) -> NamedMapping:
     """Arrays `prevalence` (R), `accuracy` (N, R) and `score` (N), perhaps with (low, high) last, by name."""
     has_ends = np.ndim(arrays["score"]) == 2
-    return Named((name, named_statistic(sketch, name, arrays[name], has_ends)) for name in STATISTICS)
+    return NamedMapping((name, named_statistic(sketch, name, arrays[name], has_ends)) for name in STATISTICS)
 
 
-def named_statistic(sketch: Sketch, name: str, values: Any, has_ends: bool = False) -> Named:
+def named_statistic(sketch: Sketch, name: str, values: Any, has_ends: bool = False) -> NamedMapping:
     """One of them."""
     rows: Any = np.asarray(values).tolist()
     if name != "accuracy":
         names = sketch.labels if name == "prevalence" else sketch.jurors
-        return Named(zip(names, map(tuple, rows) if has_ends else rows, strict=True))
+        return NamedMapping(zip(names, map(tuple, rows) if has_ends else rows, strict=True))
     if has_ends:
         rows = (map(tuple, row) for row in rows)
     labels = sketch.labels
-    return Named((j, Named(zip(labels, row, strict=True))) for j, row in zip(sketch.jurors, rows, strict=True))
+    return NamedMapping(
+        (j, NamedMapping(zip(labels, row, strict=True))) for j, row in zip(sketch.jurors, rows, strict=True)
+    )
 
 
 # Grade each group of jurors by itself, then put the report cards together.
@@ -144,7 +146,7 @@ def grade_groups(sketch: Sketch, grade: Callable[[Sketch], Evaluation]) -> Evalu
         whole = grade(sketch)
         alarm = Alarm("disconnected_groups", "warning", f"{message}; so many are graded as one", float(count))
         return replace(whole, alarms=(alarm, *whole.alarms))
-    parts = [part_of(sketch, group, k) for k in range(count)]
+    parts = [restrict_to_jurors(sketch, group, k) for k in range(count)]
     cards = [grade(part) for part, _ in parts]
     if any(card.solution is None or card.partition is None for card in cards):
         raise SketchError(f"{message}, and one of them has no real evaluation; grade them one by one")
@@ -199,7 +201,7 @@ def _of_island(alarm: Alarm, card: Evaluation) -> Alarm:
     """Too few voices are said of their own island, and of everybody on it."""
     if alarm.kind != "too_few_voices":
         return alarm
-    who = and_more(map(repr, card.jurors), _MOST_NAMED)
+    who = format_first_names(map(repr, card.jurors), _MOST_NAMED)
     return replace(alarm, message=f"in the group of {who}, {alarm.message}", jurors=card.jurors)
 
 
@@ -209,37 +211,37 @@ def _grades(card: Evaluation) -> Iterator[tuple[str, tuple[Any, Any]]]:
     return zip(solution.jurors, zip(solution.confusions, solution.score.values(), strict=True), strict=True)
 
 
-def _none(card: Evaluation, nothing: Any) -> Named:
+def _none(card: Evaluation, nothing: Any) -> NamedMapping:
     """The statistics of an island that has none: of its jurors, and so of how common the labels are."""
-    by_label = Named((a, nothing) for a in card.labels)
-    accuracy, score = Named((j, by_label) for j in card.jurors), Named((j, nothing) for j in card.jurors)
-    return Named(prevalence=by_label, accuracy=accuracy, score=score)
+    by_label = NamedMapping((a, nothing) for a in card.labels)
+    accuracy, score = NamedMapping((j, by_label) for j in card.jurors), NamedMapping((j, nothing) for j in card.jurors)
+    return NamedMapping(prevalence=by_label, accuracy=accuracy, score=score)
 
 
-def _errors(cards: list[Evaluation], shares: np.ndarray[Any, Any]) -> Named:
+def _errors(cards: list[Evaluation], shares: np.ndarray[Any, Any]) -> NamedMapping:
     """Groups share no item, so their errors are independent."""
     labels = cards[0].labels
     errors = [card.standard_error or _none(card, np.nan) for card in cards]
     each = np.array([[e["prevalence"][a] for a in labels] for e in errors])
     together = np.sqrt(((shares[:, None] * each) ** 2).sum(axis=0))
-    return Named(
-        prevalence=Named(zip(labels, together.tolist(), strict=True)),
-        accuracy=Named((j, row) for e in errors for j, row in e["accuracy"].items()),
-        score=Named((j, x) for e in errors for j, x in e["score"].items()),
+    return NamedMapping(
+        prevalence=NamedMapping(zip(labels, together.tolist(), strict=True)),
+        accuracy=NamedMapping((j, row) for e in errors for j, row in e["accuracy"].items()),
+        score=NamedMapping((j, x) for e in errors for j, x in e["score"].items()),
     )
 
 
 def _intervals(
     cards: list[Evaluation], shares: np.ndarray[Any, Any], prevalence: np.ndarray[Any, Any], whole: Evaluation
-) -> Named:
+) -> NamedMapping:
     errors = _errors(cards, shares)
     spread = np.array(list(errors["prevalence"].values()))
     low, high = interval_around(prevalence, spread, np.full(len(prevalence), float(whole.items)), whole.level)
     intervals = [card.interval or _none(card, (np.nan, np.nan)) for card in cards]
-    return Named(
-        prevalence=Named((a, (float(x), float(y))) for a, x, y in zip(whole.labels, low, high, strict=True)),
-        accuracy=Named((j, row) for e in intervals for j, row in e["accuracy"].items()),
-        score=Named((j, ends) for e in intervals for j, ends in e["score"].items()),
+    return NamedMapping(
+        prevalence=NamedMapping((a, (float(x), float(y))) for a, x, y in zip(whole.labels, low, high, strict=True)),
+        accuracy=NamedMapping((j, row) for e in intervals for j, row in e["accuracy"].items()),
+        score=NamedMapping((j, ends) for e in intervals for j, ends in e["score"].items()),
     )
 
 
@@ -250,7 +252,7 @@ _MOST_LISTED = 24  # relabelings shown as solutions: all of them up to four labe
 
 
 @dataclass(frozen=True)
-class ExactTrio:
+class ExactTrioGrade:
     """An exact evaluation of three jurors with any number of labels, and every relabeling of it."""
 
     solution: Solution
@@ -280,14 +282,14 @@ def untried(sketch: Sketch) -> tuple[str, ...]:
     return (f"Whether independent jurors would give these counts was not tested: {how_many}.",)
 
 
-def exact_trio(sketch: Sketch, choice: Choice) -> ExactTrio:
+def exact_trio(sketch: Sketch, choice: Choice) -> ExactTrioGrade:
     """The exact evaluation; SketchError says why there is none."""
     decode = evaluate_trio_labels(sketch.complete(), choice, among=sketch)
     if decode.solution is None or not decode.solution.is_real:
         raise SketchError(f"{decode.outcomes[0].message}; the default method estimates the grades all the same")
     orders = list(permutations(range(len(sketch.labels)))) if decode.relabelings <= _MOST_LISTED else [()]
     others = tuple(decode.relabelled(order) for order in orders[1:])
-    return ExactTrio(decode.solution, (decode.solution, *others), decode, tuple(outcome_alarms(decode)))
+    return ExactTrioGrade(decode.solution, (decode.solution, *others), decode, tuple(outcome_alarms(decode)))
 
 
 def estimate_alarms(sketch: Sketch) -> list[Alarm]:
@@ -295,7 +297,7 @@ def estimate_alarms(sketch: Sketch) -> list[Alarm]:
     if not _has_theorem(sketch):
         return []
     whole = sketch.complete()
-    fit = tested(whole)
+    fit = goodness_or_none(whole)
     return [*outcome_alarms(evaluate_trio_labels(whole), fit), *goodness_alarms(whole, fit)]
 
 
@@ -325,7 +327,7 @@ def exact_intervals(
 _MOST_ITEMS = 1 << 50  # floats still tell one item more from none
 
 
-def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
+def grade_latent(sketch: Sketch, request: GradeRequest) -> Evaluation:
     """Any panel: jurors independent given label and difficulty, the model weighed by hidden votes.
 
     Jurors who share no item with the others are graded apart.
@@ -335,20 +337,22 @@ def grade_latent(sketch: Sketch, request: Request) -> Evaluation:
     return grade_groups(sketch, lambda part: _grade_connected(part, request))
 
 
-def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
+def _grade_connected(sketch: Sketch, request: GradeRequest) -> Evaluation:
     if sketch.items > _MOST_ITEMS:
         most = f"at most {_MOST_ITEMS:,}"
         message = f"{sketch.items:,} items are more than an estimate can count ({most}); are the counts right?"
         raise SketchError(message, code="out_of_range", given=sketch.items, needed=_MOST_ITEMS)
     panel = evaluate_panel(sketch, gold=request.gold, seed=request.seed)
     voices, notes = tuple(panel.hearing.tolist()), (*panel.fit.notes, *untried(sketch))
-    result = oriented("latent", sketch, panel.fit, request, voices=voices, notes=notes)
+    result = orient_solution("latent", sketch, panel.fit, request, voices=voices, notes=notes)
     doubts = _Doubts(sketch, panel, result)
-    if few := voice_alarms(sketch):
+    if few := too_few_juror_alarms(sketch):
         kept = [alarm for alarm in doubts.of_jurors() if alarm.kind != "twin_jurors"]  # said already
         note = f"These {len(sketch.jurors)} jurors are worth at most {few[0].value:.0f} independent ones."
         by_majority = majority_partition(sketch)  # how often labels are right is not known then
-        return replace(result, alarms=ranked([*few, *kept]), notes=(*result.notes, note), partition=by_majority)
+        return replace(
+            result, alarms=sort_by_severity([*few, *kept]), notes=(*result.notes, note), partition=by_majority
+        )
     if request.intervals and result.rule == FIT_RULE:
         also = None if doubts.spread is None else doubts.spread.add
         ends = panel_intervals(panel, target=request.target, level=request.level, seed=request.seed, also=also)
@@ -359,7 +363,7 @@ def _grade_connected(sketch: Sketch, request: Request) -> Evaluation:
                 standard_error=named_statistics(sketch, ends["errors"]),
             )
     later: Any = {name: partial(_of, doubts, name) for name in ("alarms", "notes", "dependence")}
-    return changed(result, **later)
+    return replace_evaluation(result, **later)
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,11 +395,11 @@ class _Doubts:
     @cached_property
     def doubted(self) -> Evaluation:
         """The grades with every doubt about them."""
-        with one_thread():
+        with single_threaded():
             alarms = [*self.of_jurors(), *default_alarms(self.sketch)]
             if self.graded.partition is not None:
                 alarms += degenerate_alarms(self.graded.partition)
-            result = replace(self.graded, alarms=ranked(alarms))
+            result = replace(self.graded, alarms=sort_by_severity(alarms))
             if self.spread is None:
                 return result
             return _with_dependence(result, self.spread.result(result.level), self.panel.repeats)
@@ -435,7 +439,7 @@ def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[
         who = "; ".join(" + ".join(group) for group in groups)
         message = f"errors go together beyond chance in groups: {who}"
         together = tuple(name for group in groups for name in group)
-        alarms = ranked(
+        alarms = sort_by_severity(
             [*alarms, Alarm("correlated_errors", "warning", message, dependence.mean_correlation, together)]
         )
     return replace(result, alarms=alarms, notes=(*result.notes, note), dependence=dependence)
@@ -444,7 +448,7 @@ def _with_dependence(result: Evaluation, dependence: Dependence, repeats: tuple[
 # Three jurors: the theorem, with everything to know beside it.
 
 
-def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
+def grade_trio(sketch: Sketch, request: GradeRequest) -> Evaluation:
     """The theorem on the items that all three answered."""
     whole = sketch.complete()
     alarms: list[Alarm] = []
@@ -491,11 +495,11 @@ def grade_trio(sketch: Sketch, request: Request) -> Evaluation:
     )
 
 
-def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
+def grade_trio_labels(sketch: Sketch, request: GradeRequest) -> Evaluation:
     """The theorem for more than two labels, on the items that all three answered."""
     trio = exact_trio(sketch, request.choice)
     floats = trio.solution.to_float()
-    few = voice_alarms(sketch.complete())
+    few = too_few_juror_alarms(sketch.complete())
     ends = (
         exact_intervals(sketch, trio.solution, request.target, request.level, request.seed)
         if request.intervals and not few
@@ -505,7 +509,7 @@ def grade_trio_labels(sketch: Sketch, request: Request) -> Evaluation:
         items=sketch.complete().items, jurors=sketch.jurors, labels=sketch.labels, method="algebraic",
         solution=floats, exact=trio.solution, solutions=trio.solutions, rule=trio.decode.rule or "",
         partition=majority_partition(sketch) if few else partition_by_label(sketch, floats),
-        alarms=ranked([*few, *trio.alarms]), target=request.target, level=request.level,
+        alarms=sort_by_severity([*few, *trio.alarms]), target=request.target, level=request.level,
         interval=None if ends is None else named_statistics(sketch, ends),
         standard_error=None if ends is None else named_statistics(sketch, ends["errors"]),
         measured={"relabelings": trio.decode.relabelings, "gap": trio.decode.gap},

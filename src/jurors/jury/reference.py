@@ -7,17 +7,17 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import Floats, Integers, one_thread
+from jurors._numeric import Floats, Integers, single_threaded
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation
-from jurors.jury.calibration import basis_of, has_too_few_voices, jury_of, without_silent_tuples
+from jurors.jury.calibration import calibration_basis, drop_unanswered, has_too_few_jurors, jury_votes
 from jurors.jury.grade import grade_counted
-from jurors.jury.inputs import accept, count_gradable
+from jurors.jury.inputs import count_gradable, read_input
 from jurors.options import Grading, SourceOptions
 from jurors.sketch import Sketch
-from jurors.uncertainty.calibrate import OneHot, ratio_doubt
+from jurors.uncertainty.calibrate import OneHot, ratio_variance
 from jurors.uncertainty.reference import ReferenceJury
-from jurors.uncertainty.scenarios import GoldTuples, Jury, answer_spread, laplace, log_odds, temper
+from jurors.uncertainty.scenarios import GoldTuples, JuryVotes, answer_spread, laplace, log_odds, temper_posteriors
 
 # What one jury with a known key shows of shared error: a row of the table of reference juries.
 
@@ -26,7 +26,7 @@ _SPREAD_SLANT, _SPREAD_CENTER, _SPREAD_SD = 0.66, -1.2, 1.2  # weak priors under
 _FEWEST = 5  # votes, or items of a label, from which a deviation is measured
 
 
-def measure_jury(jury: Jury, key: Floats, *, name: str = "", kind: str = "", source: str = "") -> ReferenceJury:
+def measure_jury(jury: JuryVotes, key: Floats, *, name: str = "", kind: str = "", source: str = "") -> ReferenceJury:
     """Measure a jury against its key: (T, R) items of each tuple by true label; only items in the key are used."""
     key = np.where(jury.weights[:, None] > 0, key, 0.0)  # what weighs nothing was not graded
     known = key.sum(axis=1)
@@ -37,7 +37,7 @@ def measure_jury(jury: Jury, key: Floats, *, name: str = "", kind: str = "", sou
     seen = GoldTuples(odds[at], jury.voices[at], key[at])
     log_rho = _likeliest(seen)
     slant, precision, _ = laplace(seen, np.array([log_rho]), _SPREAD_SLANT)
-    q = temper(seen.odds, seen.voices, np.array([log_rho]), slant)
+    q = temper_posteriors(seen.odds, seen.voices, np.array([log_rho]), slant)
     free = jury.labels - 1
     slant_square = ((slant**2).sum() + np.trace(np.linalg.inv(precision[0]))) / free
     deviation, label_deviation = _deviations(OneHot(jury, at), q, key[at])
@@ -70,7 +70,7 @@ def _deviations(votes: OneHot, q: Floats, key: Floats) -> tuple[float, float]:
     with np.errstate(divide="ignore", invalid="ignore"):
         score, true_score = right.sum(axis=1) / cast, true_right.sum(axis=1) / cast
         accuracy, true_accuracy = right / met, true_right / true_met
-        doubt = ratio_doubt(open_right, open_met, accuracy) / met**2
+        doubt = ratio_variance(open_right, open_met, accuracy) / met**2
         beyond = (true_score - score) ** 2 - open_right.sum(axis=1) / cast**2
         label_beyond = (true_accuracy - accuracy) ** 2 - doubt
     enough, label_enough = cast >= _FEWEST, (met >= _FEWEST) & (true_met >= _FEWEST)
@@ -117,10 +117,10 @@ def fit_reference(
     (281, 3, True)
     """
     graded = grade_blind(votes, key, intervals=False, **reading)
-    with one_thread():
-        _, posterior, _ = basis_of(graded.evaluation, graded.evaluation, graded.sketch)
-        jury = jury_of(graded.sketch, posterior, graded.evaluation.voices)
-        jury = without_silent_tuples(graded.evaluation, jury)
+    with single_threaded():
+        _, posterior, _ = calibration_basis(graded.evaluation, graded.evaluation, graded.sketch)
+        jury = jury_votes(graded.sketch, posterior, graded.evaluation.voices)
+        jury = drop_unanswered(graded.evaluation, jury)
         return measure_jury(jury, graded.key.astype(float), name=name, kind=kind, source=source)
 
 
@@ -135,9 +135,9 @@ class GradedBlind:
 
 def grade_blind(source: Any, key: Any, *, intervals: bool = True, **reading: Unpack[SourceOptions]) -> GradedBlind:
     """Grade a jury as if its key were not known, and count the key by decision tuple."""
-    counted, truth = count_gradable(accept(source, **reading)).align(key)
+    counted, truth = count_gradable(read_input(source, **reading)).align(key)
     evaluation = grade_counted(counted, None, Grading(), intervals=intervals)
-    if has_too_few_voices(evaluation):
+    if has_too_few_jurors(evaluation):
         raise SketchError(
             "these jurors are fewer than three voices (copies of each other): such a jury is not graded without a key, "
             "and tells nothing of one that is",

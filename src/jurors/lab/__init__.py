@@ -6,14 +6,14 @@ from importlib import import_module
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from jurors.errors import choice
+from jurors.errors import check_choice
 from jurors.lab.plan import Plan, plan
 from jurors.lab.simulate import JuryModel, Simulation, jury_model, simulate
 from jurors.votes import Key, Votes, read_votes_with_key
 
 if TYPE_CHECKING:
     from jurors.lab.census.experiment import Experiment, experiment_acs
-    from jurors.lab.disjoint import DisjointJury
+    from jurors.lab.independence import DisjointJury
 
 
 # Two real juries that come with the package, as counts by decision tuple and true label.
@@ -35,7 +35,7 @@ def load_example(name: str) -> tuple[Votes, Key]:
     >>> votes.total, votes.jurors
     (281, ('Gemini Pro', 'Mistral', 'GPT-4-Turbo'))
     """
-    choice(name, tuple(EXAMPLES), "example")
+    check_choice(name, tuple(EXAMPLES), "example")
     with as_file(files("jurors") / "data" / f"{name}.csv") as path:
         return read_votes_with_key(path, "truth")
 
@@ -55,7 +55,7 @@ __all__ = [
 ]
 
 #: Names whose modules need scikit-learn or take long to load.
-_LATER = {"DisjointJury": "disjoint", "Experiment": "census.experiment", "experiment_acs": "census.experiment"}
+_LATER = {"DisjointJury": "independence", "Experiment": "census.experiment", "experiment_acs": "census.experiment"}
 
 
 def __getattr__(name: str) -> Any:

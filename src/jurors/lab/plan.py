@@ -12,15 +12,15 @@ import numpy as np
 
 from jurors._numeric import Floats, Integers
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import Named, Solution, encode
+from jurors.evaluate import NamedMapping, Solution, encode
 from jurors.evaluate.trio import evaluate_trios
 from jurors.jury.grade import grade
-from jurors.lab.simulate import JuryModel, jury_model, share, simulate
+from jurors.lab.simulate import JuryModel, jury_model, parse_probability, simulate
 from jurors.options import Target
 from jurors.results import Columns, Notes, Result, Table
 from jurors.sketch import Sketch
 from jurors.uncertainty.bounds_robust import robust_bounds
-from jurors.uncertainty.intervals_trio import interval_around, trio_interval_ends
+from jurors.uncertainty.intervals import interval_around, trio_interval_ends
 from jurors.votes import Label, Votes
 
 # How much one item tells about a jury: the Fisher information of the independent model, in closed form.
@@ -191,7 +191,7 @@ def gold_table(rows: Sequence[tuple[int, float | None, int | None]], level: floa
     return Table(columns, cells, title=title, right=(0, 1, 2))
 
 
-def _typical(widths: Named | None) -> float:
+def _typical(widths: NamedMapping | None) -> float:
     return float("inf") if widths is None else float(np.nanmedian(list(widths.values())))
 
 
@@ -366,7 +366,7 @@ def plan(
         raise OptionError(f"level must lie between 0 and 1, got {level}")
     if target not in ("test", "population"):
         raise OptionError(f"target must be 'test' or 'population', got {target!r}")
-    hidden = float(share(missing, "missing"))
+    hidden = float(parse_probability(missing, "missing"))
     if hidden == 1:
         raise SketchError("nobody votes where every vote is missing; give missing below 1")
     rows, curves = [], []

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats, Integers
-from jurors.errors import OptionError, SketchError, some
+from jurors.errors import OptionError, SketchError, format_names
 from jurors.evaluate import KeyedEvaluation
 from jurors.jury import score_labels
 from jurors.sketch import Sketch
@@ -45,7 +45,7 @@ def fraction(value: Any, what: str) -> Fraction:
         raise SketchError(f"{what} must be a number such as 0.8, got {value!r}") from None
 
 
-def share(value: Any, what: str) -> Fraction:
+def parse_probability(value: Any, what: str) -> Fraction:
     """A number from 0 to 1."""
     number = fraction(value, what)
     if not 0 <= number <= 1:
@@ -67,7 +67,7 @@ def prevalences(given: Any, labels: Sequence[Label]) -> Row:
             raise SketchError(f"prevalence names the label {unknown[0]!r}; there are: {', '.join(map(str, labels))}")
         given = [given.get(label, 0) for label in labels]
     listed = [given] if _is_number(given) else list(given)
-    shares = [share(value, "a prevalence") for value in listed]
+    shares = [parse_probability(value, "a prevalence") for value in listed]
     if len(shares) == len(labels) - 1:
         shares.append(1 - sum(shares, Fraction(0)))
     if len(shares) != len(labels) or sum(shares) != 1 or min(shares) < 0:
@@ -101,9 +101,11 @@ def _table(given: Any, labels: Sequence[Label], juror: str) -> tuple[Row, ...]:
     if len(rows) != size:
         raise SketchError(f"{what} needs one number, or {size} (one per label), got {len(rows)}")
     if all(map(_is_number, rows)):
-        right = [share(value, what) for value in rows]
+        right = [parse_probability(value, what) for value in rows]
         return tuple(tuple(r if k == a else (1 - r) / (size - 1) for k in range(size)) for a, r in enumerate(right))
-    table = tuple(tuple(share(value, what) for value in ([row] if _is_number(row) else row)) for row in rows)
+    table = tuple(
+        tuple(parse_probability(value, what) for value in ([row] if _is_number(row) else row)) for row in rows
+    )
     if any(len(row) != size or sum(row) != 1 for row in table):
         raise SketchError(
             f"each row of the confusion matrix of juror {juror!r} must have {size} shares that add up to 1"
@@ -334,7 +336,7 @@ def _ends(gamma: Fraction, most_up: Fraction, most_down: Fraction) -> tuple[Frac
 def _too_much(
     jurors: Sequence[str], members: Sequence[int], label: Label, gamma: Fraction, up: Fraction, down: Fraction
 ) -> tuple[Fraction, Fraction]:
-    who = some((jurors[i] for i in members), 6)
+    who = format_names((jurors[i] for i in members), 6)
     raise SketchError(
         f"jurors {who} with these accuracies cannot share an error correlation of {float(gamma):g} on items of label "
         f"{str(label)!r}: at most {float(up * down):.4g} is possible beside what they share already"
@@ -507,7 +509,7 @@ def _chances(missing: Any, jurors: int) -> list[float]:
     listed = [missing] * jurors if isinstance(missing, (str, Number)) else list(missing)
     if len(listed) != jurors:
         raise SketchError(f"missing needs one chance, or {jurors} (one per juror), got {len(listed)}")
-    return [float(share(chance, "missing")) for chance in listed]
+    return [float(parse_probability(chance, "missing")) for chance in listed]
 
 
 def _checked_drift(drift: Mapping[str, Any]) -> dict[str, Any]:

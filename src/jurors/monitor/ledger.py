@@ -14,12 +14,22 @@ import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import VotesError
-from jurors.monitor.windows import Closed, Coded, Panes, Recoding, Window, from_text, keys_of, to_text, votes_in
+from jurors.monitor.windows import (
+    ClosedWindows,
+    CodedVotes,
+    PaneRecoding,
+    Panes,
+    Window,
+    from_text,
+    keys_of,
+    to_text,
+    votes_in,
+)
 from jurors.votes import Label, Votes
-from jurors.votes.codes import factorize, is_missing, plain
-from jurors.votes.frame import Frame, collected, is_frame, open_frame
-from jurors.votes.layout import Layout, find_column, guess_column, named_long, shown
-from jurors.votes.read import tidy
+from jurors.votes.codes import factorize, is_missing, python_value
+from jurors.votes.frame import Frame, collect, is_frame, open_frame
+from jurors.votes.layout import Layout, find_column, guess_column, named_long, quoted_names
+from jurors.votes.read import clean_cells
 
 # Votes as they come in: rows, dataframes in the long layout, `Votes`. Names and labels as in one read of a file.
 
@@ -30,7 +40,7 @@ UNTIMED = -math.inf  #: the time of a vote that has none: any other is later
 
 
 @dataclass(frozen=True)
-class Batch:
+class VoteBatch:
     """Some votes, as positions among distinct names; items by first appearance."""
 
     items: list[str]
@@ -45,7 +55,7 @@ class Batch:
         return len(self.item)
 
 
-def as_batch(source: Any, **columns: str | None) -> Batch:
+def as_batch(source: Any, **columns: str | None) -> VoteBatch:
     """A batch from a dataframe (long), `Votes`, or rows: (item, juror, label[, time]) or mappings with these keys."""
     if isinstance(source, Votes):
         return _from_votes(source)
@@ -54,14 +64,14 @@ def as_batch(source: Any, **columns: str | None) -> Batch:
     return _from_rows(source)
 
 
-def _from_votes(votes: Votes) -> Batch:
+def _from_votes(votes: Votes) -> VoteBatch:
     if votes.counts is not None:
         raise VotesError("these votes are counts without items; add sketches with `+`, a monitor needs who said what")
     row, col, code = votes.triples()
     return batch_of((votes.item_names()[row], (list(votes.jurors), col), (list(votes.labels), code)))
 
 
-def _from_rows(rows: Iterable[Any]) -> Batch:
+def _from_rows(rows: Iterable[Any]) -> VoteBatch:
     columns: tuple[list[Any], ...] = ([], [], [], [])
     for number, row in enumerate(rows, 1):
         for column, cell in zip(columns, _cells(row, number), strict=True):
@@ -81,7 +91,7 @@ def _cells(row: Any, number: int) -> Sequence[Any]:
     return cells
 
 
-def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> Batch:
+def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> VoteBatch:
     """By the columns' names alone: what a column is must not change from batch to batch."""
     names = frame.names
     given = {role: find_column(names, name) for role, name in columns.items() if name is not None}
@@ -91,12 +101,13 @@ def _from_frame(frame: Frame, columns: Mapping[str, str | None]) -> Batch:
     for role, place in places.items():
         if place is None:
             message = (
-                f"one vote per row needs the columns item, juror and label, but none of {shown(names)} is the {role}"
+                "one vote per row needs the columns item, juror and label, but none of "
+                f"{quoted_names(names)} is the {role}"
             )
             raise VotesError(f"{message}; name it with {role}=", code="no_label_column", columns=names)
     # The columns of a layout alone are brought back; that of the times takes the place of counts.
     layout = Layout(kind="long", item=places["item"], juror=places["juror"], label=places["label"], count=time)
-    table = collected(frame.keep(layout))
+    table = collect(frame.keep(layout))
     said = [_column(table[f"c{place}"]) for place in (layout.item, layout.juror, layout.label)]
     return batch_of(said, None if time is None else _times(table[f"c{time}"]))
 
@@ -127,7 +138,7 @@ def _times(series: Any) -> Any:
     return series.to_list()
 
 
-def batch_of(columns: Sequence[Any], times: Any = None) -> Batch:
+def batch_of(columns: Sequence[Any], times: Any = None) -> VoteBatch:
     """A batch from the items, jurors and labels of votes, each a column or (distinct values, positions)."""
     if len({len(column[1] if isinstance(column, tuple) else column) for column in columns}) > 1:
         raise VotesError("item, juror and label differ in length")
@@ -144,14 +155,14 @@ def batch_of(columns: Sequence[Any], times: Any = None) -> Batch:
         time = None if time is None else time[kept]
     items, item = _heard(items, item, "item", is_part=is_part)
     jurors, juror = _heard(jurors, juror, "juror", is_part=is_part)
-    return Batch(items, jurors, cells, item, juror, label, time)
+    return VoteBatch(items, jurors, cells, item, juror, label, time)
 
 
 def _factorized(column: Any, what: str) -> tuple[list[Any], Integers]:
     try:
         return factorize(column)
     except TypeError:  # not even to be compared
-        tidy(column, column=what)
+        clean_cells(column, column=what)
         raise VotesError(f"a {what} must be text or a number") from None
 
 
@@ -171,13 +182,15 @@ def _heard(values: Any, code: Integers, what: str, *, is_part: bool) -> tuple[li
 def _tidy_names(values: Any, what: str) -> list[Any]:
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     return (
-        listed if listed and type(listed[0]) is int and set(map(type, listed)) == {int} else tidy(listed, column=what)
+        listed
+        if listed and type(listed[0]) is int and set(map(type, listed)) == {int}
+        else clean_cells(listed, column=what)
     )
 
 
 def _label(value: Any) -> Label | None:
-    """One label, as `tidy` has it, whatever came beside it: batches must not differ."""
-    return None if (cell := tidy([value], column="label")[0]) is None else plain(cell)
+    """One label, as `clean_cells` has it, whatever came beside it: batches must not differ."""
+    return None if (cell := clean_cells([value], column="label")[0]) is None else python_value(cell)
 
 
 # -- times ------------------------------------------------------------------------------------------------------------
@@ -199,7 +212,7 @@ def seconds(time: Any) -> float:
     """
     if is_missing(time):
         return UNTIMED
-    value = plain(time)
+    value = python_value(time)
     if isinstance(value, str):
         value = _parsed(value)
     if isinstance(value, datetime):
@@ -241,7 +254,7 @@ class _Part:
     items: list[str]
     item: Integers  #: of each vote its position among them
     juror: Integers
-    code: Coded
+    code: CodedVotes
     time: Floats | None
     first: Floats | None  #: of each item, the time of its first vote elsewhere
     number: Integers | None  #: and its pane there
@@ -264,12 +277,12 @@ class Ledger:
     def __init__(self, panes: Panes, window: Window, remember: int) -> None:
         self.panes, self.window, self.remember = panes, window, remember
         self.entries: dict[str, Entry] = {}  #: item -> entry, in the order in which items came
-        self.closed = Closed(10 * remember)
+        self.closed = ClosedWindows(10 * remember)
         self.begun = 0  #: how many items came
         self.late = 0  #: how many votes came for closed items
         self.latest = UNTIMED  #: the latest time of any vote
 
-    def learn(self, batch: Batch, first: Floats | None = None, number: Integers | None = None) -> None:
+    def learn(self, batch: VoteBatch, first: Floats | None = None, number: Integers | None = None) -> None:
         """Count a batch of votes; nothing is changed where a label is refused.
 
         `first` and `number` are what another ledger knows of the items: the time of their first vote, and their pane.
@@ -430,23 +443,23 @@ class Ledger:
             map(bytes.fromhex, document["times"]),
         )
         self.entries = dict(zip(document["items"], zip(*columns, strict=True), strict=True))
-        self.closed = Closed.from_dict(document["closed"], 10 * self.remember)
+        self.closed = ClosedWindows.from_dict(document["closed"], 10 * self.remember)
         self.begun, self.late = int(document["begun"]), int(document["late"])
         self.latest = UNTIMED if document["latest"] is None else float(document["latest"])
 
 
-def entries_batch(entries: dict[str, Entry], panes: Panes) -> tuple[Batch, Floats, Integers]:
+def entries_batch(entries: dict[str, Entry], panes: Panes) -> tuple[VoteBatch, Floats, Integers]:
     """The votes of some entries as a batch, when each item began, and its pane."""
     kept = list(entries.values())
     table = panes.codes([entry[2] for entry in kept])
     item, juror = np.nonzero(table)
     time = _stamps(kept, table)[item, juror]
     label = table[item, juror].astype(np.int64) - 1
-    batch = Batch(list(entries), panes.jurors, panes.labels, item, juror, label, time)
+    batch = VoteBatch(list(entries), panes.jurors, panes.labels, item, juror, label, time)
     return batch, np.array([entry[1] for entry in kept]), np.array([entry[0] for entry in kept])
 
 
-def _recoded(entries: dict[str, Entry], recoding: Recoding) -> dict[str, Entry]:
+def _recoded(entries: dict[str, Entry], recoding: PaneRecoding) -> dict[str, Entry]:
     """Entries as the other panes write them: keys and times in another order of jurors."""
     kept = list(entries.values())
     table = recoding.source.codes([entry[2] for entry in kept])
@@ -460,7 +473,7 @@ def _recoded(entries: dict[str, Entry], recoding: Recoding) -> dict[str, Entry]:
     }
 
 
-def _stamps(entries: Sequence[Entry], table: Coded) -> Floats:
+def _stamps(entries: Sequence[Entry], table: CodedVotes) -> Floats:
     """Items x jurors: when each vote was cast."""
     stamps = np.full(table.shape, UNTIMED)
     timed = np.array([bool(entry[3]) for entry in entries], dtype=bool)
@@ -469,7 +482,7 @@ def _stamps(entries: Sequence[Entry], table: Coded) -> Floats:
     return stamps
 
 
-def _packed(stamps: Floats, table: Coded) -> list[bytes]:
+def _packed(stamps: Floats, table: CodedVotes) -> list[bytes]:
     """The times of each item's votes, in the order of jurors."""
     voted = table > 0
     raw = stamps[voted].tobytes()

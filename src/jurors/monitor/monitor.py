@@ -19,7 +19,7 @@ from jurors.errors import JurorsError, OptionError, SketchError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.jury import Verdict, check, grade
 from jurors.jury.inputs import as_sketch
-from jurors.monitor.ledger import UNTIMED, Batch, Ledger, as_batch, seconds
+from jurors.monitor.ledger import UNTIMED, Ledger, VoteBatch, as_batch, seconds
 from jurors.monitor.windows import Panes, Span, Window, spans
 from jurors.options import GradingOptions, LimitOptions
 from jurors.results import Block, Columns, Result, Table, columns_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 REMEMBER = 100_000  #: items that stay open for repeated and corrected votes
-KEEP = 400  #: panes that are kept apart
+KEPT_WINDOWS = 400  #: panes that are kept apart
 MOST_TUPLES = 100_000  #: distinct tuples of what is older
 _WAITING = 4096  #: votes that came one by one and are counted together
 
@@ -95,12 +95,12 @@ class Counting:
             waiting, self._waiting = self._waiting, []
             self._learn(as_batch([(*vote, None if time == UNTIMED else time) for *vote, time in waiting]))
 
-    def _learn(self, batch: Batch) -> None:
+    def _learn(self, batch: VoteBatch) -> None:
         self._check(batch, timed=batch.time is not None and bool((batch.time > UNTIMED).all()))
         self._ledger.learn(batch)
         self._ledger.panes.trim(self.keep, MOST_TUPLES, self._fewest())
 
-    def _check(self, batch: Batch, *, timed: bool) -> None:
+    def _check(self, batch: VoteBatch, *, timed: bool) -> None:
         self._ledger.panes.check_labels([one for one in batch.labels if one is not None])
         if self.window.by_time and not timed and len(batch):
             raise VotesError(
@@ -308,7 +308,7 @@ class Monitor(Counting):
         labels: Sequence[Label] | None = None,
         reference: Any = None,
         remember: int = REMEMBER,
-        keep: int = KEEP,
+        keep: int = KEPT_WINDOWS,
         alpha: float = 0.05,
         settle: int = 0,
     ) -> None:
@@ -421,9 +421,9 @@ class Monitor(Counting):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, whole or not at all; gzipped where its name ends in .gz."""
-        from jurors._files import write_whole
+        from jurors._files import atomic_write
 
-        write_whole(Path(path), text_of(self.to_dict()))
+        atomic_write(Path(path), text_of(self.to_dict()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Monitor:

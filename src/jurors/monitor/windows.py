@@ -28,7 +28,7 @@ from jurors.votes.scale import as_labels
 # Keys: decision tuples as bytes, one per juror; and counts of them, weighed.
 
 
-Coded: TypeAlias = NDArray[np.uint8]  #: rows x jurors: the bytes of keys
+CodedVotes: TypeAlias = NDArray[np.uint8]  #: rows x jurors: the bytes of keys
 
 
 def votes_in(key: bytes) -> int:
@@ -40,7 +40,7 @@ def votes_in(key: bytes) -> int:
     return len(key) - key.count(0)
 
 
-def keys_of(table: Coded) -> list[bytes]:
+def keys_of(table: CodedVotes) -> list[bytes]:
     r"""The keys of rows x jurors codes.
 
     >>> keys_of(np.array([[1, 0, 2], [1, 0, 0]], dtype=np.uint8))
@@ -296,7 +296,7 @@ class Panes:
             counted[key] += count
         return counted
 
-    def codes(self, keys: Sequence[bytes]) -> Coded:
+    def codes(self, keys: Sequence[bytes]) -> CodedVotes:
         """Keys x jurors: labels' codes from 1, 0 for no vote."""
         width = len(self.jurors)
         if not width or not keys:
@@ -350,7 +350,7 @@ class Panes:
 
     # -- added up -----------------------------------------------------------------------------------------------------
 
-    def absorb(self, other: Panes) -> Recoding:
+    def absorb(self, other: Panes) -> PaneRecoding:
         """Count everything that `other` counted, too; returns how its keys are written here."""
         recoding = self.recoding(other)
         if other.gone is not None and (self.gone is None or self.gone < other.gone):
@@ -364,11 +364,11 @@ class Panes:
             self.pane(number).see(pane.first_time, pane.last_time)
         return recoding
 
-    def recoding(self, other: Panes) -> Recoding:
+    def recoding(self, other: Panes) -> PaneRecoding:
         """How keys of `other` are written here; its jurors and labels become known."""
         place = np.array([self.juror(name) for name in other.jurors], dtype=np.int64)
         code = np.array([0, *(self.label(label) for label in other.labels)], dtype=np.uint8)
-        return Recoding(other, len(self.jurors), place, code)
+        return PaneRecoding(other, len(self.jurors), place, code)
 
     def copy(self) -> Panes:
         """Panes of their own, with the same counts."""
@@ -409,19 +409,19 @@ class Panes:
 
 
 @dataclass(frozen=True)
-class Recoding:
+class PaneRecoding:
     """Keys of some panes, written as other panes do."""
 
     source: Panes
     width: int
     place: Integers
-    code: Coded
+    code: CodedVotes
 
     def __call__(self, keys: Sequence[bytes]) -> list[bytes]:
         """The same decision tuples."""
         return keys_of(self.table(self.source.codes(keys)))
 
-    def table(self, codes: Coded) -> Coded:
+    def table(self, codes: CodedVotes) -> CodedVotes:
         """The same as rows x jurors codes."""
         table = np.zeros((len(codes), self.width), dtype=np.uint8)
         table[:, self.place] = self.code[codes]
@@ -565,14 +565,14 @@ Marks: TypeAlias = NDArray[np.uint64]
 _WAITING = 1024
 
 
-class Closed:
+class ClosedWindows:
     """Fingerprints (64 bits) of at least the last `most` names, at most twice as many: 8 bytes each.
 
     That a new name has the fingerprint of a closed one happens once in 10^12 names where a million are closed.
 
     Examples
     --------
-    >>> closed = Closed(1000)
+    >>> closed = ClosedWindows(1000)
     >>> closed.add(["q1", "q2"])
     >>> closed.holds(["q2", "q3"]).tolist()
     [True, False]
@@ -599,7 +599,7 @@ class Closed:
         waiting = np.array(sorted(self._waiting), dtype=np.uint64)
         return _in(marks, self._new) | _in(marks, self._old) | _in(marks, waiting)
 
-    def absorb(self, other: Closed) -> None:
+    def absorb(self, other: ClosedWindows) -> None:
         """Close what another has closed."""
         for marks in (other._old, other._new, np.array(other._waiting, dtype=np.uint64)):
             self._waiting.extend(marks.tolist())
@@ -619,7 +619,7 @@ class Closed:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any], most: int) -> Closed:
+    def from_dict(cls, document: Mapping[str, Any], most: int) -> ClosedWindows:
         """The inverse of `to_dict`."""
         closed = cls(most)
         closed._new, closed._old = (

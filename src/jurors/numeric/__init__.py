@@ -1,8 +1,7 @@
 """Jurors' numbers: ratings and scores on a scale come in; graded jurors and valued items go out, without a key."""
 
 from jurors.numeric.data import Numbers, read_numbers
-from jurors.numeric.grade import NumberGrades, grade_numbers
-from jurors.numeric.items import ItemValues, value_items
+from jurors.numeric.grade import ItemValues, NumberGrades, grade_numbers, value_items
 from jurors.numeric.score import NumberScores, score_numbers
 
 __all__ = [

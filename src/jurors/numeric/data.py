@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from jurors._numeric import Flags, Floats, Integers, jackknife_ends
 from jurors.errors import OptionError, VotesError
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.consistency import TIMES
-from jurors.options import ReadingOptions, SourceOptions, TableOptions, check_applies, names_of
+from jurors.evaluate.consistency import MAJORITY_SIZES
+from jurors.options import ReadingOptions, SourceOptions, TableOptions, check_applies, column_names
 from jurors.results import Table
 from jurors.votes import Votes, read_votes, votes_from_frame
-from jurors.votes.findings import repeated_rows, scale_taken, similar_names
+from jurors.votes.findings import repeated_rows, scale_finding, similar_names
 from jurors.votes.frame import is_frame
 from jurors.votes.io.sources import are_files
 from jurors.votes.recode import numerals
@@ -68,14 +68,14 @@ class Repeatability:
 
     def to_dict(self) -> dict[str, Any]:
         """By juror, as JSON has it."""
-        means = {k: self.of_means(k) for k in TIMES}
+        means = {k: self.of_means(k) for k in MAJORITY_SIZES}
         return {
             juror: {
                 "items": int(self.items[place]),
                 "times": float(self.times[place]),
                 "within": float(self.within[place]),
                 "within_interval": self.within_ends[place].tolist(),
-                "reliability": {str(k): float(means[k][place]) for k in TIMES},
+                "reliability": {str(k): float(means[k][place]) for k in MAJORITY_SIZES},
                 "reliability_interval": self.reliability_ends[place].tolist(),
             }
             for place, juror in enumerate(self.jurors)
@@ -94,7 +94,7 @@ class Repeatability:
 
     def table(self, level: float, shown: Callable[[float], str]) -> Table:
         """To read."""
-        sure, more = f"{level * 100:g}%", TIMES[1:]
+        sure, more = f"{level * 100:g}%", MAJORITY_SIZES[1:]
         named = ("asked again", "items", "times each", "within an item", sure, "one answer's reliability", sure)
         heads = (*named, *(f"mean of {k}" for k in more))
         rows = [
@@ -353,9 +353,9 @@ def read_numbers(source: Any, **reading: Unpack[SourceOptions]) -> Numbers:
         raise OptionError("only votes on the scale 'interval' are numbers", code="does_not_apply", name="scale")
     given["scale"] = "nominal"  # what is no number is told here, with its place
     if not is_files and not isinstance(source, (str, Path)) and is_frame(source):
-        check_applies(reading, names_of(TableOptions), "a dataframe")
+        check_applies(reading, column_names(TableOptions), "a dataframe")
         return numbers_of(votes_from_frame(source, **cast(TableOptions, given)))
-    check_applies(reading, names_of(ReadingOptions), "files")
+    check_applies(reading, column_names(ReadingOptions), "files")
     return numbers_of(read_votes(source, **cast(ReadingOptions, given)))
 
 
@@ -388,7 +388,7 @@ def numbers_of(votes: Votes) -> Numbers:
 def _notes(votes: Votes) -> Iterator[Alarm]:
     """What the reader saw, what the votes were taken for, and names and rows that come twice."""
     again = () if votes.counts is not None else repeated_rows(votes)
-    for finding in (*votes.findings, *scale_taken(votes), *similar_names("juror", votes.jurors), *again):
+    for finding in (*votes.findings, *scale_finding(votes), *similar_names("juror", votes.jurors), *again):
         if finding.kind != "repeats":  # which are told with how steady each juror is
             who = tuple(name for name in votes.jurors if name in finding.about)
             yield Alarm(finding.kind, finding.level, finding.message, finding.value, who)
@@ -431,12 +431,12 @@ _USUAL = 3.0  # the others find the item within so many
 _FEWEST_CORE, _FEWEST_LEVELS = 5, 3
 
 
-def wild_cells(values: Floats) -> Flags:
+def find_outliers(values: Floats) -> Flags:
     """Items x jurors: which numbers stand apart from all others of their juror, though the others see nothing unusual.
 
     >>> table = np.add.outer(np.arange(12.0), [0, 5, 9])
     >>> table[4, 1] = 9999
-    >>> np.argwhere(wild_cells(table)).tolist()
+    >>> np.argwhere(find_outliers(table)).tolist()
     [[4, 1]]
     """
     standing = [_standing(column) for column in values.T]

@@ -111,7 +111,7 @@ class Covariances:
 
 
 Number = TypeVar("Number", float, Fraction)
-Outcome: TypeAlias = Literal["possible", "above_variance", "negative", "no_covariance"]
+FactorOutcome: TypeAlias = Literal["possible", "above_variance", "negative", "no_covariance"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ variance=9.0)
 class TrioAnswer(Generic[Number]):
     """What three jurors' covariances say, in the numbers' own arithmetic."""
 
-    outcome: Outcome
+    outcome: FactorOutcome
     squared: tuple[Number, ...]  #: loading², perhaps negative or above the variance; empty where it has no value
     reliability: tuple[Number, ...]  #: loading² over the variance
     noise: tuple[Number, ...]  #: the error's variance
@@ -178,7 +178,7 @@ def solve_trio(mean: Sequence[Number], covariance: Sequence[Sequence[Number]]) -
         return TrioAnswer("negative", squared, reliability, noise, None)
     ratio = _upright((ab / ab, bc / ac, bc / ab), reliability)
     scale = on_panel_scale(mean, ratio, reliability, squared[0])
-    outcome: Outcome = "above_variance" if any(n < 0 for n in noise) else "possible"
+    outcome: FactorOutcome = "above_variance" if any(n < 0 for n in noise) else "possible"
     return TrioAnswer(outcome, squared, reliability, noise, scale)
 
 
@@ -226,7 +226,7 @@ class Factor:
     weight: Floats  #: jurors x jurors, of the squared residual covariances
     loading: Floats
     squared: Floats  #: loading²: of three jurors perhaps negative, and then there are no loadings
-    outcome: Outcome
+    outcome: FactorOutcome
     free: tuple[Pair, ...] = ()  #: pairs whose errors may go together: their covariance is not fitted
     has_settled: bool = True
 
@@ -283,7 +283,7 @@ def fit_factor(moments: Covariances, free: Collection[Pair] = ()) -> Factor:
     loading = np.full(size, np.nan)
     loading[used] = _one_factor_upright(part) * np.sqrt(variance[used])
     is_above = bool((loading[used] ** 2 > variance[used]).any())
-    outcome: Outcome = "above_variance" if is_above else "possible"
+    outcome: FactorOutcome = "above_variance" if is_above else "possible"
     return Factor(moments, weight, loading, loading**2, outcome, tuple(sorted(free)), has_settled)
 
 
@@ -531,14 +531,14 @@ def noise_ends(variance: Floats, error: Floats, level: float, items: int) -> Flo
 
 FALSE_ALARMS = 0.01  #: so many tables may ring although all is well, by each of the alarms
 _SAME, _FEWEST_SAME = 0.999, 10  # correlation and items of a copy
-FEWEST_TO_TELL = 5  #: jurors, for a pair to be told from the others
+MIN_JURORS_TO_TEST = 5  #: jurors, for a pair to be told from the others
 _MOST_OPEN = 25  # pairs; with more of them than jurors, one factor is no picture of the panel
 _MOST_TRIED = 30  # pairs, of those that stand out most
 _ROUNDING = 1e-9  # of a correlation: where a fit is exact, nothing else is left over, and no error to measure it by
 
 
 @dataclass(frozen=True)
-class Together:
+class SharedErrorTest:
     """A fit that leaves pairs open, and the one that does not."""
 
     factor: Factor
@@ -567,7 +567,7 @@ class Together:
         return -left if explained < 0 else left
 
 
-def fit_together(moments: Covariances) -> Together:
+def fit_shared_errors(moments: Covariances) -> SharedErrorTest:
     """The factor; pairs that stand out are left open one after the other, the clearest first."""
     closed = fit_factor(moments)
     copies = _copies(moments, closed)
@@ -583,7 +583,7 @@ def fit_together(moments: Covariances) -> Together:
         opened, pair = best
         standing[pair] = clear.get(pair, max(clear.values(), key=abs))
         factor, free = opened, {*free, pair}
-    return Together(factor, closed, copies, standing)
+    return SharedErrorTest(factor, closed, copies, standing)
 
 
 def _best_opened(
@@ -591,7 +591,7 @@ def _best_opened(
 ) -> tuple[Factor, Pair] | None:
     """The one more pair that, left open, explains the others best: a strong one has bent the fit towards itself."""
     some = factor.graded.tolist()
-    if len(some) < FEWEST_TO_TELL:
+    if len(some) < MIN_JURORS_TO_TEST:
         return None
     tried = [(i, j) for i in some for j in some if i < j and factor.weight[i, j] > 0]
     if len(tried) > _MOST_TRIED:

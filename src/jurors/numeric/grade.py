@@ -11,31 +11,35 @@ from importlib.resources import files
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from jurors._numeric import Floats, Integers, one_thread
-from jurors.errors import SketchError, and_more, some
-from jurors.evaluate.alarms import Alarm, AlarmPair, Level, ranked
+from jurors._numeric import Flags, Floats, Integers, single_threaded
+from jurors.errors import SketchError, format_first_names, format_names
+from jurors.evaluate.alarms import Alarm, AlarmPair, Level, sort_by_severity
 from jurors.evaluate.card import alarm_lines
-from jurors.numeric.data import Numbers, Repeatability, read_numbers, repeatability, wild_cells
+from jurors.numeric.data import Numbers, Repeatability, find_outliers, read_numbers, repeatability
 from jurors.numeric.factor import (
     FALSE_ALARMS,
-    FEWEST_TO_TELL,
+    MIN_JURORS_TO_TEST,
     Covariances,
     Factor,
     Pair,
-    Together,
+    SharedErrorTest,
     TrioAnswer,
     exact_trio,
-    fit_together,
+    fit_shared_errors,
     noise_ends,
     plain_ends,
     reliability_ends,
     standard_error,
 )
-from jurors.options import SourceOptions, Sureness
-from jurors.results import Block, Columns, Drawable, Notes, Table
-from jurors.sketch.connectivity import FEWEST_VOICES, linked_groups
+from jurors.options import Confidence, SourceOptions
+from jurors.results import Block, Columns, Drawable, Notes, Result, Table
+from jurors.sketch.connectivity import MIN_JURORS, connected_groups
+
+# How much of what jurors agree on is the truth, as real juries go.
+
 
 # How much of what jurors agree on is the truth, as real juries go.
 #
@@ -147,7 +151,7 @@ class ErrorPair:
         return {"jurors": [self.first, self.second], **rest}
 
 
-def error_pairs(jurors: Sequence[str], together: Together) -> tuple[ErrorPair, ...]:
+def error_pairs(jurors: Sequence[str], together: SharedErrorTest) -> tuple[ErrorPair, ...]:
     """Every pair that `errors_together` is about, the clearest first."""
     pairs = [
         ErrorPair(jurors[i], jurors[j], together.error_correlation((i, j)), away, (i, j) not in together.factor.free)
@@ -156,7 +160,7 @@ def error_pairs(jurors: Sequence[str], together: Together) -> tuple[ErrorPair, .
     return tuple(sorted(pairs, key=lambda pair: -abs(pair.value)))
 
 
-def number_alarms(numbers: Numbers, together: Together, wild: int) -> Iterator[Alarm]:
+def number_alarms(numbers: Numbers, together: SharedErrorTest, wild: int) -> Iterator[Alarm]:
     """Everything that these grades ring."""
     fit = together.factor
     yield from _ungraded(numbers, fit)
@@ -185,17 +189,17 @@ def _ungraded(numbers: Numbers, fit: Factor) -> Iterator[Alarm]:
             yield Alarm("not_identified", "warning", message, None, (name,))
 
 
-def _impossible(jurors: Sequence[str], together: Together) -> Iterator[Alarm]:
+def _impossible(jurors: Sequence[str], together: SharedErrorTest) -> Iterator[Alarm]:
     """No juror's loading can be imaginary, nor its square more than the variance of what it says."""
     fit = together.factor
     names = tuple(jurors[k] for k in fit.graded)
     covariance = fit.moments.covariance
     if fit.outcome == "no_covariance":
-        message = f"two of {some(names, 3)} do not move together at all, so that the three fix no grades"
+        message = f"two of {format_names(names, 3)} do not move together at all, so that the three fix no grades"
         yield Alarm("no_covariance", "warning", message, None, names)
     elif fit.outcome == "negative":
         surest = min(_sure(abs(covariance[i, j]), _covariance_error(fit, i, j)) for i, j in _three(fit))
-        message = f"one pair of {some(names, 3)} moves apart, or all three: every squared loading is negative"
+        message = f"one pair of {format_names(names, 3)} moves apart, or all three: every squared loading is negative"
         yield Alarm("negative_loading", _level(surest), message + _by_chance(surest), surest, names)
     elif fit.outcome == "above_variance":
         error = standard_error(together.influence.noise())
@@ -233,7 +237,7 @@ def _covariance_error(fit: Factor, one: int, two: int) -> float:
     return float(standard_error(fit.moments.pulled(weight))[one])
 
 
-def _pairs(jurors: Sequence[str], together: Together) -> Iterator[Alarm]:
+def _pairs(jurors: Sequence[str], together: SharedErrorTest) -> Iterator[Alarm]:
     """Copies, and errors that go together or avoid each other: one alarm per group that such pairs link."""
     for _, pairs in _linked(together.copies, len(jurors)):
         yield _copied(jurors, together, pairs)
@@ -247,13 +251,13 @@ def _pairs(jurors: Sequence[str], together: Together) -> Iterator[Alarm]:
 
 def _linked(pairs: Sequence[Pair], size: int) -> Iterator[tuple[tuple[int, ...], list[Pair]]]:
     """Each group that pairs link, and its pairs."""
-    for group in linked_groups(pairs, size):
+    for group in connected_groups(pairs, size):
         yield group, [pair for pair in pairs if pair[0] in group]
 
 
-def _copied(jurors: Sequence[str], together: Together, pairs: Sequence[Pair]) -> Alarm:
+def _copied(jurors: Sequence[str], together: SharedErrorTest, pairs: Sequence[Pair]) -> Alarm:
     names = tuple(jurors[k] for k in sorted({k for pair in pairs for k in pair}))
-    who = " and ".join(names) if len(names) == 2 else and_more(names, _MOST_NAMED)
+    who = " and ".join(names) if len(names) == 2 else format_first_names(names, _MOST_NAMED)
     told = next((bent for pair in pairs if (bent := _bent(jurors, together, pair))), "")
     message = f"{who} give the same numbers, up to unit and origin{told}"
     same = tuple(AlarmPair(jurors[i], jurors[j], float("inf")) for i, j in pairs)
@@ -261,7 +265,7 @@ def _copied(jurors: Sequence[str], together: Together, pairs: Sequence[Pair]) ->
 
 
 def _errors(
-    jurors: Sequence[str], together: Together, group: tuple[int, ...], pairs: Sequence[Pair], how: str
+    jurors: Sequence[str], together: SharedErrorTest, group: tuple[int, ...], pairs: Sequence[Pair], how: str
 ) -> Alarm:
     """What a group shares; as loud as its loudest pair."""
     names, standing = tuple(jurors[k] for k in group), together.standing
@@ -272,7 +276,7 @@ def _errors(
     pair = f"{jurors[first[0]]} and {jurors[first[1]]}"
     message = f"errors of {pair} {how}"
     if len(group) > 2:
-        who = and_more(names, _MOST_NAMED)
+        who = format_first_names(names, _MOST_NAMED)
         message = f"errors of {len(group)} jurors {how} in {len(pairs)} pairs: {who}; most of all {pair}"
     message += size + _bent(jurors, together, first) + _still_fitted(together, pairs)
     is_large = any(not abs(together.error_correlation(each)) < _LARGE for each in pairs)
@@ -280,19 +284,19 @@ def _errors(
     return Alarm("errors_together", "alarm" if is_large else "warning", message, standing[first], names, pairs=named)
 
 
-def _still_fitted(together: Together, pairs: Sequence[Pair]) -> str:
+def _still_fitted(together: SharedErrorTest, pairs: Sequence[Pair]) -> str:
     """Whether something of it is still in the grades."""
     fitted = len(set(pairs) - set(together.factor.free))
     if not fitted:
         return ""
-    if len(together.factor.graded) < FEWEST_TO_TELL:
+    if len(together.factor.graded) < MIN_JURORS_TO_TEST:
         return "; of so few jurors nobody can tell which pair it is"
     part = "all of the" if fitted == len(pairs) else f"{fitted} of the"
     which = "the pair is" if len(pairs) == 1 else f"{part} pairs are"
     return f"; {which} still fitted, so that the grades may be bent"
 
 
-def _bent(jurors: Sequence[str], together: Together, pair: Pair) -> str:
+def _bent(jurors: Sequence[str], together: SharedErrorTest, pair: Pair) -> str:
     """What the pair would make of the two reliabilities."""
     if pair not in together.factor.free:
         return ""
@@ -300,7 +304,7 @@ def _bent(jurors: Sequence[str], together: Together, pair: Pair) -> str:
     return f": counted as agreement on the truth, it would make reliabilities {says[0]} and {says[1]}"
 
 
-def _habits(jurors: Sequence[str], together: Together) -> Iterator[Alarm]:
+def _habits(jurors: Sequence[str], together: SharedErrorTest) -> Iterator[Alarm]:
     """Who tells nothing, and whose numbers go down where the truth goes up."""
     fit = together.factor
     some_jurors, rows = fit.graded, len(fit.moments.given)
@@ -429,12 +433,12 @@ def shown(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class Measured:
+class CalibratedNumbers:
     """Numbers without the wild ones, and the factor they show."""
 
     numbers: Numbers
     wild: tuple[tuple[Any, str, float], ...]
-    together: Together
+    together: SharedErrorTest
     alarms: tuple[Alarm, ...]
 
     @property
@@ -467,32 +471,32 @@ def grade_numbers(source: Any, *, level: float = 0.95, **reading: Unpack[SourceO
     >>> print(grades.exact.reliability[1])
     375/917
     """
-    sure = Sureness(level=level)
+    sure = Confidence(level=level)
     numbers = read_numbers(source, **reading)
-    with one_thread():
-        return number_grades_by(measured(numbers), sure.level)
+    with single_threaded():
+        return number_grades_by(calibrate_numbers(numbers), sure.level)
 
 
-def measured(given: Numbers) -> Measured:
+def calibrate_numbers(given: Numbers) -> CalibratedNumbers:
     """The factor that numbers show, wild ones left out."""
-    if len(given.jurors) < FEWEST_VOICES:
+    if len(given.jurors) < MIN_JURORS:
         raise SketchError(
-            f"grading without a key needs at least {FEWEST_VOICES} jurors, got {len(given.jurors)}: "
+            f"grading without a key needs at least {MIN_JURORS} jurors, got {len(given.jurors)}: "
             f"{', '.join(given.jurors)}",
             code="few_jurors",
             jurors=given.jurors,
-            needed=FEWEST_VOICES,
+            needed=MIN_JURORS,
             given=len(given.jurors),
         )
-    cells = wild_cells(given.values)
+    cells = find_outliers(given.values)
     wild = tuple((given.items[i], given.jurors[j], float(given.values[i, j])) for i, j in np.argwhere(cells))
     numbers = given.without(cells) if wild else given
-    together = fit_together(Covariances.of(numbers.values))
-    alarms = ranked((*given.notes, *number_alarms(numbers, together, len(wild))))
-    return Measured(numbers, wild, together, alarms)
+    together = fit_shared_errors(Covariances.of(numbers.values))
+    alarms = sort_by_severity((*given.notes, *number_alarms(numbers, together, len(wild))))
+    return CalibratedNumbers(numbers, wild, together, alarms)
 
 
-def number_grades_by(shown_by: Measured, level: float) -> NumberGrades:
+def number_grades_by(shown_by: CalibratedNumbers, level: float) -> NumberGrades:
     """The grades of a fit, with intervals."""
     fit, numbers = shown_by.factor, shown_by.numbers
     some, size, rows = fit.graded, len(numbers.jurors), len(numbers.items)
@@ -531,3 +535,161 @@ def number_grades_by(shown_by: Measured, level: float) -> NumberGrades:
         remarks=numbers.remarks,
         alarms=shown_by.alarms,
     )
+
+
+# `value_items`: the value of every item, from the numbers of jurors graded without a key.
+
+
+_CELLS = 4_000_000  # of stacked matrices at once
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ItemValues(Result):
+    """A value for each item, on the panel's scale (see `NumberGrades`); NaN where nobody graded gave it a number."""
+
+    items: NDArray[Any]
+    value: Floats
+    low: Floats  #: ends of the values' intervals as real juries go; NaN where the numbers fix no grades
+    high: Floats
+    independent_low: Floats  #: the same if errors were independent
+    independent_high: Floats
+    numbers: Integers  #: how many jurors' numbers it rests on
+    level: float
+    scale_why: str = ""  #: by what the votes are known to be numbers
+    alarms: tuple[Alarm, ...] = ()
+
+    _is_bare = True
+
+    def _columns(self) -> Columns:
+        names = ("value", "low", "high", "independent_low", "independent_high", "numbers")
+        return {"item": self.items, **{name: getattr(self, name) for name in names}}
+
+    def _document(self) -> dict[str, Any]:
+        alarms = [alarm.to_dict() for alarm in self.alarms]
+        about = {"scale": "interval", "scale_why": self.scale_why, "level": self.level}
+        basis = about_values() if self._has_intervals else None
+        return {**about, "basis": basis, "items": super()._document(), "alarms": alarms}
+
+    def _blocks(self) -> Iterable[Block]:
+        cells = zip(self.items.tolist(), self.value, self.low, self.high, self.numbers, strict=True)
+        rows = [(str(name), *map(shown, ends), f"{n:,}") for name, *ends, n in cells]
+        table = Table(("item", "value", "low", "high", "numbers"), tuple(rows), right=(1, 2, 3, 4))
+        return [table, *([Notes((about_values(),))] if self._has_intervals else [])]
+
+    @property
+    def _has_intervals(self) -> bool:
+        return not np.isnan(self.low).all()
+
+
+def value_items(source: Any, *, level: float = 0.95, **reading: Unpack[SourceOptions]) -> ItemValues:
+    r"""Value items by jurors' numbers: the best linear guess at the truth, each juror weighed by its grade.
+
+    The truth is guessed from how it goes with each juror's number (see `grade_numbers`), drawn towards the mean item by
+    as much as the numbers leave open; errors that go together are counted once.
+
+    Parameters
+    ----------
+    source
+        Whatever `read_votes` takes, a dataframe, or a matrix of items x jurors; options as in `read_numbers`.
+    level
+        How sure the intervals are.
+
+    Examples
+    --------
+    >>> import io
+    >>> rows = "item,ann,bob,cy\n1,1,2,10\n2,4,5,14\n3,3,4,22\n4,2,9,18\n5,6,7,27\n6,5,12,25\n"
+    >>> print(value_items(io.StringIO(rows)))
+      item  value    low   high  numbers
+      1      5.91   0.48  11.34        3
+      2      8.64   3.21  14.07        3
+      3     13.08   7.65  18.51        3
+      4     10.81   5.38  16.24        3
+      5     16.38  10.95  21.81        3
+      6     15.26   9.83  20.69        3
+    <BLANKLINE>
+    intervals as real juries go: they allow for errors that jurors share, ...
+    """
+    sure = Confidence(level=level)
+    numbers = read_numbers(source, **reading)
+    with single_threaded():
+        return values_by(calibrate_numbers(numbers), sure.level)
+
+
+def values_by(shown_by: CalibratedNumbers, level: float) -> ItemValues:
+    """The items' values by a fit; means where it fixes no grades, and an alarm."""
+    numbers, fit = shown_by.numbers, shown_by.factor
+    scale, alarms = fit.scale(), shown_by.alarms
+    if scale is None:
+        value = _means(numbers.values)
+        reach = independent = np.full(len(numbers.items), np.nan)
+        message = "the numbers fix no grades: values are plain means of the numbers, without intervals"
+        alarms = sort_by_severity((*alarms, Alarm("mean_fallback", "warning", message)))
+    else:
+        guess, left = best_guess(fit)
+        spread = np.sqrt(scale.variance)
+        value = scale.mean + spread * guess
+        reach = spread * reference_validities().reach(left, level)
+        independent = spread * float(ndtri((1 + level) / 2)) * left
+    rests = numbers.given[:, fit.graded].sum(axis=1) if scale is not None else numbers.given.sum(axis=1)
+    value = np.where(rests > 0, value, np.nan)
+    return ItemValues(
+        items=numbers.items,
+        value=value,
+        low=value - reach,
+        high=value + reach,
+        independent_low=value - independent,
+        independent_high=value + independent,
+        numbers=rests,
+        level=level,
+        scale_why=numbers.scale_why,
+        alarms=alarms,
+    )
+
+
+def _means(values: Floats) -> Floats:
+    given = ~np.isnan(values)
+    return np.asarray(np.nansum(values, axis=1) / np.maximum(given.sum(axis=1), 1))
+
+
+def best_guess(fit: Factor) -> tuple[Floats, Floats]:
+    """Of each item: the truth in standard deviations from the mean, and the error's standard deviation.
+
+    Regression of the truth on the numbers that are there, once for every pattern of gaps.
+    """
+    some = fit.graded
+    patterns, which = np.unique(fit.moments.given[:, some] > 0, axis=0, return_inverse=True)
+    which, loading = which.ravel(), fit.loading[some]
+    weight = _one_by_one(fit, patterns) if fit.outcome == "above_variance" else _all_at_once(fit, patterns)
+    with np.errstate(invalid="ignore"):
+        left = np.sqrt(1 - (weight * loading).sum(axis=1))
+    guess = (weight[which] * fit.moments.centred[:, some]).sum(axis=1)
+    return guess, np.asarray(left[which])
+
+
+def _all_at_once(fit: Factor, patterns: Flags) -> Floats:
+    """The weights of regression on all numbers, by the covariances that the model has; open pairs as they are."""
+    some = fit.graded
+    loading, seen = fit.loading[some], np.nan_to_num(fit.moments.covariance[np.ix_(some, some)])
+    covariance = np.outer(loading, loading)
+    np.fill_diagonal(covariance, np.diag(seen))
+    place = {int(k): at for at, k in enumerate(some)}
+    for pair in fit.free:
+        i, j = (place[k] for k in pair)
+        covariance[i, j] = covariance[j, i] = seen[i, j]
+    weight = np.zeros(patterns.shape)
+    step = max(1, _CELLS // len(some) ** 2)
+    for start in range(0, len(patterns), step):
+        part = patterns[start : start + step]
+        stacked = np.where(part[:, :, None] & part[:, None, :], covariance, np.eye(len(some)))
+        weight[start : start + step] = np.einsum("pij,pj->pi", np.linalg.pinv(stacked), part * loading)
+    return weight
+
+
+def _one_by_one(fit: Factor, patterns: Flags) -> Floats:
+    """The weights where errors of negative variance make no sense of the model: each number as if it were alone."""
+    some = fit.graded
+    loading, seen = fit.loading[some], np.nan_to_num(fit.moments.covariance[np.ix_(some, some)])
+    weight = patterns * (loading / np.diag(seen))
+    spread = np.einsum("pi,ij,pj->p", weight, seen, weight)
+    known = (weight * loading).sum(axis=1)
+    return np.asarray(weight * np.divide(known, spread, where=spread > 0, out=np.zeros_like(known))[:, None])

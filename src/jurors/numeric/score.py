@@ -9,17 +9,24 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats, Integers, jackknife_ends, one_thread
+from jurors._numeric import Floats, Integers, jackknife_ends, single_threaded
 from jurors.errors import SketchError, VotesError
-from jurors.evaluate.alarms import Alarm, ranked
+from jurors.evaluate.alarms import Alarm, sort_by_severity
 from jurors.numeric.data import Numbers, Repeatability, read_numbers, repeatability
 from jurors.numeric.factor import FALSE_ALARMS, squared_ends
-from jurors.numeric.grade import Measured, NumberGrades, measured, number_grades_by, shown
-from jurors.numeric.items import ItemValues, values_by
-from jurors.options import SourceOptions, Sureness
+from jurors.numeric.grade import (
+    CalibratedNumbers,
+    ItemValues,
+    NumberGrades,
+    calibrate_numbers,
+    number_grades_by,
+    shown,
+    values_by,
+)
+from jurors.options import Confidence, SourceOptions
 from jurors.results import Block, Columns, Drawable, Notes, Table, row_documents
 from jurors.votes import Votes, as_key
-from jurors.votes.recode import middle, numerals
+from jurors.votes.recode import midpoint, numerals
 
 # Numbers beside their true values: correlation, error and line of each column, with intervals.
 #
@@ -154,7 +161,7 @@ def _as_numbers(told: NDArray[Any], items: NDArray[Any], numbers: Numbers) -> tu
     sizes = read.sizes
     if None in sizes:
         item, truth = items[sizes.index(None)], told[sizes.index(None)]
-        middles = f"--threshold {middle(numbers.distinct)}" if numbers.distinct else "--threshold NUMBER"
+        middles = f"--threshold {midpoint(numbers.distinct)}" if numbers.distinct else "--threshold NUMBER"
         raise VotesError(
             f"the answer key says {str(truth)!r:.40} of item {item}, which is no number, as the votes are: give true "
             f"values, make labels of the numbers ({middles}, or --bins 5), or say --scale nominal",
@@ -349,10 +356,10 @@ def score_numbers(source: Any, key: Any, *, level: float = 0.95, **reading: Unpa
     >>> scored.by_key.correlation.round(2).tolist(), scored.grades.reliability.round(2).tolist()
     ([0.92, 0.6, 0.97], [0.65, 0.41, 0.98])
     """
-    sure = Sureness(level=level)
+    sure = Confidence(level=level)
     numbers = read_numbers(source, **reading)
     truth = true_values(key, source, numbers)
-    with one_thread():
+    with single_threaded():
         return _scored(numbers, truth, sure.level)
 
 
@@ -381,14 +388,14 @@ def _scored(numbers: Numbers, truth: TrueValues, level: float) -> NumberScores:
             *why,
             *_units(tame.values, known),
         ),
-        alarms=ranked((*alarms, *_reversed(numbers, truth.values, alarms))),
+        alarms=sort_by_severity((*alarms, *_reversed(numbers, truth.values, alarms))),
     )
 
 
-def _graded(numbers: Numbers) -> tuple[Measured | None, tuple[str, ...]]:
+def _graded(numbers: Numbers) -> tuple[CalibratedNumbers | None, tuple[str, ...]]:
     """What the numbers alone say; where they say nothing, why."""
     try:
-        graded = measured(numbers)
+        graded = calibrate_numbers(numbers)
     except SketchError as error:
         return None, (f"nothing is estimated without the key: {error}",)
     wild = "wild values are left out of what is estimated without the key; by the key, they count"

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Floats
-from jurors.errors import VotesError, nearest
+from jurors.errors import VotesError, match_name
 from jurors.options import Duplicates, PairOptions, PairReading, Reading
 from jurors.votes import Votes
 from jurors.votes.codes import NO_VOTE_WORDS, factorize
-from jurors.votes.frame import collected, column, is_frame, open_frame
-from jurors.votes.io.duckdb_table import Table, open_table
+from jurors.votes.frame import collect, column, is_frame, open_frame
+from jurors.votes.io.duckdb_table import SourceTable, open_table
 from jurors.votes.io.local_files import row_fault
-from jurors.votes.layout import shown
+from jurors.votes.layout import quoted_names
 from jurors.votes.pair_columns import (
     DOWN,
     FIRST,
@@ -30,14 +30,14 @@ from jurors.votes.pair_columns import (
     UP,
     PairColumns,
     are_flags,
+    certain_pair_columns,
     flag_side,
     is_tie,
     may_name_pairs,
     pair_columns,
-    pairs_for_sure,
     sides_of,
 )
-from jurors.votes.read import Column, factorized, in_natural_order, tidy
+from jurors.votes.read import Column, clean_cells, factorized, in_natural_order
 
 # `Preferences`: who preferred which of two objects, as arrays; and the distinct answers among them, counted.
 
@@ -110,20 +110,20 @@ class Preferences:
         votes = Votes.from_columns(item, jurors, label, labels=labels, duplicates=duplicates)
         return replace(votes, labels_told=True)  # a tie is an answer
 
-    def counted(self) -> Counted:
+    def counted(self) -> CountedPairs:
         """The distinct answers, and how often each was given."""
         rows = np.column_stack([self.juror, self.left, self.right, self.outcome])
         size = len(self.objects)
         key = ((self.juror * size + self.left) * size + self.right) * 3 + self.outcome
         _, first, weight = np.unique(key, return_index=True, return_counts=True)
         juror, left, right, outcome = rows[first].T
-        return Counted(
+        return CountedPairs(
             juror, left, right, outcome, weight.astype(float), (len(self.jurors), size), self.is_placed, self.has_ties
         )
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedPairs:
     """Distinct answers and how often each was given: what the model is fitted to."""
 
     juror: Ints
@@ -135,7 +135,7 @@ class Counted:
     is_placed: bool
     has_ties: bool
 
-    def take(self, rows: Ints) -> Counted:
+    def take(self, rows: Ints) -> CountedPairs:
         """Some of the answers; jurors and objects stay as they are."""
         juror, left, right, outcome = (column[rows] for column in (self.juror, self.left, self.right, self.outcome))
         return replace(self, juror=juror, left=left, right=right, outcome=outcome, weight=self.weight[rows])
@@ -152,7 +152,7 @@ _NOTHING = frozenset({"", "none"})
 
 
 @dataclass(frozen=True)
-class Asked:
+class PairQuestion:
     """What a column of answers says, row by row."""
 
     outcome: Ints
@@ -166,7 +166,7 @@ def answers_of(
     cells: dict[int, Column],
     sides: Sequence[tuple[list[Any], NDArray[Any]]],
     told: PairReading,
-) -> list[Asked]:
+) -> list[PairQuestion]:
     """What each column of answers says: one as a rule, one per juror, or one per order of the two objects."""
     _check_named(columns, names, cells, told)
     if columns.several == "flags":
@@ -174,15 +174,15 @@ def answers_of(
     if columns.several == "flag" and not told.names:
         return [_one_flag(columns, names, cells)]
     if columns.several in (None, "flag"):
-        return [Asked(*_outcomes(columns, names, cells, sides, told))]
+        return [PairQuestion(*_outcomes(columns, names, cells, sides, told))]
     each = [_outcomes(replace(columns, winner=k), names, cells, sides, told) for k in columns.answers]
     if columns.several == "jurors":
-        return [Asked(*one) for one in each]
+        return [PairQuestion(*one) for one in each]
     (as_shown, said), (turned, said_again) = each
-    return [Asked(as_shown, said), Asked(-turned, said_again, swapped=True)]
+    return [PairQuestion(as_shown, said), PairQuestion(-turned, said_again, swapped=True)]
 
 
-def _flagged(columns: PairColumns, names: Sequence[str], cells: dict[int, Column]) -> Asked:
+def _flagged(columns: PairColumns, names: Sequence[str], cells: dict[int, Column]) -> PairQuestion:
     """A flag each for first, second and tie, of which one is up; none is no answer."""
     up = []
     for k in columns.answers:
@@ -193,15 +193,17 @@ def _flagged(columns: PairColumns, names: Sequence[str], cells: dict[int, Column
         up.append(np.array([word in UP for word in words], dtype=np.bool_)[code])
     many = np.sum(up, axis=0)
     if (many > 1).any():
-        raise row_fault(int(np.argmax(many > 1)) + 1, f"columns {shown([names[k] for k in columns.answers])}: both won")
-    return Asked(np.where(up[0], FIRST, np.where(up[1], SECOND, TIE)).astype(np.int64), many == 1)
+        raise row_fault(
+            int(np.argmax(many > 1)) + 1, f"columns {quoted_names([names[k] for k in columns.answers])}: both won"
+        )
+    return PairQuestion(np.where(up[0], FIRST, np.where(up[1], SECOND, TIE)).astype(np.int64), many == 1)
 
 
-def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Column]) -> Asked:
+def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Column]) -> PairQuestion:
     """A flag that is up where the side in its name won, down where the other did; perhaps one for ties beside it."""
     flag, *tie = columns.answers
     side = flag_side(names[flag], (names[columns.left], names[columns.right])) or FIRST
-    said = [str(value).strip().casefold() for value in tidy(cells[flag][0], column=names[flag])]
+    said = [str(value).strip().casefold() for value in clean_cells(cells[flag][0], column=names[flag])]
     worth = dict.fromkeys(UP, side) | dict.fromkeys(DOWN, -side) | dict.fromkeys(HALF, TIE)
     read = np.array([worth.get(w, TIE if is_tie(w) else np.nan) for w in said], dtype=np.float64)[cells[flag][1]]
     absent = np.array([word in _NOTHING | NO_VOTE_WORDS for word in said], dtype=np.bool_)[cells[flag][1]]
@@ -212,7 +214,7 @@ def _one_flag(columns: PairColumns, names: Sequence[str], cells: dict[int, Colum
     for k in tie:
         is_up = np.array([str(value).strip().casefold() in UP for value in cells[k][0]], dtype=np.bool_)[cells[k][1]]
         read, absent = np.where(is_up, TIE, read), absent & ~is_up
-    return Asked(np.where(absent, 0, read).astype(np.int64), ~absent)
+    return PairQuestion(np.where(absent, 0, read).astype(np.int64), ~absent)
 
 
 def _check_named(columns: PairColumns, names: Sequence[str], cells: dict[int, Column], told: PairReading) -> None:
@@ -223,10 +225,10 @@ def _check_named(columns: PairColumns, names: Sequence[str], cells: dict[int, Co
         what = "winners and losers" if columns.winner is None else "a flag for each side"
         raise VotesError(f"--map renames answers, and these columns are {what}; leave it out", code="does_not_apply")
     answers = columns.answers or (columns.winner,)
-    said = dict.fromkeys(str(v) for k in answers for v in tidy(cells[k][0], column=names[k]) if v is not None)
+    said = dict.fromkeys(str(v) for k in answers for v in clean_cells(cells[k][0], column=names[k]) if v is not None)
     for name in told.names:
         if name not in said:
-            nearest(name, list(said), "answer to rename (--map)")
+            match_name(name, list(said), "answer to rename (--map)")
 
 
 def _outcomes(
@@ -241,7 +243,7 @@ def _outcomes(
         rows = len(sides[0][1])
         return np.full(rows, FIRST, dtype=np.int64), np.ones(rows, dtype=np.bool_)
     name = names[columns.winner]
-    values = [None if v is None else str(v) for v in tidy(cells[columns.winner][0], told.missing, column=name)]
+    values = [None if v is None else str(v) for v in clean_cells(cells[columns.winner][0], told.missing, column=name)]
     values = [None if v is None else str(told.names.get(v, v)) for v in values]
     code = cells[columns.winner][1]
     absent = np.array([v is None or v.casefold() in NO_VOTE_WORDS for v in values], dtype=np.bool_)[code]
@@ -347,14 +349,14 @@ def read_pairs(source: Any, **reading: Unpack[PairOptions]) -> Preferences:
     if not isinstance(source, (str, Path, list, tuple)) and is_frame(source):
         frame = open_frame(source)
         columns = _checked(pair_columns(frame.names, frame.facts, told), frame.names)
-        rows = collected(frame.table)
+        rows = collect(frame.table)
         cells = [column(rows[:, k], frame.names[k]) for k in columns.used]
         return _preferences(columns, frame.names, cells, told)
     with open_table(source, told.files()) as table:
         return preferences_of(table, told)
 
 
-def preferences_of(table: Table, told: PairReading) -> Preferences:
+def preferences_of(table: SourceTable, told: PairReading) -> Preferences:
     """The preferences in a table."""
     columns = _checked(pair_columns(table.names, table.facts, told), table.names)
     kept = table.keep(columns.used)
@@ -367,7 +369,7 @@ def holds_pairs(source: Any, options: Reading) -> bool:
         return False
     try:
         with open_table(source, options) as table:
-            return pairs_for_sure(table.names, table.facts) is not None
+            return certain_pair_columns(table.names, table.facts) is not None
     except VotesError:  # what is wrong with it is told by whoever reads it
         return False
 
@@ -394,7 +396,8 @@ def _may_hold(source: Any) -> bool:
 def _checked(columns: PairColumns | None, names: Sequence[str]) -> PairColumns:
     if columns is None:
         raise VotesError(
-            f"no columns of two objects and a winner among {shown(names)}; name them with left=, right= and winner= "
+            f"no columns of two objects and a winner among {quoted_names(names)}; name them with "
+            "left=, right= and winner= "
             "(--left, --right, --winner COLUMN)",
             code="no_votes_table",
             columns=tuple(names),
@@ -434,7 +437,7 @@ def _preferences(columns: PairColumns, names: Sequence[str], cells: Sequence[Col
 
 def _named(cells: Column, name: str, what: str) -> tuple[list[Any], NDArray[Any]]:
     """Names as text and the code of each row; none may be missing."""
-    values = [None if value is None else str(value) for value in tidy(cells[0], column=name)]
+    values = [None if value is None else str(value) for value in clean_cells(cells[0], column=name)]
     if None in values:
         gaps = np.array([value is None for value in values])[cells[1]]
         if gaps.any():
@@ -463,7 +466,7 @@ def _remarks(columns: PairColumns, names: Sequence[str], told: PairReading, abse
     """What was taken for what, and what was left out."""
     left, right = names[columns.left], names[columns.right]
     who = f"the juror is {names[columns.juror]!r}" if columns.juror is not None else "no column names a juror"
-    answers = shown([names[k] for k in columns.answers or (columns.winner,) if k is not None])
+    answers = quoted_names([names[k] for k in columns.answers or (columns.winner,) if k is not None])
     answer = f", the answer is {answers}" if columns.winner is not None else ""
     if columns.several is not None:
         answer = f", the answers are {answers}" + (" in the other order" if columns.several == "orders" else "")

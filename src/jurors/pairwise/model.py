@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.linalg import lapack, solve
 
 from jurors._numeric import Floats
-from jurors.pairwise.data import Counted, Ints
+from jurors.pairwise.data import CountedPairs, Ints
 from jurors.votes.pair_columns import FIRST, SECOND, TIE
 
 # How a juror answers, given the strengths of two objects: Bradley-Terry with ties (Davidson 1970).
@@ -82,17 +82,17 @@ class State:
         """How wide the priors of the habits are."""
         return np.asarray(PRIOR_SPREAD * np.array([self.tau, 1.0, 1.0]))
 
-    def differences(self, data: Counted) -> Floats:
+    def differences(self, data: CountedPairs) -> Floats:
         """By how much the left object is the stronger."""
         return self.strength[data.left] - self.strength[data.right]
 
-    def answering(self, data: Counted) -> Answering:
+    def answering(self, data: CountedPairs) -> Answering:
         """How the jurors answer, row by row."""
         discrimination, lean, tie = self.habits[data.juror].T
         eta = discrimination * self.differences(data) + (lean if data.is_placed else 0.0)
         return Answering.of(eta, tie if data.has_ties else None)
 
-    def misfit(self, data: Counted) -> float:
+    def misfit(self, data: CountedPairs) -> float:
         """Minus the log of likelihood and prior."""
         fit = data.weight @ self.answering(data).log_chance(data.outcome)
         prior = (self.strength @ self.strength) / self.sigma**2
@@ -111,7 +111,7 @@ class Curvature:
     between: sparse.csr_array  #: jurors * habits x objects
 
     @classmethod
-    def at(cls, data: Counted, state: State, *, expected: bool) -> Curvature:
+    def at(cls, data: CountedPairs, state: State, *, expected: bool) -> Curvature:
         """Expected curvature is never indefinite, wherever the search stands; the observed one makes it end quickly."""
         gradient, strengths = strength_curvature(data, state)
         answers, difference = state.answering(data), state.differences(data)
@@ -180,7 +180,7 @@ class Curvature:
         return sparse.bsr_array(blocks, shape=(jurors * habits, jurors * habits))
 
 
-def strength_curvature(data: Counted, state: State) -> tuple[Floats, Floats]:
+def strength_curvature(data: CountedPairs, state: State) -> tuple[Floats, Floats]:
     """Gradient and curvature of the strengths alone."""
     answers, a = state.answering(data), state.habits[data.juror, 0]
     gradient = _per_object(data, a * (data.outcome - answers.mean) / 2) - state.strength / state.sigma**2
@@ -242,20 +242,20 @@ class Discriminations:
         return np.column_stack([centre - reach, centre + reach]) / (1 - doubt)
 
 
-def _per_object(data: Counted, values: Floats) -> Floats:
+def _per_object(data: CountedPairs, values: Floats) -> Floats:
     """What pulls the left object up and the right one down, summed for each object."""
     n, value = data.shape[1], data.weight * values
     return np.asarray(np.bincount(data.left, value, n) - np.bincount(data.right, value, n), dtype=np.float64)
 
 
-def _laplacian(data: Counted, values: Floats, ridge: float) -> Floats:
+def _laplacian(data: CountedPairs, values: Floats, ridge: float) -> Floats:
     n = data.shape[1]
     joint = np.bincount(data.left * n + data.right, data.weight * values, n * n).reshape(n, n)
     joint += joint.T
     return np.asarray(np.diag(joint.sum(axis=1) + ridge) - joint)
 
 
-def _between(data: Counted, values: list[Floats]) -> sparse.csr_array:
+def _between(data: CountedPairs, values: list[Floats]) -> sparse.csr_array:
     habits = len(values)
     rows = np.concatenate([habits * data.juror + k for k in range(habits)])
     value = np.concatenate([data.weight * v for v in values])
@@ -299,7 +299,7 @@ class Strengths:
     sharpness: Discriminations  #: where jurors may differ as much as the answers show, the average not being held
 
 
-def fit_strengths(data: Counted) -> Strengths:
+def fit_strengths(data: CountedPairs) -> Strengths:
     """The most likely strengths and habits, given the answers and the priors."""
     n_jurors, n_objects = data.shape
     fit = wider = _fitted(data, State(np.zeros(n_objects), np.tile(PRIOR_MEAN, (n_jurors, 1)), 1.0))
@@ -320,7 +320,7 @@ def _differing(fit: Strengths) -> float:
     return float(np.clip(np.sqrt((shown + _PRIOR_JURORS) / (known + _PRIOR_JURORS)), 1.0, _MOST_DIFFERING))
 
 
-def _fitted(data: Counted, state: State) -> Strengths:
+def _fitted(data: CountedPairs, state: State) -> Strengths:
     """The same where it is known how much jurors differ."""
     spread = _Spread()
     for _ in range(_STEPS):
@@ -337,7 +337,7 @@ def _fitted(data: Counted, state: State) -> Strengths:
     return Strengths(state, solved.covariance, _every_covariance(data, habits), sharpness)
 
 
-def strengths_alone(data: Counted, state: State) -> State:
+def strengths_alone(data: CountedPairs, state: State) -> State:
     """The most likely strengths where the habits are known: a single hill."""
     for _ in range(_STEPS):
         gradient, curvature = strength_curvature(data, state)
@@ -349,14 +349,14 @@ def strengths_alone(data: Counted, state: State) -> State:
     return state
 
 
-def _curved(data: Counted, state: State, *, expected: bool) -> tuple[Curvature, Solved]:
+def _curved(data: CountedPairs, state: State, *, expected: bool) -> tuple[Curvature, Solved]:
     """The curvature and what follows from it; the expected one where the observed one is indefinite."""
     curvature = Curvature.at(data, state, expected=expected)
     solved = curvature.solved()
     return _curved(data, state, expected=True) if solved is None else (curvature, solved)
 
 
-def _moved(data: Counted, state: State, strength: Floats, habits: Floats) -> State:
+def _moved(data: CountedPairs, state: State, strength: Floats, habits: Floats) -> State:
     """As much of a step as makes the fit better."""
     before = state.misfit(data)
     for share in 0.5 ** np.arange(12):
@@ -392,13 +392,13 @@ class _Spread:
         return float(np.exp(at - off / slope))
 
 
-def _every_habit(data: Counted, habits: Floats) -> Floats:
+def _every_habit(data: CountedPairs, habits: Floats) -> Floats:
     whole = np.zeros((len(habits), 3))
     whole[:, [True, data.is_placed, data.has_ties]] = habits
     return whole
 
 
-def _every_covariance(data: Counted, covariance: Floats) -> Floats:
+def _every_covariance(data: CountedPairs, covariance: Floats) -> Floats:
     used = np.flatnonzero([True, data.is_placed, data.has_ties])
     whole = np.tile(np.diag(PRIOR_SPREAD**2), (len(covariance), 1, 1))
     whole[:, used[:, None], used] = covariance

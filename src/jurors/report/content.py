@@ -9,17 +9,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 from markupsafe import Markup, escape
 
-from jurors.errors import and_more
+from jurors.errors import format_first_names
 from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation, dependence_with_key
-from jurors.evaluate.alarms import ANOTHER_KIND, KINDS, loudest, ranked
-from jurors.evaluate.card import percent, percent_range, plain_verdict
+from jurors.evaluate.alarms import KINDS, MERGED_KINDS, highest_level, sort_by_severity
+from jurors.evaluate.card import percent, percent_range, verdict_sentences
 from jurors.evaluate.dependence import linked_jurors
 from jurors.evaluate.evaluation import TOO_WIDE
 from jurors.evaluate.solution import is_number
 from jurors.jury.label import Labelling
-from jurors.report.tables import counted, key_lines, label_advice, names, of_which
-from jurors.uncertainty.alarms import actual_scores, clearly_weak, could_be_equal, scores_and_errors, swapped
-from jurors.uncertainty.key_check import KeyCheck, check_with_key
+from jurors.report.tables import count_noun, key_lines, label_advice, names, of_which
+from jurors.uncertainty.alarms import actual_scores, clearly_weak, could_be_equal, scores_and_errors, worse_than_chance
+from jurors.uncertainty.gold import KeyCheck, check_with_key
 
 # The first screen: can these grades be trusted.
 #
@@ -34,7 +34,7 @@ _AS_EVIDENCE = "The numbers below are shown as they were found, as evidence, not
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReportVerdict:
     """Can these grades be trusted?"""
 
     tone: Tone
@@ -42,26 +42,26 @@ class Verdict:
     lines: tuple[str | Markup, ...]
 
 
-def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> Verdict:
+def verdict(e: Evaluation, keyed: KeyedEvaluation | None = None) -> ReportVerdict:
     """The answer to "can I trust these grades": by the loudest alarm, and by the answer key where there is one."""
     check = check_with_key(e, keyed)
     tone, headline, lines = _by_alarms(e)
     if check is not None and check.speaks_against:
         tone, headline = _by_key(check, tone, headline)
-    lines[:0] = plain_verdict(e)
+    lines[:0] = verdict_sentences(e)
     if tone != "alarm" or e.as_real is not None:
         lines += _expected_errors(e)
     if e.as_real is None and any(a.kind == "correlated_errors" for a in e.alarms):
         lines.append("Errors go together, so take the intervals as too narrow and the expected errors as a floor.")
     if check is None:
-        return Verdict(tone, headline, tuple(lines))
+        return ReportVerdict(tone, headline, tuple(lines))
     if check.speaks_against:  # what is known for certain comes first
-        return Verdict(tone, headline, (*key_lines(check), *(line for line in lines if _NO_PROOF not in line)))
-    return Verdict(tone, headline, (*lines, *key_lines(check)))
+        return ReportVerdict(tone, headline, (*key_lines(check), *(line for line in lines if _NO_PROOF not in line)))
+    return ReportVerdict(tone, headline, (*lines, *key_lines(check)))
 
 
 def _by_alarms(e: Evaluation) -> tuple[Tone, str, list[str | Markup]]:
-    level = loudest(e.alarms)
+    level = highest_level(e.alarms)
     loud = [a for a in e.alarms if a.level == "alarm"]
     warnings = [a for a in e.alarms if a.level == "warning"]
     if e.solution is None and level != "alarm" and e.as_real is not None:
@@ -70,7 +70,7 @@ def _by_alarms(e: Evaluation) -> tuple[Tone, str, list[str | Markup]]:
     if e.solution is None and level != "alarm":
         return "warning", "There are no grades.", ["No real evaluation explains these counts, as chance can have it."]
     if level == "alarm":
-        rang = f"{counted(len(loud), 'alarm')} rang"
+        rang = f"{count_noun(len(loud), 'alarm')} rang"
         known = f"{rang}. {_AS_EVIDENCE}"
         return (
             "alarm",
@@ -78,7 +78,7 @@ def _by_alarms(e: Evaluation) -> tuple[Tone, str, list[str | Markup]]:
             [f"No real evaluation explains these counts, and {rang}." if e.solution is None else known],
         )
     if level == "warning":
-        rang = f"No alarm rang, but {counted(len(warnings), 'warning')} did."
+        rang = f"No alarm rang, but {count_noun(len(warnings), 'warning')} did."
         return "warning", "With care: look at the warnings first.", [rang]
     return "quiet", "No alarm rang.", [f"Nothing in the counts speaks against these grades. {_NO_PROOF}"]
 
@@ -106,7 +106,7 @@ def _expected_errors(e: Evaluation) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Rung:
+class RaisedAlarm:
     """Alarms of one kind and level: the first in full, the others folded."""
 
     first: Alarm
@@ -118,12 +118,12 @@ class Rung:
         return self.first.level
 
 
-def shown_alarms(alarms: tuple[Alarm, ...]) -> list[Rung]:
+def shown_alarms(alarms: tuple[Alarm, ...]) -> list[RaisedAlarm]:
     """Loudest first; those of one kind together."""
     kinds: dict[tuple[str, str], list[Alarm]] = {}
-    for alarm in ranked(dict.fromkeys(alarms)):
+    for alarm in sort_by_severity(dict.fromkeys(alarms)):
         kinds.setdefault((alarm.level, alarm.kind), []).append(alarm)
-    return [Rung(first, tuple(more)) for first, *more in kinds.values()]
+    return [RaisedAlarm(first, tuple(more)) for first, *more in kinds.values()]
 
 
 # Who errs together: groups, and the pairs that an alarm names, by the sign they move with.
@@ -266,12 +266,12 @@ def _together(alarm: Alarm, e: Evaluation, keyed: KeyedEvaluation | None) -> Mar
         return Markup(
             "Look at {}: some of these pairs disagree more than their grades explain; one side may follow another rule"
         ).format(names(apart))
-    return escape(ANOTHER_KIND)
+    return escape(MERGED_KINDS)
 
 
 def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
     flagged = {j for a in e.alarms if a.kind == "inverted_juror" for j in a.jurors}
-    who = [] if e.exam else [j for j in swapped(keyed or e) if j not in flagged]
+    who = [] if e.exam else [j for j in worse_than_chance(keyed or e) if j not in flagged]
     text = Markup("Ask whether {} had the labels swapped: clearly wrong more often than a coin")
     return [Action(text.format(names(who)))] if who else []
 
@@ -279,7 +279,7 @@ def _swapped(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
 def _weaker(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Action]:
     """Those clearly below most of the others, if no other line speaks of them."""
     flagged = {j for a in e.alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
-    flagged |= set() if e.exam else set(swapped(keyed or e))
+    flagged |= set() if e.exam else set(worse_than_chance(keyed or e))
     who = [j for j in clearly_weak(keyed or e) if j not in flagged][:_NAMED]
     text = Markup("Weakest: look at {}, five points or more below most of the others, beyond chance{}")
     by = ", by the key" if keyed is not None else ""
@@ -307,7 +307,7 @@ _WIDE = 0.3  # an interval from which on a score says nothing
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedJuror:
     """One juror in the order of the scores."""
 
     rank: int
@@ -322,7 +322,7 @@ class Ranked:
     is_open: bool = False  #: so little is known of the score that nobody should rank it
 
 
-def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Ranked]:
+def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[RankedJuror]:
     """The jurors by score as real juries go (with a key by the actual one); those of whom too little is known last."""
     if e.solution is None and e.as_real is None:
         return []
@@ -337,7 +337,7 @@ def ranking(e: Evaluation, keyed: KeyedEvaluation | None = None) -> list[Ranked]
         return not known, juror in open_ones, -shown if known else 0.0  # type: ignore[operator]
 
     return [
-        Ranked(
+        RankedJuror(
             rank=k,
             juror=j,
             score=lead.score[j] if is_number(lead.score[j]) else None,
@@ -387,8 +387,8 @@ def _remarks(e: Evaluation, keyed: KeyedEvaluation | None, open_ones: set[str]) 
             for juror in alarm.jurors:
                 remarks.setdefault(juror, {})[alarm.kind] = KINDS[alarm.kind].remark
     for juror, others in _companions(e, keyed).items():
-        remarks[juror]["together"] = f"errs together with {and_more(others, 2)}"
-    for juror in [] if e.exam else swapped(keyed or e):
+        remarks[juror]["together"] = f"errs together with {format_first_names(others, 2)}"
+    for juror in [] if e.exam else worse_than_chance(keyed or e):
         if "inverted_juror" not in remarks[juror]:
             remarks[juror]["swapped"] = _SWAPPED
     for juror in e.jurors:
@@ -411,7 +411,7 @@ def _companions(e: Evaluation, keyed: KeyedEvaluation | None) -> dict[str, list[
     return companions
 
 
-def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:
+def people(e: Evaluation, rows: list[RankedJuror]) -> list[Markup]:
     """Who is best, who is weakest, whom nobody can tell from a coin: one line each."""
     has_key = any(is_number(row.actual) for row in rows)
     known = [row for row in rows if not row.is_open and is_number(row.actual if has_key else row.score)]
@@ -437,13 +437,13 @@ def people(e: Evaluation, rows: list[Ranked]) -> list[Markup]:
     return lines
 
 
-def _ranking_by_key(what: str, row: Ranked) -> Markup:
+def _ranking_by_key(what: str, row: RankedJuror) -> Markup:
     return Markup("{} by the key: {}, {} right ({} estimated).").format(
         what, names([row.juror]), percent(row.actual), percent(row.score)
     )
 
 
-def _best(known: list[Ranked]) -> Markup:
+def _best(known: list[RankedJuror]) -> Markup:
     best = known[0]
     line = Markup("Best: {}, {}").format(names([best.juror]), _with_range(best))
     level = [row.juror for row in known[1:] if row.ends[1] >= best.ends[0]]  # False where there is no interval
@@ -454,7 +454,7 @@ def _best(known: list[Ranked]) -> Markup:
     return line + Markup(".")
 
 
-def _weakest(known: list[Ranked]) -> Markup:
+def _weakest(known: list[RankedJuror]) -> Markup:
     last = known[-1]
     line = Markup("Weakest: {}, {}").format(names([last.juror]), _with_range(last))
     level = [row.juror for row in known[-2::-1] if row.ends[0] <= last.ends[1]]
@@ -465,6 +465,6 @@ def _weakest(known: list[Ranked]) -> Markup:
     return line + Markup(".")
 
 
-def _with_range(row: Ranked) -> str:
+def _with_range(row: RankedJuror) -> str:
     ends = percent_range(row.ends)
     return f"{percent(row.score)} right" + (f" ({ends})" if ends else "")

@@ -12,12 +12,12 @@ from jurors.evaluate.card import percent, percent_range
 from jurors.report import charts
 from jurors.report.charts.partition import is_joined
 from jurors.report.content import ranking
-from jurors.report.tables import Findings, of_which
-from jurors.uncertainty.key_check import intervals_held
+from jurors.report.tables import ReportFindings, of_which
+from jurors.uncertainty.gold import intervals_held
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class ChartSection:
     """One chart."""
 
     id: str
@@ -34,13 +34,13 @@ class Tab:
 
     id: str
     title: str
-    exhibits: tuple[Exhibit, ...]
+    exhibits: tuple[ChartSection, ...]
 
 
-def tabs(findings: Findings) -> list[Tab]:
+def tabs(findings: ReportFindings) -> list[Tab]:
     """Every chart that these findings allow, by the question it answers."""
     e = findings.evaluation
-    wanted: list[tuple[str, str, Sequence[Callable[[Findings], Exhibit]]]] = [
+    wanted: list[tuple[str, str, Sequence[Callable[[ReportFindings], ChartSection]]]] = [
         ("jurors", "Jurors", (_accuracy, _confusion)),
         ("key", "Against the key", (_against_key,)),
         ("labels", "Labels", (_prevalence,)),
@@ -54,7 +54,9 @@ def tabs(findings: Findings) -> list[Tab]:
     return [tab for tab in every if tab.exhibits]
 
 
-def _drawn(makers: Sequence[Callable[[Findings], Exhibit]], findings: Findings) -> tuple[Exhibit, ...]:
+def _drawn(
+    makers: Sequence[Callable[[ReportFindings], ChartSection]], findings: ReportFindings
+) -> tuple[ChartSection, ...]:
     """The charts that can be drawn; one that the numbers do not allow (two solutions of a panel) is left out."""
     exhibits = []
     for make in makers:
@@ -65,12 +67,12 @@ def _drawn(makers: Sequence[Callable[[Findings], Exhibit]], findings: Findings) 
     return tuple(exhibits)
 
 
-def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> Exhibit:
+def _exhibit(id_: str, reading: str, finding: str, chart: Any) -> ChartSection:
     """The chart's title becomes a heading of the page, so that it wraps, and is found by those who jump by heading."""
     spec = chart.to_dict(validate=False)
     title = spec.pop("title")
     spec["description"] = finding
-    return Exhibit(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
+    return ChartSection(id_, title["text"], tuple(title.get("subtitle", ())), reading, finding, spec)
 
 
 def _needs(value: Any, what: str) -> Any:
@@ -79,7 +81,7 @@ def _needs(value: Any, what: str) -> Any:
     return value
 
 
-def _accuracy(findings: Findings) -> Exhibit:
+def _accuracy(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.accuracy(e, findings.keyed)
     rows = sorted((row for row in ranking(e) if row.score is not None), key=lambda row: -(row.score or 0))
@@ -101,7 +103,7 @@ def _accuracy(findings: Findings) -> Exhibit:
     return _exhibit("accuracy", reading, finding, chart)
 
 
-def _confusion(findings: Findings) -> Exhibit:
+def _confusion(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if len(e.labels) < 3:
         raise SketchError("two labels are said by the accuracies alone")
@@ -121,7 +123,7 @@ def _confusion(findings: Findings) -> Exhibit:
     return _exhibit("confusion", reading, finding, chart)
 
 
-def _against_key(findings: Findings) -> Exhibit:
+def _against_key(findings: ReportFindings) -> ChartSection:
     e, keyed = findings.evaluation, _needs(findings.keyed, "answer key")
     chart = charts.against_key(e, keyed)
     held, known = intervals_held(e.leading, keyed)
@@ -134,7 +136,7 @@ def _against_key(findings: Findings) -> Exhibit:
     return _exhibit("against-key", reading, finding, chart)
 
 
-def _prevalence(findings: Findings) -> Exhibit:
+def _prevalence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     if e.solution is None:
         raise SketchError("no real evaluation")
@@ -154,7 +156,7 @@ def _prevalence(findings: Findings) -> Exhibit:
     return _exhibit("prevalence", reading, finding, chart)
 
 
-def _dependence(findings: Findings) -> Exhibit:
+def _dependence(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     dependence = _needs(e.dependence, "dependence")
     chart = charts.dependence(e)
@@ -172,7 +174,7 @@ def _dependence(findings: Findings) -> Exhibit:
     return replace(_exhibit("dependence", reading, finding, chart), about=())  # the finding says it better
 
 
-def _actual_dependence(findings: Findings) -> Exhibit:
+def _actual_dependence(findings: ReportFindings) -> ChartSection:
     """The same by the key: what the estimates try to find."""
     keyed = _needs(findings.keyed, "answer key")
     actual = dependence_with_key(keyed)
@@ -188,7 +190,7 @@ def _actual_dependence(findings: Findings) -> Exhibit:
     return replace(made, about=(), title="How much errors go together, by the answer key")
 
 
-def _agreement(findings: Findings) -> Exhibit:
+def _agreement(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.agreement(e)
     reading = "Plain agreement, errors and truth mixed: high agreement alone does not make jurors right."
@@ -197,7 +199,7 @@ def _agreement(findings: Findings) -> Exhibit:
     return replace(exhibit, about=(), finding=finding, spec={**exhibit.spec, "description": finding})
 
 
-def _partition(findings: Findings) -> Exhibit:
+def _partition(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     partition = _needs(e.partition, "partition")
     chart = charts.partition(e)
@@ -217,7 +219,7 @@ def _partition(findings: Findings) -> Exhibit:
     return replace(exhibit, about=exhibit.about[:1])  # the finding says the rest
 
 
-def _items(findings: Findings) -> Exhibit:
+def _items(findings: ReportFindings) -> ChartSection:
     labelling = _needs(findings.labelling, "item")
     chart = charts.items(labelling)
     errors = labelling.expected_errors
@@ -231,7 +233,7 @@ def _items(findings: Findings) -> Exhibit:
     return replace(exhibit, about=exhibit.about[1:])  # the first line is the finding
 
 
-def _solutions(findings: Findings) -> Exhibit:
+def _solutions(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.solutions(e)
     finding = f"{len(e.solutions)} solutions explain the counts; chosen by: {e.rule}."
@@ -239,7 +241,7 @@ def _solutions(findings: Findings) -> Exhibit:
     return _exhibit("solutions", reading, finding, chart)
 
 
-def _bounds(findings: Findings) -> Exhibit:
+def _bounds(findings: ReportFindings) -> ChartSection:
     curve = _needs(findings.curve, "curve")
     chart = charts.bounds(curve)
     finding = _widest(curve)
@@ -269,7 +271,7 @@ def _widest(curve: dict[str, Any]) -> str:
     return f"With error correlations up to {x:.4f}, {label} is {percent_range((low, high))} percent of the items."
 
 
-def _information(findings: Findings) -> Exhibit:
+def _information(findings: ReportFindings) -> ChartSection:
     e = findings.evaluation
     chart = charts.information(e)
     reach = [(high - low, j, (low, high)) for j in e.jurors for low, high in [e.interval_of("score", j)] if low == low]

@@ -8,20 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jurors._numeric import one_thread
+from jurors._numeric import single_threaded
 from jurors.errors import OptionError
-from jurors.evaluate.alarms import KINDS, Alarm, loudest, ranked
+from jurors.evaluate.alarms import KINDS, Alarm, highest_level, sort_by_severity
 from jurors.evaluate.card import percent
 from jurors.numeric.data import numbers_of
-from jurors.numeric.grade import NumberGrades, about_values, measured, number_grades_by, shown
-from jurors.numeric.items import ItemValues, values_by
-from jurors.options import Grading, GradingOptions, spelled
+from jurors.numeric.grade import (
+    ItemValues,
+    NumberGrades,
+    about_values,
+    calibrate_numbers,
+    number_grades_by,
+    shown,
+    values_by,
+)
+from jurors.options import Grading, GradingOptions, spell_option
 from jurors.pairwise.data import Preferences
-from jurors.pairwise.grade import PairGrades, pair_grades_by
-from jurors.pairwise.rank import Ranking, fitted, ranking_by
-from jurors.report.content import Verdict, shown_alarms
+from jurors.pairwise.grade import PairGrades, Ranking, fit_ranking, pair_grades_by, ranking_by
+from jurors.report.content import ReportVerdict, shown_alarms
 from jurors.report.page import bar, style, template
-from jurors.report.tables import PageTable, counted, name
+from jurors.report.tables import PageTable, count_noun, name
 from jurors.results import Result, Table, compact_json, inert, policy
 from jurors.sketch import Sketch
 from jurors.votes import Votes
@@ -121,7 +127,7 @@ def render_kind(told: Shown, about: Provenance, title: str) -> str:
 
 def only_level(kind: str, grading: Mapping[str, Any], inputs: Sequence[tuple[str, Any]]) -> float:
     """How sure the intervals are; OptionError where something is asked that is for labels alone."""
-    usual = {one.name: one.default for one in spelled(GradingOptions, Grading)}
+    usual = {one.name: one.default for one in spell_option(GradingOptions, Grading)}
     odd = [f"{name}=" for name, value in grading.items() if name != "level" and value != usual[name]]
     odd += [f"an {what}" if what[0] == "a" else what for what, source in inputs[1:] if source is not None]
     if odd:
@@ -139,16 +145,18 @@ def card_parts(result: Result) -> tuple[str, tuple[str, ...], tuple[tuple[str, .
     return title, table.columns, tuple(tuple(map(str, row)) for row in table.rows)
 
 
-def _verdict(alarms: tuple[Alarm, ...]) -> Verdict:
+def _verdict(alarms: tuple[Alarm, ...]) -> ReportVerdict:
     """Can these grades be trusted: by the loudest alarm."""
-    level = loudest(alarms)
-    rang = counted(sum(a.level == level for a in alarms), str(level))
+    level = highest_level(alarms)
+    rang = count_noun(sum(a.level == level for a in alarms), str(level))
     if level == "alarm":
         line = f"{rang} rang. The numbers below are shown as they were found, as evidence, not as grades to act on."
-        return Verdict("alarm", "No: do not trust these grades.", (line,))
+        return ReportVerdict("alarm", "No: do not trust these grades.", (line,))
     if level == "warning":
-        return Verdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {rang} did.",))
-    return Verdict("quiet", "No alarm rang.", (f"Nothing in the answers speaks against these grades. {_NO_PROOF}",))
+        return ReportVerdict("warning", "With care: look at the warnings first.", (f"No alarm rang, but {rang} did.",))
+    return ReportVerdict(
+        "quiet", "No alarm rang.", (f"Nothing in the answers speaks against these grades. {_NO_PROOF}",)
+    )
 
 
 def remarks_of(juror: str, alarms: Sequence[Alarm]) -> tuple[str, ...]:
@@ -168,11 +176,11 @@ _METHOD = (
 )
 
 
-def numbers_shown(votes: Votes | Sketch, level: float, file: str) -> Shown:
+def numbers_page(votes: Votes | Sketch, level: float, file: str) -> Shown:
     """Grades and values by one fit."""
     table = votes.tuples if isinstance(votes, Sketch) else votes
-    with one_thread():
-        fit = measured(numbers_of(table))
+    with single_threaded():
+        fit = calibrate_numbers(numbers_of(table))
         grades, values = number_grades_by(fit, level), values_by(fit, level)
     title, heads, rows = card_parts(grades)
     wild = tuple(f"Left out as wild: {juror} says {number:g} of {item}." for item, juror, number in grades.wild)
@@ -266,16 +274,16 @@ _SHOWN_PAIRS_METHOD = (
 )
 
 
-def pairs_shown(data: Preferences, level: float, file: str) -> Shown:
+def pairs_page(data: Preferences, level: float, file: str) -> Shown:
     """Grades and ranks by one fit."""
-    with one_thread():
-        fit = fitted(data)
+    with single_threaded():
+        fit = fit_ranking(data)
         grades, ranking = pair_grades_by(data, fit, level), ranking_by(data, fit, level, 0)
     title, heads, rows = card_parts(grades)
     return Shown(
         kind="preferences",
         heading=title,
-        alarms=ranked(dict.fromkeys([*grades.alarms, *ranking.alarms])),
+        alarms=sort_by_severity(dict.fromkeys([*grades.alarms, *ranking.alarms])),
         bars=(_objects(ranking), _shown_pairs_jurors(grades)),
         actions=(
             ("Every object with its interval", f"jurors rank {file}"),

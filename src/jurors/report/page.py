@@ -20,10 +20,10 @@ from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from jurors._files import check_writable, whole_file, write_whole
+from jurors._files import atomic_path, atomic_write, check_writable
 from jurors.errors import JurorsError, VotesError
-from jurors.options import Grading, GradingOptions, names_of
-from jurors.results import COLOURS, compact_json, digest, inert, policy, visible, without_secrets
+from jurors.options import Grading, GradingOptions, column_names
+from jurors.results import COLOURS, compact_json, digest, escape_text, inert, policy, without_secrets
 from jurors.versions import VERSION
 from jurors.votes.io.sources import are_files, is_served, is_there, split_inside
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from jurors.evaluate import Alarm, Evaluation
     from jurors.pairwise import Preferences
-    from jurors.report.content import Ranked, Rung
-    from jurors.report.evidence import Exhibit, Tab
-    from jurors.report.tables import Findings
+    from jurors.report.content import RaisedAlarm, RankedJuror
+    from jurors.report.evidence import ChartSection, Tab
+    from jurors.report.tables import ReportFindings
     from jurors.sketch import Sketch
     from jurors.votes import Key, Votes
     from jurors.votes.item_texts import ItemTexts
@@ -106,7 +106,7 @@ def style() -> str:
 
 def seen(value: Any) -> Any:
     """What the template prints: text can be seen, and never turns the direction of what stands beside it."""
-    return visible(value) if type(value) is str else value
+    return escape_text(value) if type(value) is str else value
 
 
 def bar(row: Barred, low: float, high: float) -> Markup:
@@ -158,7 +158,7 @@ def write_report(source: Any, path: str | os.PathLike[str], **options: Any) -> P
     """
     target = Path(path)
     check_writable(target)
-    write_whole(target, report_html(source, **options))
+    atomic_write(target, report_html(source, **options))
     return target
 
 
@@ -196,7 +196,7 @@ def report_html(
     from jurors.pairwise import Preferences
     from jurors.report import tables as findings
 
-    grading = {name: options.pop(name) for name in names_of(GradingOptions) if name in options}
+    grading = {name: options.pop(name) for name in column_names(GradingOptions) if name in options}
     is_named = isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key)
     inputs = [("votes", source), ("answer key", None if is_named else key), ("gold items", grading.get("gold")),
               ("answers", answers)]  # fmt: skip
@@ -270,7 +270,7 @@ def make_page(
     """
     check_drawable()
     from jurors.report.other_kinds import only_level
-    from jurors.report.tables import find
+    from jurors.report.tables import find_findings
     from jurors.sketch import Sketch
 
     maker = RuntimeMaker()
@@ -280,7 +280,7 @@ def make_page(
         if (votes.tuples if isinstance(votes, Sketch) else votes).scale == "interval":
             level = only_level("numbers", grading, inputs)
             return _numbers_page(votes, checksums, title or _title(inputs[0][1]), command, level, asked)
-        findings = find(votes, key, texts=texts, answers=answers, **grading)
+        findings = find_findings(votes, key, texts=texts, answers=answers, **grading)
         e = findings.evaluation
         told = {**grading, "method": e.method, "target": e.target, "level": e.level, "seed": grading.get("seed", 0)}
         about = provenance(checksums.result(), {**told, **asked}, command)
@@ -302,10 +302,10 @@ def make_pairs_page(
 ) -> Page:
     """The page of preferences: who compared how, and which object is better."""
     check_drawable()
-    from jurors.report.other_kinds import pairs_shown, render_kind
+    from jurors.report.other_kinds import pairs_page, render_kind
 
     checksums = Checksums(inputs)
-    shown = pairs_shown(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
+    shown = pairs_page(read(), level, shlex.quote(_file_name(inputs[0][1]) or "FILE"))
     about = provenance(checksums.result(), {"level": level, **asked, "scale": "pairs"}, command)
     return Page(render_kind(shown, about, title or _title(inputs[0][1]) or "Report card"), shown.alarms)
 
@@ -319,15 +319,15 @@ def _numbers_page(
     asked: Mapping[str, Any],
 ) -> Page:
     """The page of votes that are numbers."""
-    from jurors.report.other_kinds import numbers_shown, render_kind
+    from jurors.report.other_kinds import numbers_page, render_kind
 
     inputs = checksums.result()
-    shown = numbers_shown(votes, level, shlex.quote(inputs[0].name if inputs else "FILE"))
+    shown = numbers_page(votes, level, shlex.quote(inputs[0].name if inputs else "FILE"))
     about = provenance(inputs, {"level": level, **asked, "scale": "interval"}, command)
     return Page(render_kind(shown, about, title or "Report card"), shown.alarms)
 
 
-def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title: str, file: str) -> str:
+def render(findings: ReportFindings, about: Provenance, maker: RuntimeMaker, *, title: str, file: str) -> str:
     """The page of these findings."""
     from markupsafe import Markup
 
@@ -362,22 +362,22 @@ def render(findings: Findings, about: Provenance, maker: RuntimeMaker, *, title:
     )  # fmt: skip
 
 
-def _last(rows: list[Ranked]) -> list[Ranked]:
+def _last(rows: list[RankedJuror]) -> list[RankedJuror]:
     """The weakest of those who can be judged; all others are in the tables."""
     return [row for row in rows[_ENDS:] if not row.is_open][-_ENDS:] or rows[-_ENDS:]
 
 
-def _first_loud(alarms: list[Rung], *, more: bool = False) -> list[Rung]:
+def _first_loud(alarms: list[RaisedAlarm], *, more: bool = False) -> list[RaisedAlarm]:
     """Every alarm, and the first warnings; or the warnings left over, which the page folds."""
     loud = [a for a in alarms if a.level != "note"]
     shown = max(_MOST_LOUD, sum(a.level == "alarm" for a in loud))
     return loud[shown:] if more else loud[:shown]
 
 
-def _fitting(all_tabs: list[Tab]) -> tuple[list[Tab], str, list[Exhibit]]:
+def _fitting(all_tabs: list[Tab]) -> tuple[list[Tab], str, list[ChartSection]]:
     """The tabs, their charts packed, and the charts that are too large for a page: they are named, not drawn."""
     exhibits = {x.id: x for tab in all_tabs for x in tab.exhibits}
-    unshown: list[Exhibit] = []
+    unshown: list[ChartSection] = []
     packed = _packed({name: x.spec for name, x in exhibits.items()})
     while len(packed) > _MOST_PACKED:
         largest = max(exhibits, key=lambda name: len(compact_json(exhibits[name].spec)))
@@ -429,7 +429,7 @@ def _zipped(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _filters(rows: list[Ranked]) -> dict[str, Any]:
+def _filters(rows: list[RankedJuror]) -> dict[str, Any]:
     from jurors.evaluate.card import percent, percent_range
     from jurors.report.tables import name
 
@@ -442,14 +442,14 @@ def _filters(rows: list[Ranked]) -> dict[str, Any]:
     }
 
 
-def _domain(rows: list[Ranked]) -> tuple[float, float]:
+def _domain(rows: list[RankedJuror]) -> tuple[float, float]:
     """[0, 1], grown where a score lies outside."""
     shown = [x for r in rows for x in (r.score, *r.ends, r.beside, *r.beside_ends, r.actual)]
     known = [x for x in shown if x is not None and x == x]
     return min([0.0, *known]), max([1.0, *known])
 
 
-def _axis(rows: list[Ranked]) -> str:
+def _axis(rows: list[RankedJuror]) -> str:
     low, high = _domain(rows)
     return f"{low * 100:.0f} – {high * 100:.0f}%"
 
@@ -673,7 +673,7 @@ def _keep(path: Path | None, packed: bytes) -> None:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with whole_file(path) as draft:
+        with atomic_path(path) as draft:
             draft.write_bytes(packed)
     except (OSError, VotesError):
         return

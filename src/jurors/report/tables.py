@@ -11,22 +11,20 @@ from typing import Any
 
 from markupsafe import Markup
 
-from jurors.audit.plan import auditable
-from jurors.audit.result import Audit, Case, audited
-from jurors.audit.sheet import as_sheet
+from jurors.audit.result import Audit, AuditedVotes, evaluate_audit
+from jurors.audit.sheet import as_sheet, auditable_votes
 from jurors.errors import JurorsError, OptionError
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution, dependence_with_key
-from jurors.evaluate.card import REAL, abstention_tables, level_tables, percent, percent_range, repeat_tables
+from jurors.evaluate.card import CALIBRATED, abstention_tables, level_tables, percent, percent_range, repeat_tables
 from jurors.jury import Comparison
-from jurors.jury.compare import compare_counted, left_out, usual_methods
+from jurors.jury.compare import compare_counted, default_methods, score_counted, skipped_methods
 from jurors.jury.grade import grade_rows
-from jurors.jury.inputs import Counted, accept
-from jurors.jury.label import Labelling, in_short, label_rows, teaching_of
-from jurors.jury.score import score_counted
-from jurors.results import visible
+from jurors.jury.inputs import CountedVotes, read_input
+from jurors.jury.label import Labelling, information_gain, label_rows, short_vote
+from jurors.results import escape_text
 from jurors.sketch import Sketch
 from jurors.uncertainty.alarms import actual_scores
-from jurors.uncertainty.key_check import KeyCheck, Labels
+from jurors.uncertainty.gold import KeyCheck, Labels
 from jurors.votes import Key, Votes, as_key, read_votes_with_key
 from jurors.votes.io.sources import is_there
 from jurors.votes.item_texts import ItemTexts
@@ -41,7 +39,7 @@ _MOST_CURVED = 6  # jurors: above, the curve of bounds takes longer than the pag
 
 
 @dataclass(frozen=True, eq=False)
-class Findings:
+class ReportFindings:
     """What a page is made from."""
 
     evaluation: Evaluation
@@ -53,10 +51,10 @@ class Findings:
     audit: Audit | None = None  #: what a person's labels of drawn items prove
 
 
-def find(
+def find_findings(
     source: Votes | Sketch, key: Key | None = None, *, texts: ItemTexts | None = None, answers: Any = None,
     **grading: Any,
-) -> Findings:  # fmt: skip
+) -> ReportFindings:  # fmt: skip
     """Count once; grade, label and compare; `texts` show the items, `grading` are the options of `grade`.
 
     `answers` are a person's labels of an audit: they are gold, and they prove something of their own.
@@ -67,33 +65,33 @@ def find(
     labelling = queue = None
     partition = evaluation.labelling_partition
     if partition is not None and counted.votes.counts is None and not evaluation.exam:
-        teaching = partial(teaching_of, evaluation, counted.tuple_of_row, known)
+        teaching = partial(information_gain, evaluation, counted.tuple_of_row, known)
         labelling = label_rows(
             counted.votes, counted.tuple_of_row, partition, level=evaluation.level, method=evaluation.method,
             alarms=evaluation.alarms, teaching=teaching,
         )  # fmt: skip
         queue = labelling.for_review(_MOST_QUEUED, counted.votes, texts)
-    audit = None if case is None else audited(case, evaluation, evaluation.level)
+    audit = None if case is None else evaluate_audit(case, evaluation, evaluation.level)
     beside = _comparison(evaluation, counted, keyed), _curve(evaluation)
-    return Findings(evaluation, labelling, keyed, *beside, queue, audit)
+    return ReportFindings(evaluation, labelling, keyed, *beside, queue, audit)
 
 
-def _case(source: Votes | Sketch, answers: Any, grading: Mapping[str, Any]) -> Case:
+def _case(source: Votes | Sketch, answers: Any, grading: Mapping[str, Any]) -> AuditedVotes:
     """The answers beside the votes they are about."""
     if grading.get("gold") is not None:
         raise OptionError("the answers are gold themselves; give gold or answers, not both", code="does_not_apply")
-    return Case.of(auditable(source.tuples if isinstance(source, Sketch) else source), as_sheet(answers))
+    return AuditedVotes.of(auditable_votes(source.tuples if isinstance(source, Sketch) else source), as_sheet(answers))
 
 
 def read(source: Any, key: Any = None, **reading: Any) -> tuple[Votes | Sketch, Key | None]:
     """The votes, and the key: a column of the same file where it names no other file."""
     if isinstance(key, str) and isinstance(source, (str, Path)) and not is_there(key):
         return read_votes_with_key(source, key, **reading)
-    by_item = key is not None or not is_huge([source])
-    return accept(source, by_item=by_item, **reading), None if key is None else as_key(key)
+    by_item = key is not None or not is_large_panel([source])
+    return read_input(source, by_item=by_item, **reading), None if key is None else as_key(key)
 
 
-def is_huge(sources: Iterable[Any]) -> bool:
+def is_large_panel(sources: Iterable[Any]) -> bool:
     """Whether files are so large that items had better be counted by the engine, and none be named."""
     paths = [Path(one) for one in sources if isinstance(one, (str, Path)) and is_file(one)]
     return sum(path.stat().st_size for path in paths) > _MOST_BYTES
@@ -107,17 +105,17 @@ def is_file(name: str | Path) -> bool:
         return False
 
 
-def _comparison(evaluation: Evaluation, counted: Counted, keyed: KeyedEvaluation | None) -> Comparison | None:
+def _comparison(evaluation: Evaluation, counted: CountedVotes, keyed: KeyedEvaluation | None) -> Comparison | None:
     """The other methods on the same sketch; refusals are theirs, not the page's."""
     sketch = evaluation.sketch
     if sketch is None or evaluation.exam or evaluation.solution is None:
         return None
     if sketch.tuples.rows * len(sketch.jurors) * len(sketch.labels) > _FINDINGS_MOST_CELLS:
         return None
-    others = [name for name in usual_methods(sketch) if name != evaluation.method]
+    others = [name for name in default_methods(sketch) if name != evaluation.method]
     with suppress(JurorsError):
         compared = compare_counted(counted, others)
-        return Comparison((evaluation, *compared.evaluations), compared.refused | left_out(sketch), keyed)
+        return Comparison((evaluation, *compared.evaluations), compared.refused | skipped_methods(sketch), keyed)
     return None
 
 
@@ -160,10 +158,10 @@ class PageTable:
         return len(self.rows) > 25 or len(self.columns) > 12
 
 
-def number_tables(findings: Findings) -> list[PageTable]:
+def number_tables(findings: ReportFindings) -> list[PageTable]:
     """Everything there is to look up, in the order a reader asks for it."""
     e = findings.evaluation
-    makers: Sequence[Callable[[Findings], PageTable | None]] = (
+    makers: Sequence[Callable[[ReportFindings], PageTable | None]] = (
         _prevalences, _scores, _levels, _accuracies, _abstentions, _repeats, _exact, _solutions, _partition,
         _confusions, _pairs, _methods, _items,
     )  # fmt: skip
@@ -172,7 +170,7 @@ def number_tables(findings: Findings) -> list[PageTable]:
     return [table for make in makers if (table := make(findings)) is not None]
 
 
-def method_sentence(findings: Findings) -> str:
+def method_sentence(findings: ReportFindings) -> str:
     """How the numbers were found, in one sentence."""
     e = findings.evaluation
     how = {
@@ -211,7 +209,7 @@ def _actual(keyed: KeyedEvaluation | None) -> Solution | None:
     return None if keyed is None else keyed.solution.to_float()
 
 
-def _repeats(findings: Findings) -> PageTable | None:
+def _repeats(findings: ReportFindings) -> PageTable | None:
     """How steady jurors are who were asked again; by the key, also how right majorities of their answers are."""
     e, keyed = findings.evaluation, findings.keyed
     steady = e.repeats if keyed is None else keyed.repeats
@@ -220,14 +218,14 @@ def _repeats(findings: Findings) -> PageTable | None:
     return None
 
 
-def _abstentions(findings: Findings) -> PageTable | None:
+def _abstentions(findings: ReportFindings) -> PageTable | None:
     """Who abstains on what, where somebody does."""
     for table in abstention_tables(findings.evaluation, most=None):
         return PageTable("table-abstentions", table.title.capitalize(), table.columns, table.rows)
     return None
 
 
-def _prevalences(findings: Findings) -> PageTable | None:
+def _prevalences(findings: ReportFindings) -> PageTable | None:
     e, actual = findings.evaluation, _actual(findings.keyed)
     if not _has_grades(e):
         return None
@@ -242,7 +240,7 @@ def _prevalences(findings: Findings) -> PageTable | None:
     return PageTable("table-prevalence", "How common each label is", tuple(columns), tuple(rows))
 
 
-def _scores(findings: Findings) -> PageTable | None:
+def _scores(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
     if not _has_grades(e):
         return None
@@ -259,7 +257,7 @@ def _scores(findings: Findings) -> PageTable | None:
     return PageTable("table-scores", caption, tuple(columns), tuple(rows))
 
 
-def _levels(findings: Findings) -> PageTable | None:
+def _levels(findings: ReportFindings) -> PageTable | None:
     """Of ordered levels, how far off each juror is, and to which side; beside it by the key."""
     e, keyed = findings.evaluation, findings.keyed
     tables = [table for by in (e, keyed) if by is not None for table in level_tables(by, most=None)]
@@ -272,7 +270,7 @@ def _levels(findings: Findings) -> PageTable | None:
     return PageTable("table-levels", caption, columns, rows)
 
 
-def _accuracies(findings: Findings) -> PageTable | None:
+def _accuracies(findings: ReportFindings) -> PageTable | None:
     """One row per juror and label, so that sixteen labels read as well as two."""
     e, actual = findings.evaluation, _actual(findings.keyed)
     if not _has_grades(e):
@@ -301,7 +299,7 @@ def _columns(e: Evaluation, what: str) -> list[str]:
     if e.as_real is None:
         return [what, _level(e)]
     beside = ["if independent", _level(e)] if e.solution is not None else []
-    return [f"{what}, {REAL}", _level(e), *beside]
+    return [f"{what}, {CALIBRATED}", _level(e), *beside]
 
 
 def _cells(e: Evaluation, statistic: str, *names: Any) -> list[str]:
@@ -330,7 +328,7 @@ def _key_cells(e: Evaluation, true: Any, statistic: str, *names: Any) -> list[st
     return [percent(true), *held]
 
 
-def _exact(findings: Findings) -> PageTable | None:
+def _exact(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
     if e.exact is None:
         return None
@@ -345,7 +343,7 @@ def _exact(findings: Findings) -> PageTable | None:
     return PageTable("table-exact", caption, ("statistic", "exactly", "rounded"), tuple(rows), named=(0, 1))
 
 
-def _solutions(findings: Findings) -> PageTable | None:
+def _solutions(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
     if len(e.solutions) < 2 and e.solution is not None:
         return None
@@ -365,7 +363,7 @@ def _solutions(findings: Findings) -> PageTable | None:
     return PageTable("table-solutions", caption, ("statistic", *heads), tuple(rows), note=note)
 
 
-def _partition(findings: Findings) -> PageTable | None:
+def _partition(findings: ReportFindings) -> PageTable | None:
     """The commonest decision tuples, each split by estimated true label."""
     e = findings.evaluation
     if e.partition is None or e.solution is None or len(e.jurors) > 12 or len(e.labels) > 8:
@@ -391,7 +389,7 @@ def _partition(findings: Findings) -> PageTable | None:
     return PageTable("table-partition", caption, columns, tuple(rows), named=named, note=note)
 
 
-def _confusions(findings: Findings) -> PageTable | None:
+def _confusions(findings: ReportFindings) -> PageTable | None:
     e = findings.evaluation
     if e.solution is None or len(e.labels) < 3 or len(e.jurors) * len(e.labels) ** 2 > _MOST_CELLS:
         return None
@@ -402,7 +400,7 @@ def _confusions(findings: Findings) -> PageTable | None:
     )
 
 
-def _pairs(findings: Findings) -> PageTable | None:
+def _pairs(findings: ReportFindings) -> PageTable | None:
     dependence = findings.evaluation.dependence
     if dependence is None:
         return None
@@ -418,7 +416,7 @@ def _pairs(findings: Findings) -> PageTable | None:
     return PageTable("table-pairs", "Who errs with whom", columns, rows, named=(0, 1), note=note)
 
 
-def _methods(findings: Findings) -> PageTable | None:
+def _methods(findings: ReportFindings) -> PageTable | None:
     if findings.comparison is None or len(findings.comparison.evaluations) < 2:
         return None
     table = findings.comparison.table()
@@ -428,13 +426,13 @@ def _methods(findings: Findings) -> PageTable | None:
     return PageTable("table-methods", "The same votes graded by other methods", table.columns, rows)
 
 
-def _items(findings: Findings) -> PageTable | None:
+def _items(findings: ReportFindings) -> PageTable | None:
     """The items where a person's look helps most."""
     queue = findings.queue
     if queue is None or not queue.expected_errors >= 0:
         return None
     why = {"why": queue.reasons["why"]} if queue.reasons else {}
-    shown = {"votes": in_short(queue.votes or {}), **(queue.texts or {}), **why}
+    shown = {"votes": short_vote(queue.votes or {}), **(queue.texts or {}), **why}
     cells = zip(*([_cut(text) for text in column] for column in shown.values()), strict=True)
     rows = tuple((str(i), str(a), percent(p), *more) for (i, a, p), more in zip(queue.rows(), cells, strict=True))
     columns = ("item", "best label", "is right", *shown)
@@ -453,7 +451,7 @@ def _cut(text: str) -> str:
 _SHORT = 15  # characters that every screen has room for
 
 
-def counted(number: int, thing: str) -> str:
+def count_noun(number: int, thing: str) -> str:
     """`1 juror`, `1,204 items`."""
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
@@ -465,7 +463,7 @@ def name(text: Any) -> Markup:
 
 @lru_cache(maxsize=4096)  # a page of twenty thousand items says each name hundreds of times
 def _named(text: str) -> Markup:
-    shown = visible(text)
+    shown = escape_text(text)
     if len(shown) <= _SHORT:
         return Markup("<bdi>{}</bdi>").format(shown)
     return Markup('<bdi class="name" title="{0}">{0}</bdi>').format(shown)
@@ -521,7 +519,7 @@ def key_lines(check: KeyCheck) -> list[Markup]:
     who, estimate, true = check.worst
     start = "By" if not check.speaks_against else "They are contradicted by"
     line = Markup("{} the answer key ({}): the score furthest off is that of {}, {} estimated, {} actual.").format(
-        start, counted(check.items, "item"), names([who]), percent(estimate), percent(true)
+        start, count_noun(check.items, "item"), names([who]), percent(estimate), percent(true)
     )
     if check.known:
         promised = f", where {check.level * 100:g}% should" if check.is_contradicted else ""
@@ -562,8 +560,10 @@ def label_advice(labels: Labels) -> str | None:
 
 def audit_lines(audit: Audit) -> list[str]:
     """What the two columns of an audit are worth."""
-    first = f"A person labelled {audit.labelled:,} of the {counted(audit.items, 'item')}, which chance had drawn."
-    real = f"{REAL.capitalize()}: by reference juries, with these labels as gold. As good as your jury is like them."
+    first = f"A person labelled {audit.labelled:,} of the {count_noun(audit.items, 'item')}, which chance had drawn."
+    real = (
+        f"{CALIBRATED.capitalize()}: by reference juries, with these labels as gold. As good as your jury is like them."
+    )
     return [first, *audit.notes, *([] if audit.calibrated is None else [real])]
 
 
@@ -578,7 +578,7 @@ def _audit_table(audit: Audit, statistic: str) -> PageTable:
     shown = names[:_MOST_ROWS]
     left = len(names) - len(shown)
     return PageTable(
-        f"audit-{statistic.replace('_', '-')}", _PROVED[statistic], (*heads, "guaranteed", sure, REAL, sure),
+        f"audit-{statistic.replace('_', '-')}", _PROVED[statistic], (*heads, "guaranteed", sure, CALIBRATED, sure),
         tuple((*map(str, name[1:]), *_audit_cells(audit, name)) for name in shown), named=tuple(range(len(heads))),
         note=f"{left:,} more rows are in the embedded numbers." if left else "",
     )  # fmt: skip

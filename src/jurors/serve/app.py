@@ -21,15 +21,14 @@ from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from jurors.errors import JurorsError, OptionError
-from jurors.serve.auth import Limits
-from jurors.serve.grading import AlarmWatch, Grades, OverTime, Reading
-from jurors.serve.logs import RequestLog, note, use_log_lines
-from jurors.serve.metrics import Measures, Metered
-from jurors.serve.responses import answer_errors
+from jurors.serve.auth import ServerLimits
+from jurors.serve.grading import AlarmWatch, GradeCache, GradeHistory, ProjectGrades
+from jurors.serve.observability import MetricsMiddleware, RequestLog, ServerMetrics, configure_logging, log_event
+from jurors.serve.responses import handle_errors
 from jurors.serve.routes import ROUTERS
-from jurors.serve.security import Shield, TimelyHeads, check_reach, is_loopback
-from jurors.serve.store import KeptKeys, SqlStore, open_store, shown_store
-from jurors.serve.votes import Admission, Journal
+from jurors.serve.security import HeaderTimeoutProtocol, SecurityMiddleware, check_bind_address, is_loopback
+from jurors.serve.store import SqlStore, StoredKeys, open_store, store_name
+from jurors.serve.votes import Journal, VoteValidator
 from jurors.versions import VERSION
 
 # What `jurors serve` was told.
@@ -95,11 +94,11 @@ class Upkeep:
             except Exception as error:  # told once, and tried again: a thread that died would count no more votes
                 if not is_down:
                     kind = "store" if isinstance(error, JurorsError) else "upkeep"
-                    note(kind, "error", message=f"{type(error).__name__}: {error}")
+                    log_event(kind, "error", message=f"{type(error).__name__}: {error}")
                 is_down = True
             else:
                 if is_down:
-                    note("store", "info", message="upkeep goes on")
+                    log_event("store", "info", message="upkeep goes on")
                 is_down = False
 
     def _step(self) -> None:
@@ -112,7 +111,7 @@ class Upkeep:
             gone = sum(self._forget(one.id, time.time() - self._keep) for one in self._store.projects())
             self._swept = time.monotonic()
             if gone:
-                note("retention", "info", items=gone)
+                log_event("retention", "info", items=gone)
 
     def _forget(self, project: int, before: float) -> int:
         """In steps, so that nobody waits long."""
@@ -128,21 +127,21 @@ class Upkeep:
 SETTINGS = "JURORS_SERVE_SETTINGS"  #: how workers get theirs
 
 
-def create_app(settings: Settings, limits: Limits | None = None) -> FastAPI:
+def create_app(settings: Settings, limits: ServerLimits | None = None) -> FastAPI:
     """The server's application. Its store, journal and settings are in `app.state`."""
     app = FastAPI(title="jurors", version=VERSION, lifespan=_lifespan, docs_url=None, redoc_url=None)
-    app.state.settings, app.state.limits = settings, limits or Limits()
-    app.state.measures, app.state.listeners = Measures(), 0
+    app.state.settings, app.state.limits = settings, limits or ServerLimits()
+    app.state.measures, app.state.listeners = ServerMetrics(), 0
     for router in ROUTERS:
         app.include_router(router)
-    answer_errors(app)
+    handle_errors(app)
     app.add_middleware(
-        Shield,
-        keys=KeptKeys(lambda: app.state.store),
+        SecurityMiddleware,
+        keys=StoredKeys(lambda: app.state.store),
         limits=app.state.limits,
         needs_key=not is_loopback(settings.host),
     )
-    app.add_middleware(Metered, measures=app.state.measures)
+    app.add_middleware(MetricsMiddleware, measures=app.state.measures)
     app.add_middleware(RequestLog)
     return app
 
@@ -151,7 +150,7 @@ def from_environment() -> FastAPI:
     """The application in a worker's process."""
     import json
 
-    use_log_lines()
+    configure_logging()
     return create_app(Settings(**json.loads(os.environ[SETTINGS])))
 
 
@@ -160,8 +159,12 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     settings: Settings = app.state.settings
     app.state.store = store = await to_thread.run_sync(open_store, settings.store)
     app.state.journal = journal = Journal(store)
-    app.state.admission, reading = Admission(store, app.state.limits), Reading(store)
-    app.state.grades, app.state.over_time, app.state.alarms = Grades(reading), OverTime(reading), AlarmWatch(reading)
+    app.state.admission, reading = VoteValidator(store, app.state.limits), GradeCache(store)
+    app.state.grades, app.state.over_time, app.state.alarms = (
+        ProjectGrades(reading),
+        GradeHistory(reading),
+        AlarmWatch(reading),
+    )
     upkeep = Upkeep(store, settings.keep, app.state.alarms)
     try:
         yield
@@ -182,14 +185,15 @@ def run(settings: Settings) -> None:
     listener = _listener(settings)
     host, port = listener.getsockname()[:2]
     os.environ[SETTINGS] = settings.to_json()
-    use_log_lines()
+    configure_logging()
     config = uvicorn.Config(
         "jurors.serve.app:from_environment", factory=True, host=host, port=port, workers=settings.workers,
         log_config=None, access_log=False, server_header=False, date_header=True, timeout_graceful_shutdown=_GRACE,
-        http=TimelyHeads, ws="none", proxy_headers=False,  # who calls is who is connected: a header can say anything
+        http=HeaderTimeoutProtocol, ws="none",
+        proxy_headers=False,  # the caller is whoever is connected: a header can claim anything
     )  # fmt: skip
     click.echo(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-    note("start", store=shown_store(settings.store), host=host, port=port, workers=settings.workers)
+    log_event("start", store=store_name(settings.store), host=host, port=port, workers=settings.workers)
     server = uvicorn.Server(config)
     try:
         if settings.workers > 1:
@@ -200,14 +204,14 @@ def run(settings: Settings) -> None:
             server.run(sockets=[listener])
     except KeyboardInterrupt:  # the signal that ended it, again, after everything has ended well
         pass
-    note("end")
+    log_event("end")
 
 
 def _check(settings: Settings) -> None:
     """What is wrong with the store, or with letting others in, is told before anybody connects."""
     store = open_store(settings.store)
     try:
-        check_reach(settings.host, sum(key.revoked is None for key in KeptKeys(store).all_keys()))
+        check_bind_address(settings.host, sum(key.revoked is None for key in StoredKeys(store).all_keys()))
     finally:
         store.close()
 

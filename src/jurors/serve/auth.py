@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias, get_args
 
 from jurors.errors import Code
-from jurors.results import Block, Columns, Result, Table, columns_of, visible
-from jurors.serve.errors import Refused
+from jurors.results import Block, Columns, Result, Table, columns_of, escape_text
+from jurors.serve.errors import ApiError
 
 # API keys: who may read, write or administer which project. Only their hashes are kept.
 #
@@ -92,7 +92,7 @@ def check_key(store: KeyStore, header: str | None, scope: Scope, project: str | 
     key = _known(store, header)
     if not key.may(scope, key.project if any else project):
         whole = "all projects" if project is None else f"project {project!r}"
-        raise Refused(403, "forbidden", f"this key may not {_DOING[scope]} {whole}; ask for one that may")
+        raise ApiError(403, "forbidden", f"this key may not {_DOING[scope]} {whole}; ask for one that may")
     return key
 
 
@@ -112,18 +112,18 @@ def _known(store: KeyStore, header: str | None) -> ApiKey:
     return key
 
 
-def _unknown(code: Code, message: str) -> Refused:
-    return Refused(401, code, message).with_headers(WWW_Authenticate="Bearer")
+def _unknown(code: Code, message: str) -> ApiError:
+    return ApiError(401, code, message).with_headers(WWW_Authenticate="Bearer")
 
 
 def _hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def name_of(given: str) -> str:
+def key_name(given: str) -> str:
     """The name of a key, also where the whole key was given by mistake.
 
-    >>> name_of("0123456789ab"), name_of("jk_0123456789ab_secret")
+    >>> key_name("0123456789ab"), key_name("jk_0123456789ab_secret")
     ('0123456789ab', '0123456789ab')
     """
     return given[3:15] if given.startswith("jk_") else given[:12]
@@ -159,12 +159,13 @@ class Need:
     any_project: bool = False  #: a key for one project does; the answer is about that one
 
 
-def need_of(method: str, path: str) -> Need:
+def required_scope(method: str, path: str) -> Need:
     """What a request needs.
 
-    >>> need_of("GET", "/v1/projects/shop/grade").scope, need_of("POST", "/v1/projects/shop/votes").scope
+    >>> required_scope("GET", "/v1/projects/shop/grade").scope, required_scope("POST", "/v1/projects/shop/votes").scope
     ('read', 'write')
-    >>> need_of("PUT", "/v1/projects/shop").scope, need_of("GET", "/anything/else").scope, need_of("GET", "/").scope
+    >>> requests = (("PUT", "/v1/projects/shop"), ("GET", "/anything/else"), ("GET", "/"))
+    >>> tuple(required_scope(*request).scope for request in requests)
     ('admin', 'admin', 'open')
     """
     if method in _READING and _OPEN.fullmatch(path):
@@ -215,7 +216,7 @@ _QUOTAS_PROJECT = re.compile(r"[^\W_][\w.-]*")
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """What a server takes. Each is refused in one line that says the limit."""
 
     body: int = 32 << 20  #: bytes of a request's body
@@ -230,15 +231,15 @@ class Limits:
     burst: int = 2_000  #: requests at once before the rate holds
 
 
-def check_project(name: str, limits: Limits) -> str:
+def check_project(name: str, limits: ServerLimits) -> str:
     """The name of a project; refused where it could mean something elsewhere.
 
-    >>> check_project("checkout-judges", Limits())
+    >>> check_project("checkout-judges", ServerLimits())
     'checkout-judges'
     """
     if len(name) > limits.project_name or not _QUOTAS_PROJECT.fullmatch(name):
-        shown = visible(name[: limits.project_name])
-        raise Refused(
+        shown = escape_text(name[: limits.project_name])
+        raise ApiError(
             422, "bad_name", f"{shown!r} is no name for a project: begin with a letter or digit, then letters, "
             f"digits, '.', '-', '_'; at most {limits.project_name} characters",
         )  # fmt: skip

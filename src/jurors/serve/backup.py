@@ -18,7 +18,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.serve.database import MIGRATIONS, Session
-from jurors.serve.errors import NoProject, Refused
+from jurors.serve.errors import ApiError, NoProject
 from jurors.serve.store import SqlStore
 
 _FORMAT = "jurors backup"
@@ -106,7 +106,7 @@ def import_backup(store: SqlStore, path: Path, project: str | None = None) -> li
     except VotesError as error:
         raise error.in_file(str(path)) from None
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if isinstance(error, Refused):
+        if isinstance(error, ApiError):
             raise
         raise VotesError(f"this backup does not fit together; {_AGAIN}", code="damaged").in_file(str(path)) from None
 
@@ -149,7 +149,7 @@ def _restore_projects(session: Session, document: dict[str, Any], chosen: list[s
             continue
         if session.one("SELECT id FROM projects WHERE name = ?", row[name]) is not None:
             message = f"there is a project {row[name]!r} already; delete it first, or restore into another store"
-            raise Refused(409, "input", message, name=row[name])
+            raise ApiError(409, "input", message, name=row[name])
         kept = [column for column in columns if column != "id"]
         marks = ", ".join("?" * len(kept))
         sql = f"INSERT INTO projects ({', '.join(map(_word, kept))}) VALUES ({marks}) RETURNING id"

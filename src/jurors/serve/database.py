@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 from jurors.monitor.windows import Window
 from jurors.options import Label
-from jurors.serve.errors import Refused, StoreDown, StoreFull
+from jurors.serve.errors import ApiError, StoreFull, StoreUnavailable
 
 # What SQLite and PostgreSQL do differently: how to open one, how a transaction begins, and what its errors mean.
 
@@ -32,7 +32,7 @@ class Dialect(Protocol):
     def connect(self) -> Any:
         """A new connection, on which transactions begin and end by statements."""
 
-    def fault(self, error: Exception) -> Refused | None:
+    def fault(self, error: Exception) -> ApiError | None:
         """What a driver's error means for whoever asked; None for an error of ours."""
 
     def is_orphan(self, error: Exception) -> bool:
@@ -111,7 +111,7 @@ class Connections:
     def transaction(self, begin: str) -> Iterator[Session]:
         """All that the block does happens, or nothing; a driver's error comes out as what it means."""
         if not self._free.acquire(timeout=_WAIT):
-            raise StoreDown("too many requests at once")
+            raise StoreUnavailable("too many requests at once")
         try:
             with self._begun(begin) as session:
                 yield session
@@ -275,7 +275,7 @@ class PostgreSQL:
         connection.execute(_DURABLE)
         return connection
 
-    def fault(self, error: Exception) -> Refused | None:
+    def fault(self, error: Exception) -> ApiError | None:
         """Full or out of reach."""
         import psycopg
 
@@ -284,7 +284,7 @@ class PostgreSQL:
         if isinstance(error, psycopg.errors.DiskFull):
             return StoreFull(reason)
         is_down = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | psycopg.InternalError)
-        return StoreDown(reason) if is_down else None
+        return StoreUnavailable(reason) if is_down else None
 
     def is_orphan(self, error: Exception) -> bool:
         """A foreign key that leads nowhere."""
@@ -321,12 +321,12 @@ class SQLite:
             connection.execute(f"PRAGMA {setting}")
         return connection
 
-    def fault(self, error: Exception) -> Refused | None:
+    def fault(self, error: Exception) -> ApiError | None:
         """Full, busy or out of reach."""
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.IntegrityError):
             return None
         code = getattr(error, "sqlite_errorcode", None)
-        return StoreFull(str(error)) if code in _FULL else StoreDown(str(error))
+        return StoreFull(str(error)) if code in _FULL else StoreUnavailable(str(error))
 
     def is_orphan(self, error: Exception) -> bool:
         """A foreign key that leads nowhere."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from jurors.errors import About, Code, JurorsError
-from jurors.results import visible
+from jurors.errors import Code, ErrorDetails, JurorsError
+from jurors.results import escape_text
 
 _MOST_TOLD = 500  #: characters of a message: names in it may be long
 
@@ -17,16 +17,16 @@ _STATUS = {
 }  # fmt: skip
 
 
-class Refused(JurorsError):  # noqa: N818 - an answer, not a fault of the server
+class ApiError(JurorsError):
     """A request that cannot be served: what was found, what to do, and the status that says whose fault it is."""
 
     headers: Mapping[str, str] = {}
 
-    def __init__(self, status: int, code: Code, message: str, /, **about: Unpack[About]) -> None:
+    def __init__(self, status: int, code: Code, message: str, /, **about: Unpack[ErrorDetails]) -> None:
         super().__init__(message, code=code, **about)
         self.status = status
 
-    def with_headers(self, **headers: str) -> Refused:
+    def with_headers(self, **headers: str) -> ApiError:
         """The same, with headers that tell the caller's program what to do."""
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
         return self
@@ -34,7 +34,7 @@ class Refused(JurorsError):  # noqa: N818 - an answer, not a fault of the server
 
 def status_of(error: JurorsError) -> int:
     """The HTTP status of an error about the input."""
-    return error.status if isinstance(error, Refused) else _STATUS.get(error.code, 422)
+    return error.status if isinstance(error, ApiError) else _STATUS.get(error.code, 422)
 
 
 def error_document(code: str, message: str) -> dict[str, Any]:
@@ -43,25 +43,25 @@ def error_document(code: str, message: str) -> dict[str, Any]:
     >>> error_document("no_project", "there is no\nproject 'x'")
     {'error': {'code': 'no_project', 'message': "there is no project 'x'"}}
     """
-    line = visible(" ".join(message.split()))
+    line = escape_text(" ".join(message.split()))
     return {"error": {"code": code, "message": line if len(line) <= _MOST_TOLD else f"{line[: _MOST_TOLD - 1]}…"}}
 
 
-class StoreDown(Refused):
+class StoreUnavailable(ApiError):
     """The store cannot be reached or is busy; nothing of this request was acknowledged, and trying again is safe."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(503, "store_down", f"the store does not answer ({reason}); send it again, which is safe")
 
 
-class StoreFull(Refused):
+class StoreFull(ApiError):
     """The store's disk takes no more; what was acknowledged before is safe."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(507, "disk_full", f"the store takes no more ({reason}); free some room, then send it again")
 
 
-class NoProject(Refused):
+class NoProject(ApiError):
     """No project has this name (any more)."""
 
     def __init__(self, name: str) -> None:

@@ -19,14 +19,14 @@ from jurors._numeric import Integers
 from jurors.errors import JurorsError, OptionError
 from jurors.evaluate import Evaluation
 from jurors.jury import Labelling, check, grade, label
-from jurors.jury.label import Teaching
+from jurors.jury.label import InformationGain
 from jurors.monitor.drift.detector import Drift
-from jurors.monitor.monitor import KEEP, MOST_TUPLES, History, WindowGrades, graded_window
+from jurors.monitor.monitor import KEPT_WINDOWS, MOST_TUPLES, History, WindowGrades, graded_window
 from jurors.monitor.windows import Pane, Panes, Span, Window, spans
 from jurors.results import json_ready
 from jurors.serve.database import Project, Session, names
 from jurors.serve.errors import NoProject
-from jurors.serve.store import KeptDrift, KeptGold, SqlStore
+from jurors.serve.store import DriftStore, GoldStore, SqlStore
 from jurors.sketch import Sketch
 from jurors.votes import Label, Votes
 
@@ -34,7 +34,7 @@ from jurors.votes import Label, Votes
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedProject:
     """A project and its counts at one moment; never changed afterwards, so that many may read it."""
 
     project: Project
@@ -46,10 +46,10 @@ class Counts:
 
     Examples
     --------
-    >>> from jurors._files import scratch
+    >>> from jurors._files import temp_directory
     >>> from jurors.serve.store import batch_of
     >>> from jurors.serve.store import open_store
-    >>> with scratch() as folder:
+    >>> with temp_directory() as folder:
     ...     store = open_store(str(folder / "votes.db"))
     ...     project, _ = store.put_project("qa", {})
     ...     store.append([(project.id, batch_of([{"item": "q1", "juror": "ann", "label": "yes"}]))])
@@ -61,9 +61,9 @@ class Counts:
 
     def __init__(self, store: SqlStore) -> None:
         self._store, self._lock = store, Lock()
-        self._known: dict[int, Counted] = {}
+        self._known: dict[int, CountedProject] = {}
 
-    def latest(self, name: str) -> Counted:
+    def latest(self, name: str) -> CountedProject:
         """The counts with every vote that was acknowledged before; NoProject where there is no such project."""
         self._store.fold_all(self._store.project(name).id)
         with self._store.reading() as session:
@@ -75,7 +75,7 @@ class Counts:
                 panes = read_panes(session, project, before)
             else:
                 panes = before.panes
-        counted = Counted(project, panes)
+        counted = CountedProject(project, panes)
         with self._lock:
             known = self._known.get(project.id)
             if known is None or known.project.version <= project.version:
@@ -88,7 +88,7 @@ class Counts:
             self._known.pop(project, None)
 
 
-def read_panes(session: Session, project: Project, before: Counted | None) -> Panes:
+def read_panes(session: Session, project: Project, before: CountedProject | None) -> Panes:
     """The panes of a project; those of before that nobody changed since are taken as they are."""
     version = -1 if before is None else before.project.version
     sql = "SELECT pane, first_time, last_time FROM spans WHERE project = ? AND version > ? ORDER BY pane"
@@ -111,10 +111,10 @@ def read_panes(session: Session, project: Project, before: Counted | None) -> Pa
     )  # fmt: skip
     if before is not None:
         panes.since, panes.gone, panes.forgotten = before.panes.since, before.panes.gone, before.panes.forgotten
-    if len(panes.panes) <= KEEP:
+    if len(panes.panes) <= KEPT_WINDOWS:
         return panes
     panes = panes.copy()  # others may still look at the panes of before
-    panes.trim(KEEP, MOST_TUPLES)
+    panes.trim(KEPT_WINDOWS, MOST_TUPLES)
     return panes
 
 
@@ -146,12 +146,12 @@ class CountedVotes:
         return (told,) * bool(late) + (f"{gone:,} items of long ago are not counted any more",) * bool(gone)
 
 
-class Reading:
+class GradeCache:
     """Reads projects: counts that nobody changed are not read again."""
 
     def __init__(self, store: SqlStore) -> None:
         self.store = store
-        self._counts, self._gold = Counts(store), KeptGold(store)
+        self._counts, self._gold = Counts(store), GoldStore(store)
 
     def latest(self, name: str) -> CountedVotes:
         """The project with every vote that was acknowledged before this call."""
@@ -223,7 +223,7 @@ class Labelled:
         """The items to look at first: what each is labelled, what a label would teach and why, and who said what."""
         listed, reasons = self._first(limit)
         wanted = Counter(self.rows[row][0] for row in listed.tolist())
-        waiting = KeptGold(store).open_items(self.counted.project.id, wanted)
+        waiting = GoldStore(store).open_items(self.counted.project.id, wanted)
         chances = self.labelling.probability.tolist()
         labels = self.labelling.label.tolist()
         shown = []
@@ -247,7 +247,7 @@ class Labelled:
         if teaching is None:
             chances = np.nan_to_num(self.labelling.probability[at], nan=-1.0)
             return at[np.argsort(chances, kind="stable")[:limit]], {}
-        each = Teaching(teaching.own[at], teaching.others[at], teaching.alike[at], teaching.kind[at])
+        each = InformationGain(teaching.own[at], teaching.others[at], teaching.alike[at], teaching.kind[at])
         first, taught = each.first(limit)
         return at[first], {"teaches": taught.tolist(), "why": each.why(first)}
 
@@ -358,10 +358,10 @@ class Latest(Generic[T]):
         return result
 
 
-class Grades:
+class ProjectGrades:
     """The grades of a store's projects."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: GradeCache) -> None:
         self._reading, self._store = reading, reading.store
         self._latest: Latest[Graded | JurorsError] = Latest()
         self._pages: Latest[bytes] = Latest(8)
@@ -434,8 +434,8 @@ def unsettled(store: SqlStore, counted: CountedVotes) -> Counter[tuple[int, byte
 class AlarmWatch:
     """Watches the streams of a store's projects."""
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading, self._store, self._kept = reading, reading.store, KeptDrift(reading.store)
+    def __init__(self, reading: GradeCache) -> None:
+        self._reading, self._store, self._kept = reading, reading.store, DriftStore(reading.store)
 
     def look(self, name: str) -> Drift:
         """Take up what was counted since the last look, but for items on which some may still vote."""
@@ -462,14 +462,14 @@ class AlarmWatch:
                 with suppress(NoProject):
                     self.look(project.name)
 
-    def document(self, name: str, grades: Grades) -> dict[str, Any]:
+    def document(self, name: str, grades: ProjectGrades) -> dict[str, Any]:
         """What rings and what rang, the newest first, and the project's thresholds."""
         drift = self.look(name)
         alarms = _documents(drift)[::-1]
         kept = self._thresholds(name, grades)
         return {"alpha": drift.alpha, "active": len(drift.active), "alarms": alarms, "thresholds": kept}
 
-    def _thresholds(self, name: str, grades: Grades) -> dict[str, Any] | None:
+    def _thresholds(self, name: str, grades: ProjectGrades) -> dict[str, Any] | None:
         limits = self._store.project(name).settings.get("thresholds")
         if not limits:
             return None
@@ -501,10 +501,10 @@ _OVER_TIME_MOST_KEPT = 5_000  #: windows in memory
 _LATER = "not graded yet; ask again"
 
 
-class OverTime:
+class GradeHistory:
     """The windows of a store's projects."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: GradeCache) -> None:
         self._reading, self._lock = reading, Lock()
         self._kept: OrderedDict[tuple[int, int], tuple[int, WindowGrades]] = OrderedDict()
 

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from jurors.results import COLOURS, digest
-from jurors.serve.errors import Refused
+from jurors.serve.errors import ApiError
 from jurors.versions import VERSION
 
 # What the page at `/` is made of: one document without data, its style and script, and the charts' runtime.
@@ -86,7 +86,7 @@ def file(name: str) -> Response:
     """One of the page's files."""
     there = asset(name)
     if there is None:
-        raise Refused(404, "no_file", f"the dashboard has no file {name!r:.60}")
+        raise ApiError(404, "no_file", f"the dashboard has no file {name!r:.60}")
     packed = {"Content-Encoding": "gzip"} if there.is_packed else {}
     return Response(there.body, media_type=there.kind, headers={"Cache-Control": "no-cache", **packed})
 

@@ -1,4 +1,4 @@
-"""Error bodies, OpenAPI examples."""
+"""Error bodies, and the examples that the OpenAPI document shows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 
 from jurors.errors import Code, JurorsError
 from jurors.serve.auth import without_secrets
-from jurors.serve.errors import Refused, error_document, status_of
-from jurors.serve.logs import note
+from jurors.serve.errors import ApiError, error_document, status_of
+from jurors.serve.observability import log_event
 
 # Answers that are no success: whatever goes wrong, one document of one form, and no secret in any log.
 
@@ -20,7 +20,7 @@ from jurors.serve.logs import note
 _CODES: dict[int, Code] = {404: "no_route", 405: "no_route", 400: "bad_body"}
 
 
-def answer_errors(app: FastAPI) -> None:
+def handle_errors(app: FastAPI) -> None:
     """Every error of a route becomes one line."""
     app.add_exception_handler(JurorsError, _refused)
     app.add_exception_handler(RequestValidationError, _misfit)
@@ -29,7 +29,7 @@ def answer_errors(app: FastAPI) -> None:
 
 
 async def _refused(request: Request, error: Any) -> JSONResponse:
-    headers = dict(error.headers) if isinstance(error, Refused) else None
+    headers = dict(error.headers) if isinstance(error, ApiError) else None
     return JSONResponse(error_document(error.code, str(error)), status_of(error), headers)
 
 
@@ -52,7 +52,7 @@ async def _plain(request: Request, error: Any) -> JSONResponse:
 
 async def _fault(request: Request, error: Any) -> JSONResponse:
     """An error of ours: told in the log, with no more than its kind to the caller."""
-    note("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
+    log_event("fault", "error", path=request.url.path, error=without_secrets(f"{type(error).__name__}: {error}"))
     return JSONResponse(error_document("fault", "the server failed at this; its log says how"), 500)
 
 
@@ -110,7 +110,7 @@ _ERROR_SCHEMA = {
 }  # fmt: skip
 
 
-def answers(example: Any, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
+def documented_responses(example: Any, *statuses: int, status: int = 200) -> dict[int | str, dict[str, Any]]:
     """The answers of a route: an example of its success, and of each refusal."""
     told: dict[int | str, dict[str, Any]] = {
         code: _answer(

@@ -21,15 +21,26 @@ from pydantic import (
 )
 
 from jurors.results import csv_text, json_ready, json_text
-from jurors.serve.auth import ApiKey, Limits, check_project
+from jurors.serve.auth import ApiKey, ServerLimits, check_project
 from jurors.serve.database import Project, window_of
-from jurors.serve.errors import NoProject, Refused
-from jurors.serve.grading import AlarmWatch, Grades, OverTime
-from jurors.serve.metrics import Measures
+from jurors.serve.errors import ApiError, NoProject
+from jurors.serve.grading import AlarmWatch, GradeHistory, ProjectGrades
+from jurors.serve.observability import ServerMetrics
 from jurors.serve.pages import api_page_router, dashboard_router
-from jurors.serve.responses import ALARMS, CHART, GOLD, GRADE, HISTORY, LABELS, PROJECT, REVIEW, SUMMARY, answers
+from jurors.serve.responses import (
+    ALARMS,
+    CHART,
+    GOLD,
+    GRADE,
+    HISTORY,
+    LABELS,
+    PROJECT,
+    REVIEW,
+    SUMMARY,
+    documented_responses,
+)
 from jurors.serve.security import ENDING
-from jurors.serve.store import KeptGold, SqlStore, batch_of, label_text
+from jurors.serve.store import GoldStore, SqlStore, batch_of, label_text
 from jurors.serve.votes import votes_router
 from jurors.versions import DOCUMENT
 
@@ -43,7 +54,7 @@ _WINDOWS = 60  #: in the chart of scores over time
 _AXES = 150  #: points beside the axes of a chart, for names and a legend
 
 
-@charts_router.get("/charts/{kind}", responses=answers(CHART, 404, 409))
+@charts_router.get("/charts/{kind}", responses=documented_responses(CHART, 404, 409))
 def chart(
     name: str,
     kind: str,
@@ -53,7 +64,7 @@ def chart(
     """A chart of the project: history, accuracy or prevalence, as a Vega-Lite specification."""
     draw = _KINDS.get(kind)
     if draw is None:
-        raise Refused(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
+        raise ApiError(404, "unknown_name", f"there is no chart {kind!r:.60}; there are: {', '.join(_KINDS)}")
     body = json.dumps(draw(request.app.state, name, width).to_dict(), ensure_ascii=False, allow_nan=False)
     return Response(body.encode("utf-8", "replace"), media_type="application/json")
 
@@ -61,7 +72,7 @@ def chart(
 def _history(state: Any, name: str, width: float) -> Any:
     from jurors.report.charts.other import history
 
-    over_time: OverTime = state.over_time
+    over_time: GradeHistory = state.over_time
     watch: AlarmWatch = state.alarms
     return history(
         over_time.history(name, _WINDOWS), [alarm.to_dict() for alarm in watch.look(name).alarms], width=width
@@ -71,14 +82,14 @@ def _history(state: Any, name: str, width: float) -> Any:
 def _accuracy(state: Any, name: str, width: float) -> Any:
     from jurors.report.charts.accuracy import accuracy
 
-    grades: Grades = state.grades
+    grades: ProjectGrades = state.grades
     return accuracy(grades.of(name, max_age=_RECENT).evaluation, width=min(420.0, width - _AXES))
 
 
 def _prevalence(state: Any, name: str, width: float) -> Any:
     from jurors.report.charts.prevalence import prevalence
 
-    grades: Grades = state.grades
+    grades: ProjectGrades = state.grades
     return prevalence(grades.of(name, max_age=_RECENT).evaluation, width=min(420.0, width - _AXES))
 
 
@@ -103,7 +114,7 @@ async def events(name: str, request: Request) -> StreamingResponse:
     state = request.app.state
     await to_thread.run_sync(state.store.project, name)
     if state.listeners >= _MOST:
-        raise Refused(429, "too_many_requests", f"{_MOST} listen already; ask /alarms and /grade instead")
+        raise ApiError(429, "too_many_requests", f"{_MOST} listen already; ask /alarms and /grade instead")
     return StreamingResponse(_happening(name, state), media_type="text/event-stream")
 
 
@@ -174,7 +185,7 @@ def readyz(request: Request) -> dict[str, Any]:
 @probes_router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 def metrics(request: Request) -> Response:
     """What Prometheus collects."""
-    measures: Measures = request.app.state.measures
+    measures: ServerMetrics = request.app.state.measures
     return Response(measures.text(request.app.state.store, request.app.state.alarms), media_type=measures.media_type)
 
 
@@ -201,7 +212,7 @@ class Thresholds(BaseModel):
     allow_unknown: StrictBool | None = None
 
 
-class Asked(BaseModel):
+class GradeQuery(BaseModel):
     """What a project is told when it is made; all of it may be left out."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [PROJECT]})
@@ -232,7 +243,7 @@ def summary(store: SqlStore, project: Project, alarms: int = 0) -> dict[str, Any
     }  # fmt: skip
 
 
-@projects_router.get("", responses=answers({"projects": [SUMMARY]}))
+@projects_router.get("", responses=documented_responses({"projects": [SUMMARY]}))
 def projects(request: Request) -> dict[str, Any]:
     """All projects; with a key for one project, that one."""
     store: SqlStore = request.app.state.store
@@ -245,9 +256,11 @@ def projects(request: Request) -> dict[str, Any]:
 
 
 @projects_router.put(
-    "/{name}", responses=answers({**SUMMARY, "settings": PROJECT}, 409, 422, status=201), openapi_extra=_BODY
+    "/{name}",
+    responses=documented_responses({**SUMMARY, "settings": PROJECT}, 409, 422, status=201),
+    openapi_extra=_BODY,
 )
-def put_project(name: str, request: Request, response: Response, asked: Asked | None = None) -> dict[str, Any]:
+def put_project(name: str, request: Request, response: Response, asked: GradeQuery | None = None) -> dict[str, Any]:
     """Make a project (201), or tell it more (200)."""
     store: SqlStore = request.app.state.store
     check_project(name, request.app.state.limits)
@@ -258,23 +271,23 @@ def put_project(name: str, request: Request, response: Response, asked: Asked | 
     return {**summary(store, project), "settings": project.settings}
 
 
-def _check(store: SqlStore, name: str, told: dict[str, Any], limits: Limits) -> None:
+def _check(store: SqlStore, name: str, told: dict[str, Any], limits: ServerLimits) -> None:
     """What pydantic cannot know: labels that can be kept, one window for a stream, and how many projects there are."""
     labels = told.get("labels", [])
     batch_of([{"item": "-", "juror": "-", "label": label} for label in labels])
     if len(set(map(label_text, labels))) < len(labels):
-        raise Refused(422, "bad_body", "labels: one is there twice")
+        raise ApiError(422, "bad_body", "labels: one is there twice")
     if "window" in told:
         window_of(told)
     there = {one.name: one for one in store.projects()}
     if name not in there and len(there) >= limits.projects:
-        raise Refused(409, "many_projects", f"there are {limits.projects:,} projects, the most this server keeps")
+        raise ApiError(409, "many_projects", f"there are {limits.projects:,} projects, the most this server keeps")
     if name in there and there[name].items and "window" in told and window_of(told) != there[name].window:
         told_so = "the window of a project that has votes cannot be changed; make another project"
-        raise Refused(409, "option", told_so, name="window")
+        raise ApiError(409, "option", told_so, name="window")
 
 
-@projects_router.get("/{name}", responses=answers({**SUMMARY, "settings": PROJECT}, 404))
+@projects_router.get("/{name}", responses=documented_responses({**SUMMARY, "settings": PROJECT}, 404))
 def project(name: str, request: Request) -> dict[str, Any]:
     """One project, with its settings."""
     store: SqlStore = request.app.state.store
@@ -284,7 +297,7 @@ def project(name: str, request: Request) -> dict[str, Any]:
     return {**summary(store, one, alarms), "settings": one.settings}
 
 
-@projects_router.delete("/{name}", status_code=204, response_model=None, responses=answers(None, 404))
+@projects_router.delete("/{name}", status_code=204, response_model=None, responses=documented_responses(None, 404))
 def delete_project(name: str, request: Request) -> None:
     """Forget a project, with all its votes and counts."""
     store: SqlStore = request.app.state.store
@@ -303,7 +316,7 @@ _JSON = "application/json"
 _LARGEST_CURSOR = 2**62
 
 
-@results_router.get("/grade", responses=answers(GRADE, 400, 404, 409))
+@results_router.get("/grade", responses=documented_responses(GRADE, 400, 404, 409))
 def grade(
     name: str,
     request: Request,
@@ -315,7 +328,7 @@ def grade(
 
     It reflects every vote that was acknowledged before, unless `max_age` allows an older one.
     """
-    grades: Grades = request.app.state.grades
+    grades: ProjectGrades = request.app.state.grades
     graded = grades.of(name, window, max_age)
     tag = f'"{graded.counted.project.id}-{graded.version}-{window or "all"}-{int(partition)}"'
     if request.headers.get("if-none-match") == tag:
@@ -323,7 +336,7 @@ def grade(
     return Response(graded.json if partition else graded.brief, media_type=_JSON, headers={"ETag": tag})
 
 
-@results_router.get("/labels", responses=answers(LABELS, 400, 404, 409))
+@results_router.get("/labels", responses=documented_responses(LABELS, 400, 404, 409))
 def labels(
     name: str,
     request: Request,
@@ -332,12 +345,12 @@ def labels(
     format: Annotated[str, Query(pattern="^(json|csv)$", description="json or csv.")] = "json",
 ) -> Response:
     """The best label of each item, by arrival, with the probability that it is right; a page of them."""
-    grades: Grades = request.app.state.grades
+    grades: ProjectGrades = request.app.state.grades
     store: SqlStore = request.app.state.store
     graded = grades.of(name)
     labelling, project = graded.labelled.labelling, graded.counted.project
     page = store.items(project.id, after, limit)
-    gold = KeptGold(store).of(project.id, [row.item for row in page])
+    gold = GoldStore(store).of(project.id, [row.item for row in page])
     items = graded.labelled.of_items([(row.item, bytes(row.counted)) for row in page], gold)
     if format == "csv":
         text = csv_text(("item", "label", "probability"), [tuple(one.values()) for one in items])
@@ -349,28 +362,28 @@ def labels(
     return _document(document)
 
 
-@results_router.get("/alarms", responses=answers(ALARMS, 404))
+@results_router.get("/alarms", responses=documented_responses(ALARMS, 404))
 def alarms(name: str, request: Request) -> Response:
     """What rings on the stream and what rang, the newest first; and whether the project's thresholds are kept."""
     watch: AlarmWatch = request.app.state.alarms
     return _document({"schema": DOCUMENT, **watch.document(name, request.app.state.grades)})
 
 
-@results_router.get("/history", responses=answers(HISTORY, 404))
+@results_router.get("/history", responses=documented_responses(HISTORY, 404))
 def history(
     name: str,
     request: Request,
     limit: Annotated[int, Query(ge=1, le=400, description="So many windows, the newest.")] = 20,
 ) -> Response:
     """The grades of window after window. Those that there was no time to grade say so; ask again."""
-    over_time: OverTime = request.app.state.over_time
+    over_time: GradeHistory = request.app.state.over_time
     return _document({"schema": DOCUMENT, **over_time.document(name, limit)})
 
 
-@results_router.get("/report", responses=answers(None, 404, 409), response_class=Response)
+@results_router.get("/report", responses=documented_responses(None, 404, 409), response_class=Response)
 def report(name: str, request: Request) -> Response:
     """The page of `jurors report`: verdict, evidence, numbers."""
-    grades: Grades = request.app.state.grades
+    grades: ProjectGrades = request.app.state.grades
     page = grades.page(name)
     return Response(page, media_type="text/html; charset=utf-8", headers={"Content-Security-Policy": PAGE_POLICY})
 
@@ -418,12 +431,12 @@ _REVIEWING_BODY = {
 }
 
 
-@review_router.get("/review", responses=answers(REVIEW, 404, 409))
+@review_router.get("/review", responses=documented_responses(REVIEW, 404, 409))
 def review(
     name: str, request: Request, limit: Annotated[int, Query(ge=1, le=1_000, description="So many items.")] = 20
 ) -> Response:
     """The items where a person's label would teach most, why, and who said what; those with gold are done."""
-    grades: Grades = request.app.state.grades
+    grades: ProjectGrades = request.app.state.grades
     graded = grades.of(name)
     items = graded.labelled.for_review(limit, request.app.state.store)
     labels = graded.labelled.labelling.labels
@@ -431,7 +444,7 @@ def review(
     return Response(json_text(json_ready(document), indent=None), media_type="application/json")
 
 
-@review_router.post("/gold", responses=answers(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY)
+@review_router.post("/gold", responses=documented_responses(GOLD, 404, 422), openapi_extra=_REVIEWING_BODY)
 def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
     """Take the labels that a person gave; another label of the same item corrects. They take part in grading."""
     store: SqlStore = request.app.state.store
@@ -443,9 +456,9 @@ def gold(name: str, body: Gold, request: Request) -> dict[str, Any]:
         text = label_text(one.label)
         if text not in known:
             told = f"gold {place}: nobody ever said {one.label!r:.60} in this project"
-            raise Refused(422, "unknown_name", f"{told}; labels are {', '.join(sorted(known))}")
+            raise ApiError(422, "unknown_name", f"{told}; labels are {', '.join(sorted(known))}")
         labels[_item(one.item, place, request.app.state.limits.name)] = text
-    KeptGold(store).put(project.id, labels)
+    GoldStore(store).put(project.id, labels)
     return {"accepted": len(body.gold)}
 
 
@@ -456,7 +469,7 @@ def _item(item: str | int, place: int, longest: int) -> str:
     except UnicodeEncodeError:
         name = ""
     if not name or len(name) > longest or "\0" in name:
-        raise Refused(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
+        raise ApiError(422, "bad_name", f"gold {place}: an item is text of 1 to {longest} characters without NUL")
     return name
 
 

@@ -16,8 +16,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jurors.errors import Code, JurorsError, OptionError
-from jurors.serve.auth import ApiKey, KeyStore, Limits, Rate, check_key, need_of
-from jurors.serve.errors import Refused, error_document, status_of
+from jurors.serve.auth import ApiKey, KeyStore, Rate, ServerLimits, check_key, required_scope
+from jurors.serve.errors import ApiError, error_document, status_of
 
 # Where a server listens and who it believes to be: loopback, hosts, origins.
 #
@@ -39,7 +39,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_reach(host: str, keys: int) -> None:
+def check_bind_address(host: str, keys: int) -> None:
     """OptionError where strangers could reach a server that asks for no key."""
     if not is_loopback(host) and not keys:
         raise OptionError(
@@ -104,12 +104,12 @@ _TRICKS = (b"%2f", b"%5c", b"%00", b"\\", b"//", b"/../", b"/./")
 
 
 @dataclass
-class Shield:
+class SecurityMiddleware:
     """An app that is asked only what it may be asked."""
 
     app: App
     keys: KeyStore
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     needs_key: bool = False  #: where others than this machine can reach it, or once a key was made
     rate: Rate = field(init=False)
     _asked: float = -math.inf  # when it was last looked whether there is a key
@@ -139,7 +139,7 @@ class Shield:
     async def _check_caller(self, scope: Message, headers: dict[bytes, str]) -> ApiKey | None:
         """The key, where one is needed; without keys, the address is what is believed, so it must be right."""
         address = str((scope.get("client") or ("",))[0])
-        need = need_of(scope["method"], scope["path"])
+        need = required_scope(scope["method"], scope["path"])
         if need.scope != "open":
             await self._look_for_keys()
         if not self.needs_key:
@@ -150,7 +150,7 @@ class Shield:
         header, wanted = headers.get(b"authorization"), need.scope
         try:
             key = await asyncio.to_thread(check_key, self.keys, header, wanted, need.project, any=need.any_project)
-        except Refused:
+        except ApiError:
             self._slow_down(address)
             raise
         self._slow_down(key.id)
@@ -165,7 +165,7 @@ class Shield:
     def _slow_down(self, caller: str) -> None:
         if seconds := self.rate.wait(caller):
             told = f"more than {self.limits.rate:g} requests per second; wait, and send more votes per request"
-            raise Refused(429, "too_many_requests", told).with_headers(Retry_After=str(int(seconds) + 1))
+            raise ApiError(429, "too_many_requests", told).with_headers(Retry_After=str(int(seconds) + 1))
 
     async def _body(self, headers: dict[bytes, str], receive: Receive) -> bytes:
         if not headers.keys() & {b"content-length", b"transfer-encoding"}:
@@ -184,7 +184,7 @@ class Shield:
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise Refused(400, "bad_request", "the body ended before its end")
+                raise ApiError(400, "bad_request", "the body ended before its end")
             parts.append(message.get("body", b""))
             size += len(parts[-1])
             more = message.get("more_body", False)
@@ -193,12 +193,12 @@ class Shield:
         return b"".join(parts)
 
 
-def _closing(status: int, code: Code, message: str) -> Refused:
+def _closing(status: int, code: Code, message: str) -> ApiError:
     """What follows on this connection cannot be told apart from what was refused."""
-    return Refused(status, code, message).with_headers(Connection="close")
+    return ApiError(status, code, message).with_headers(Connection="close")
 
 
-def _too_large(limits: Limits) -> Refused:
+def _too_large(limits: ServerLimits) -> ApiError:
     told = f"the body is larger than {limits.body:,} bytes; send the votes in several requests"
     return _closing(413, "too_large", told)
 
@@ -226,18 +226,18 @@ def _check_path(scope: Message) -> None:
     raw = (scope.get("raw_path") or scope["path"].encode()).lower()
     is_trick = any(trick in raw for trick in _TRICKS) or raw.endswith((b"/..", b"/."))
     if is_trick or any(ord(mark) < 32 for mark in scope["path"]):
-        raise Refused(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
+        raise ApiError(400, "bad_path", "the path holds '..', '//', a backslash, a control character or an encoded '/'")
 
 
 def _check_address(headers: dict[bytes, str]) -> None:
     host = host_of(headers.get(b"host", ""))
     if host is None or not is_loopback(host):
         told = "without keys this server answers to localhost alone; ask for http://127.0.0.1, or make a key"
-        raise Refused(403, "wrong_host", told)
+        raise ApiError(403, "wrong_host", told)
     origin = headers.get(b"origin")
     foreign = origin is not None and not is_own_origin(origin, headers[b"host"])
     if foreign or headers.get(b"sec-fetch-site") in ("cross-site", "same-site"):
-        raise Refused(403, "wrong_origin", "a page of another origin may not ask this server")
+        raise ApiError(403, "wrong_origin", "a page of another origin may not ask this server")
 
 
 def _check_form(method: str, headers: dict[bytes, str]) -> None:
@@ -248,9 +248,9 @@ def _check_form(method: str, headers: dict[bytes, str]) -> None:
     kind = headers.get(b"content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         told = f"the body must be JSON: send the header `Content-Type: application/json`, not {kind or 'nothing'!r}"
-        raise Refused(415, "not_json", told)
+        raise ApiError(415, "not_json", told)
     if headers.get(b"content-encoding", "identity").lower() != "identity":
-        raise Refused(415, "not_json", "send the body as it is, not packed (Content-Encoding)")
+        raise ApiError(415, "not_json", "send the body as it is, not packed (Content-Encoding)")
 
 
 # -- the answer -----------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def _with_headers(send: Send) -> Send:
 async def _refuse(refusal: JurorsError, send: Send, method: str) -> None:
     document = error_document(refusal.code, str(refusal))
     body = json.dumps(document, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    more = refusal.headers if isinstance(refusal, Refused) else {}
+    more = refusal.headers if isinstance(refusal, ApiError) else {}
     headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
     pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status_of(refusal), "headers": pairs})
@@ -300,7 +300,7 @@ HEAD_SECONDS = 15.0
 ENDING = asyncio.Event()  #: this process was asked to end: answers without an end of their own (events) end
 
 
-class TimelyHeads(H11Protocol):
+class HeaderTimeoutProtocol(H11Protocol):
     """uvicorn's own protocol, with a limit to how long the head of a request may take."""
 
     _limit: asyncio.TimerHandle | None = None

@@ -32,9 +32,9 @@ from jurors.serve.database import (
     names,
     window_of,
 )
-from jurors.serve.errors import NoProject, Refused
+from jurors.serve.errors import ApiError, NoProject
 from jurors.serve.fold import fold_once
-from jurors.votes.read import tidy
+from jurors.votes.read import clean_cells
 
 # Votes as they are posted: checked in bulk, exactly, and written down as JSON columns for the inbox.
 #
@@ -50,7 +50,7 @@ _LONGEST = 500  #: characters of a name
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class PostedBatch:
     """Columns of one length."""
 
     items: Sequence[str]
@@ -66,16 +66,16 @@ class Batch:
         return json.dumps([self.items, self.jurors, self.labels, self.times], separators=(",", ":"))
 
 
-def batch_of(votes: Any) -> Batch:
+def batch_of(votes: Any) -> PostedBatch:
     """Check a list of votes; Refused names the first that is none.
 
     >>> batch_of([{"item": "q1", "juror": "ann", "label": "yes"}, {"item": 2, "juror": "bob", "label": True}])
-    Batch(items=['q1', '2'], jurors=['ann', 'bob'], labels=['"yes"', 'true'], times=None)
+    PostedBatch(items=['q1', '2'], jurors=['ann', 'bob'], labels=['"yes"', 'true'], times=None)
     """
     if not isinstance(votes, list):
         _refuse("votes must be a list of objects with item, juror and label")
     if not votes:
-        return Batch((), (), (), None)
+        return PostedBatch((), (), (), None)
     try:
         items, jurors, labels = zip(*map(_PARTS, votes), strict=True)
         spare = max(map(len, votes)) > len(_KNOWN) - 1
@@ -84,7 +84,7 @@ def batch_of(votes: Any) -> Batch:
         _refuse_vote(votes)
     if spare and not all(vote.keys() <= _KNOWN for vote in votes):
         _refuse_vote(votes)
-    return Batch(
+    return PostedBatch(
         _names(items, "item"), _names(jurors, "juror"), _label_texts(labels), None if times is None else _times(times)
     )
 
@@ -103,7 +103,7 @@ def _refuse_vote(votes: Sequence[Any]) -> NoReturn:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise Refused(422, "bad_vote", message)
+    raise ApiError(422, "bad_vote", message)
 
 
 def _names(values: Sequence[Any], what: str) -> Sequence[str]:
@@ -111,7 +111,7 @@ def _names(values: Sequence[Any], what: str) -> Sequence[str]:
     kinds = set(map(type, values))
     if not kinds <= _NAMES:
         _refuse_first(values, lambda value: type(value) not in _NAMES, f"its {what} must be text")
-    cells = tidy(values, column=what)
+    cells = clean_cells(values, column=what)
     if None in cells:
         _refuse_first(cells, lambda cell: cell is None, f"its {what} is empty")
     texts = cells if kinds == {str} else list(map(str, cells))
@@ -142,7 +142,7 @@ def _label_texts(labels: Sequence[Any]) -> list[str]:
             labels, lambda label: type(label) not in _LABELS, "its label must be text, a number, true or false"
         )
     distinct = {(type(label), label) for label in labels}
-    cells = {one: tidy([one[1]], column="label")[0] for one in distinct}
+    cells = {one: clean_cells([one[1]], column="label")[0] for one in distinct}
     wrong = {one for one, cell in cells.items() if cell is None or cell in (math.inf, -math.inf)}
     if wrong:
         _refuse_first(labels, lambda label: (type(label), label) in wrong, "its label is empty, or no number")
@@ -198,10 +198,10 @@ class SqlStore:
 
     Examples
     --------
-    >>> from jurors._files import scratch
+    >>> from jurors._files import temp_directory
     >>> from jurors.serve.store import batch_of
     >>> from jurors.serve.store import open_store
-    >>> with scratch() as folder:
+    >>> with temp_directory() as folder:
     ...     store = open_store(str(folder / "votes.db"))
     ...     project, is_new = store.put_project("qa", {})
     ...     store.append([(project.id, batch_of([{"item": "q1", "juror": "ann", "label": "yes"}]))])
@@ -240,7 +240,7 @@ class SqlStore:
             version = (row and row[0]) or 0
             if version > len(MIGRATIONS):
                 message = f"{self.dialect.shown} was written by a newer jurors (tables {version}); update this one"
-                raise Refused(503, "store_down", message)
+                raise ApiError(503, "store_down", message)
             for statement in (one for step in MIGRATIONS[version:] for one in step):
                 session.run(statement.format(**self.dialect.words))
             if version < len(MIGRATIONS):
@@ -264,7 +264,7 @@ class SqlStore:
                 project_id, settings = before.id, _merged(before.settings, settings)
                 if before.numbered and window_of(settings) != before.window:
                     message = f"the window of {name!r} is {before.window} and cannot change; make another project"
-                    raise Refused(409, "option", message, name="window", value=settings["window"])
+                    raise ApiError(409, "option", message, name="window", value=settings["window"])
                 session.run("UPDATE projects SET settings = ? WHERE id = ?", json.dumps(settings), project_id)
             if self.dialect.lock_project:
                 session.rows(self.dialect.lock_project, project_id)
@@ -305,7 +305,7 @@ class SqlStore:
 
     # -- votes in -----------------------------------------------------------------------------------------------
 
-    def append(self, batches: Sequence[tuple[int, Batch]]) -> None:
+    def append(self, batches: Sequence[tuple[int, PostedBatch]]) -> None:
         """Take some batches, all or none; they are durable when this returns. NoProject where one's project is gone."""
         now = time.time()
         try:
@@ -383,7 +383,7 @@ def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     gone = [label for label in old.get("labels") or () if label not in (new.get("labels") or old["labels"])]
     if gone:
         message = f"label {gone[0]!r} of this project cannot be taken away; name it too, or make another project"
-        raise Refused(409, "option", message, name="labels", value=gone[0])
+        raise ApiError(409, "option", message, name="labels", value=gone[0])
     return {**old, **new}
 
 
@@ -404,16 +404,16 @@ def open_store(place: str) -> SqlStore:
     return store
 
 
-def check_there(place: str) -> None:
+def check_store_exists(place: str) -> None:
     """OptionError where a file is named that is not there: what only reads should not make one."""
     if "://" not in place and not Path(place).exists():
         raise OptionError(f"--store {place}: there is no such file", name="store")
 
 
-def shown_store(place: str) -> str:
+def store_name(place: str) -> str:
     """The place without a password.
 
-    >>> shown_store("votes.db"), shown_store("postgresql://me:secret@db.example/votes")
+    >>> store_name("votes.db"), store_name("postgresql://me:secret@db.example/votes")
     ('votes.db', 'postgresql://db.example/votes')
     """
     return _dialect(place).shown
@@ -462,7 +462,7 @@ def _head(path: Path) -> bytes:
 # What watches a project's stream, between one look and the next: its state, and the alarms that it raised.
 
 
-class KeptDrift:
+class DriftStore:
     """The state of each project's watch."""
 
     def __init__(self, store: SqlStore) -> None:
@@ -509,7 +509,7 @@ class KeptDrift:
 # Gold: what a person said of some items, posted back from a review.
 
 
-class KeptGold:
+class GoldStore:
     """Gold labels of projects; the last word of a person on an item stands."""
 
     def __init__(self, store: SqlStore) -> None:
@@ -569,17 +569,17 @@ class KeptGold:
 _COLUMNS = "id, hash, scope, project, note, created, revoked"
 
 
-class KeptKeys:
+class StoredKeys:
     """The keys of a store.
 
     Examples
     --------
-    >>> from jurors._files import scratch
+    >>> from jurors._files import temp_directory
     >>> from jurors.serve.auth import make_key
     >>> from jurors.serve.store import open_store
-    >>> with scratch() as folder:
+    >>> with temp_directory() as folder:
     ...     store = open_store(str(folder / "votes.db"))
-    ...     keys, (token, key) = KeptKeys(store), make_key("read", "shop")
+    ...     keys, (token, key) = StoredKeys(store), make_key("read", "shop")
     ...     keys.add_key(key)
     ...     kept = keys.key(key.id)
     ...     store.close()

@@ -15,14 +15,14 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from pydantic_core import from_json
 
-from jurors._files import scratch
+from jurors._files import temp_directory
 from jurors.errors import Code, VotesError
 from jurors.monitor.windows import MOST_LABELS
-from jurors.serve.auth import Limits
+from jurors.serve.auth import ServerLimits
 from jurors.serve.database import Project
-from jurors.serve.errors import NoProject, Refused, StoreDown
-from jurors.serve.responses import ACCEPTED, VOTES, answers
-from jurors.serve.store import Batch, SqlStore, batch_of, label_text
+from jurors.serve.errors import ApiError, NoProject, StoreUnavailable
+from jurors.serve.responses import ACCEPTED, VOTES, documented_responses
+from jurors.serve.store import PostedBatch, SqlStore, batch_of, label_text
 
 # Votes on their way to the disk: whoever waits at the same moment shares one commit.
 
@@ -30,7 +30,7 @@ from jurors.serve.store import Batch, SqlStore, batch_of, label_text
 _MOST_WAITING = 10_000
 _MOST_VOTES = 20_000  #: in one commit
 
-_Waiting = tuple[int, Batch, "Future[None]"]
+_Waiting = tuple[int, PostedBatch, "Future[None]"]
 
 
 class Journal:
@@ -42,13 +42,13 @@ class Journal:
         self._thread = Thread(target=self._write, name="journal", daemon=True)
         self._thread.start()
 
-    def append(self, project: int, batch: Batch) -> Future[None]:
+    def append(self, project: int, batch: PostedBatch) -> Future[None]:
         """Put a batch in line."""
         future: Future[None] = Future()
         try:
             self._queue.put_nowait((project, batch, future))
         except Full:
-            future.set_exception(StoreDown("too many requests wait"))
+            future.set_exception(StoreUnavailable("too many requests wait"))
         return future
 
     def close(self) -> None:
@@ -108,23 +108,23 @@ class _Known:
     jurors: frozenset[str]
     labels: frozenset[str]  #: as JSON
 
-    def holds(self, batch: Batch) -> bool:
+    def holds(self, batch: PostedBatch) -> bool:
         """Whether nothing in the batch is new."""
         return self.jurors.issuperset(batch.jurors) and self.labels.issuperset(batch.labels)
 
 
-class Admission:
+class VoteValidator:
     """The door of each project."""
 
-    def __init__(self, store: SqlStore, limits: Limits) -> None:
+    def __init__(self, store: SqlStore, limits: ServerLimits) -> None:
         self._store, self._limits = store, limits
         self._known: dict[str, _Known] = {}
 
-    async def project(self, name: str, batch: Batch) -> Project:
+    async def project(self, name: str, batch: PostedBatch) -> Project:
         """The project, if these votes may go there; Refused says why not."""
         if len(batch) > self._limits.votes:
             message = f"{len(batch):,} votes are too many at once; send at most {self._limits.votes:,}"
-            raise Refused(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
+            raise ApiError(413, "many_votes", message, given=len(batch), needed=self._limits.votes)
         known = self._known.get(name)
         if known is None or not known.holds(batch):
             known = await to_thread.run_sync(self._look, name, batch)
@@ -134,7 +134,7 @@ class Admission:
         """Look again the next time: it was deleted, and perhaps made again."""
         self._known.pop(name, None)
 
-    def _look(self, name: str, batch: Batch) -> _Known:
+    def _look(self, name: str, batch: PostedBatch) -> _Known:
         """What is there now, with what the batch would add."""
         project = self._store.project(name)
         self._store.fold_all(project.id)
@@ -150,17 +150,17 @@ class Admission:
         return known
 
 
-def _check_named(batch: Batch, named: Iterable[str]) -> None:
+def _check_named(batch: PostedBatch, named: Iterable[str]) -> None:
     allowed = list(named)
     for place, label in enumerate(batch.labels):
         if label not in allowed:
             message = f"vote {place}: label {label:.60} is not among the project's labels {', '.join(allowed)}"
-            raise Refused(422, "bad_vote", message)
+            raise ApiError(422, "bad_vote", message)
 
 
 def _refuse_many(what: Literal["labels", "jurors"], most: int, advice: str) -> NoReturn:
     code: Code = "many_labels" if what == "labels" else "many_jurors"
-    raise Refused(409, code, f"this project would have more than {most:,} {what}: {advice}", needed=most)
+    raise ApiError(409, code, f"this project would have more than {most:,} {what}: {advice}", needed=most)
 
 
 # Bodies that other tools write, as votes: OTLP-JSON or OpenInference annotations, and logs of Inspect AI.
@@ -185,17 +185,17 @@ def tool_of(document: Any) -> str | None:
     return next((tool for key, tool in _SHAPES.items() if isinstance(first, dict) and key in first), None)
 
 
-def votes_of_log(body: bytes, tool: str) -> Batch:
+def votes_of_log(body: bytes, tool: str) -> PostedBatch:
     """The votes of a tool's document, by the reader that files have."""
     from jurors.votes import read_votes
 
-    with scratch() as folder:
+    with temp_directory() as folder:
         path = folder / "body.json"
         path.write_bytes(body)
         try:
             votes = read_votes(path, tool=tool)
         except VotesError as error:  # without the name of our temporary file
-            raise Refused(422, error.code, error.fault.replace(str(path), "the body")) from None
+            raise ApiError(422, error.code, error.fault.replace(str(path), "the body")) from None
     row, juror, label = votes.triples()
     names = votes.item_names()[row].tolist()
     said = zip(names, juror.tolist(), label.tolist(), strict=True)
@@ -225,7 +225,7 @@ _SHAPE = """{"votes": [{"item": …, "juror": …, "label": …}, …]}, OTLP-JS
 Inspect AI as JSON"""
 
 
-@votes_router.post("/{name}/votes", openapi_extra=_BODY, responses=answers(ACCEPTED, 400, 404, 422))
+@votes_router.post("/{name}/votes", openapi_extra=_BODY, responses=documented_responses(ACCEPTED, 400, 404, 422))
 async def post_votes(name: str, request: Request) -> JSONResponse:
     """Take some votes: repeats change nothing, a changed label corrects."""
     body = await request.body()
@@ -242,14 +242,14 @@ async def post_votes(name: str, request: Request) -> JSONResponse:
     return JSONResponse({"accepted": len(batch)})
 
 
-def votes_in(body: bytes) -> Batch:
+def votes_in(body: bytes) -> PostedBatch:
     """The votes of a body."""
     try:
         document: Any = from_json(body)
     except ValueError as error:
-        raise Refused(400, "damaged", f"the body is no JSON: {error}") from None
+        raise ApiError(400, "damaged", f"the body is no JSON: {error}") from None
     if isinstance(document, dict) and "votes" in document:
         return batch_of(document["votes"])
     if (tool := tool_of(document)) is not None:
         return votes_of_log(body, tool)
-    raise Refused(422, "bad_vote", f"the body must be {_SHAPE}")
+    raise ApiError(422, "bad_vote", f"the body must be {_SHAPE}")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from jurors._numeric import Integers
 from jurors.sketch.pairs import parts_of
 from jurors.sketch.sketch import Sketch
-from jurors.votes.table import chosen_repeats, chosen_rows
+from jurors.votes.table import select_abstentions, select_repeats
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 # Who is linked with whom, directly or through others.
 
 
-def linked(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
+def are_connected(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
     """The group of each of `size` jurors whom these pairs link, numbered from 0 in the jurors' order.
 
     Examples
     --------
-    >>> linked([0, 3], [2, 1], 5).tolist()
+    >>> are_connected([0, 3], [2, 1], 5).tolist()
     [0, 1, 0, 1, 2]
     """
     from scipy.sparse import coo_array
@@ -37,16 +37,16 @@ def linked(first: ArrayLike, second: ArrayLike, size: int) -> Integers:
     return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
-def linked_groups(pairs: Iterable[Sequence[int]], size: int) -> list[tuple[int, ...]]:
+def connected_groups(pairs: Iterable[Sequence[int]], size: int) -> list[tuple[int, ...]]:
     """The members of each group of two or more.
 
     Examples
     --------
-    >>> linked_groups([(0, 2), (3, 1)], 5)
+    >>> connected_groups([(0, 2), (3, 1)], 5)
     [(0, 2), (1, 3)]
     """
     first, second = np.array([*pairs], dtype=np.int64).reshape(-1, 2).T
-    group = linked(first, second, size)
+    group = are_connected(first, second, size)
     return [tuple(np.flatnonzero(group == k).tolist()) for k in np.flatnonzero(np.bincount(group) > 1)]
 
 
@@ -56,13 +56,13 @@ def linked_groups(pairs: Iterable[Sequence[int]], size: int) -> list[tuple[int, 
 # disagree, or always do, are one voice.
 
 
-FEWEST_VOICES = 3  #: two agree as often whoever of them is right
+MIN_JURORS = 3  #: two agree as often whoever of them is right
 _ENOUGH_SHARED = 12  # items, or all there are
 _FEW_STEPS = 3  # from juror to juror by common tuples
 
 
 @dataclass(frozen=True)
-class Voices:
+class DistinctJurors:
     """Who says the same as whom, where the distinct voices are too few to grade anybody."""
 
     same: tuple[tuple[int, int], ...]  #: (juror, an earlier one it never disagrees with)
@@ -73,13 +73,13 @@ class Voices:
     votes: tuple[int, ...]  #: how many votes each of `constant` cast
 
 
-def too_few_voices(sketch: Sketch) -> Voices | None:
+def too_few_jurors(sketch: Sketch) -> DistinctJurors | None:
     """Who says the same as whom if fewer than three distinct voices are left; None where there are enough.
 
     Examples
     --------
-    >>> too_few_voices(Sketch.from_counts({"AABA": 9, "BBAB": 8, "AAAA": 5}, jurors=("ann", "bob", "cy", "di")))
-    Voices(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2, met=(22, 22), votes=())
+    >>> too_few_jurors(Sketch.from_counts({"AABA": 9, "BBAB": 8, "AAAA": 5}, jurors=("ann", "bob", "cy", "di")))
+    DistinctJurors(same=((1, 0), (3, 0)), opposite=(), constant=(), count=2, met=(22, 22), votes=())
     """
     if _differ(sketch):
         return None
@@ -112,17 +112,17 @@ def too_few_voices(sketch: Sketch) -> Voices | None:
         else:
             voices.append((juror, np.full(sketch.tuples.rows, -1, dtype=np.int64)))
             voices[-1][1][at] = said
-        if len(voices) == FEWEST_VOICES:
+        if len(voices) == MIN_JURORS:
             return None
     on = (*same.values(), *opposite.values())
-    return Voices(tuple(same), tuple(opposite), tuple(constant), len(voices), on, tuple(constant.values()))
+    return DistinctJurors(tuple(same), tuple(opposite), tuple(constant), len(voices), on, tuple(constant.values()))
 
 
 def _differ(sketch: Sketch) -> bool:
     """Whether a glance at the first three jurors shows that they are voices of their own, as is nearly always so."""
-    if not sketch.tuples.is_dense or len(sketch.jurors) < FEWEST_VOICES:
+    if not sketch.tuples.is_dense or len(sketch.jurors) < MIN_JURORS:
         return False
-    codes = sketch.tuples.codes[sketch.counts > 0, :FEWEST_VOICES]
+    codes = sketch.tuples.codes[sketch.counts > 0, :MIN_JURORS]
     if not len(codes) or codes.min() < 0:
         return False
     same = codes == codes[:, [1, 2, 0]]
@@ -144,7 +144,9 @@ def juror_groups(sketch: Sketch) -> Integers:
     if _all_reached(sketch):
         return np.zeros(width, dtype=np.int64)
     links = [_links(part) for part, _ in parts_of(sketch)]
-    return linked(np.concatenate([group[0] for group in links]), np.concatenate([group[1] for group in links]), width)
+    return are_connected(
+        np.concatenate([group[0] for group in links]), np.concatenate([group[1] for group in links]), width
+    )
 
 
 def _all_reached(sketch: Sketch) -> bool:
@@ -165,18 +167,18 @@ def _links(sketch: Sketch) -> tuple[Integers, Integers]:
     """Every juror with the first of those whom common tuples link it with: votes on a tuple stand side by side."""
     row, col, _ = sketch.tuples.triples()
     common = (row[1:] == row[:-1]) & (sketch.counts[row[1:]] > 0)
-    group = linked(col[:-1][common], col[1:][common], len(sketch.jurors))
+    group = are_connected(col[:-1][common], col[1:][common], len(sketch.jurors))
     return np.unique(group, return_index=True)[1][group], np.arange(len(group))
 
 
-def part_of(sketch: Sketch, group: Integers, number: int) -> tuple[Sketch, Integers]:
+def restrict_to_jurors(sketch: Sketch, group: Integers, number: int) -> tuple[Sketch, Integers]:
     """The jurors of one group with the tuples they gave, and where those tuples stand in the whole sketch."""
     members = np.flatnonzero(group == number)
     row, col, _ = sketch.tuples.triples()
     rows = np.unique(row[group[col] == number])
     taken = sketch.tuples.take([sketch.jurors[k] for k in members])
     counts = sketch.counts[rows]
-    taken = replace(taken, abstained=chosen_rows(taken, rows), repeats=chosen_repeats(taken, rows))
+    taken = replace(taken, abstained=select_abstentions(taken, rows), repeats=select_repeats(taken, rows))
     if taken.is_dense:
         return Sketch(replace(taken, rows=len(rows), counts=counts, _dense=taken.codes[rows])), rows
     place, who, code = taken.triples()

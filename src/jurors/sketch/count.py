@@ -15,27 +15,27 @@ from jurors.options import Label, Reading, ReadingOptions
 from jurors.sketch.sketch import Sketch
 from jurors.votes.codes import LARGEST_COUNT, Finding, code_type, fits_dense, ordered_labels, recode
 from jurors.votes.findings import Spelling, repeated_rows, with_findings
-from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, Log, Part, Table, family, open_source
+from jurors.votes.io.duckdb_table import BLANKS, INTEGERS, SourceTable, TablePart, ToolLog, open_source, type_family
 from jurors.votes.io.sources import Source
 from jurors.votes.layout import Layout
 from jurors.votes.read import (
     cells,
-    fetched,
+    checked_count_column,
+    clean_cells,
+    fetch_column,
+    findings_about_table,
     grid,
     labels_of,
-    laid_out,
+    open_layout,
     spelled_labels,
-    tidy,
-    told_by_table,
     votes_of,
     votes_of_log,
-    whole_counts,
     wide_votes,
 )
-from jurors.votes.recode import Rewriting
-from jurors.votes.repeats import heard_once
-from jurors.votes.scale import chosen, is_chosen, scaled
-from jurors.votes.table import Votes, set_apart
+from jurors.votes.recode import Recoding
+from jurors.votes.repeats import collapse_repeats
+from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
+from jurors.votes.table import Votes, label_as_abstentions
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers
@@ -59,22 +59,22 @@ _WIDEST_RANGE = 1_000_000_000  # DuckDB's longest bitstring, 125 MB
 _NAMELESS = "('', 'nan', 'NaN', '-0')"
 
 
-def counted(table: Table, layout: Layout, options: Reading) -> Votes | None:
+def count_files(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
     """The decision tuples of a table with their counts; None where only the votes themselves can tell."""
     if layout.kind != "long":
         return _counted_wide(table, layout, options)
     return _counted_long(_of_chosen(table, layout, options), layout, options)
 
 
-def _of_chosen(table: Table, layout: Layout, options: Reading) -> Table:
+def _of_chosen(table: SourceTable, layout: Layout, options: Reading) -> SourceTable:
     """The rows of the chosen jurors, and those that name none: these are told by `read_votes`, with their number."""
-    if layout.juror is None or not is_chosen(options):
+    if layout.juror is None or not selects_jurors(options):
         return table
     cell = table.cell(layout.juror)
-    raw = fetched(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
-    names = tidy(table.parse(raw, layout.juror), column=table.names[layout.juror])
+    raw = fetch_column(table, f"SELECT DISTINCT {cell} AS v FROM {table.sql} WHERE v IS NOT NULL").tolist()
+    names = clean_cells(table.parse(raw, layout.juror), column=table.names[layout.juror])
     jurors = list(dict.fromkeys(name for name in names if name is not None))
-    kept = {jurors[k] for k in chosen(jurors, options)}
+    kept = {jurors[k] for k in select_jurors(jurors, options)}
     cells = [str(one) for one, name in zip(raw, names, strict=True) if name is None or name in kept]
     table.con.execute("CREATE OR REPLACE TEMP TABLE chosen AS SELECT unnest(?::VARCHAR[]) AS v", [cells])
     rows = f"{cell} IS NULL OR ({cell})::VARCHAR IN (FROM chosen)"
@@ -85,17 +85,17 @@ def _of_chosen(table: Table, layout: Layout, options: Reading) -> Table:
 # -- wide and counts ------------------------------------------------------------------------------------------
 
 
-def _counted_wide(table: Table, layout: Layout, options: Reading) -> Votes | None:
+def _counted_wide(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
     columns = layout.votes if layout.count is None else (*layout.votes, layout.count)
     shown = ", ".join(f"{table.cell(k)} AS c{k}" for k in columns)
     if layout.item is not None and not _items_are_fine(table, layout.item, repeated=layout.count is not None):
         return None
     bare = ", ".join(f"c{k}" for k in columns)
     kept = table.keep_rows(f"SELECT {shown}, n FROM (SELECT {bare}, count(*) AS n FROM {table.sql} GROUP BY ALL)")
-    times = fetched(kept, "SELECT n AS v FROM kept")
+    times = fetch_column(kept, "SELECT n AS v FROM kept")
     if layout.count is not None:
         try:
-            each = whole_counts(cells(kept, layout.count), table.names[layout.count])
+            each = checked_count_column(cells(kept, layout.count), table.names[layout.count])
         except VotesError:  # the row of the file, not of the counts, must be named
             return None
         sums = [a * b for a, b in zip(times.tolist(), each.tolist(), strict=True)]
@@ -107,7 +107,7 @@ def _counted_wide(table: Table, layout: Layout, options: Reading) -> Votes | Non
     return wide_votes(codes, values, jurors=jurors, items=None, counts=times, options=options)
 
 
-def _items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
+def _items_are_fine(table: SourceTable, k: int, *, repeated: bool) -> bool:
     """Whether every row names its item, and (unless they may be repeated) no two rows name the same."""
     items = _item_names(table, k)
     if items is None:
@@ -122,7 +122,7 @@ def _items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
     return False
 
 
-def _whole_items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
+def _whole_items_are_fine(table: SourceTable, k: int, *, repeated: bool) -> bool:
     """The same for whole numbers: one bit per number says exactly whether all differ."""
     rows, named, low, high = table.con.execute(
         f"SELECT count(*), count(c{k}), min(c{k})::HUGEINT, max(c{k})::HUGEINT FROM {table.sql}"
@@ -138,18 +138,18 @@ def _whole_items_are_fine(table: Table, k: int, *, repeated: bool) -> bool:
     return bool(table.watched(f"SELECT {distinct} = {rows} FROM {table.sql}").fetchall()[0][0])
 
 
-def _item_names(table: Table, k: int) -> list[str] | None:
+def _item_names(table: SourceTable, k: int) -> list[str] | None:
     """SQL for the item's name, as it is and without blanks around; None where two values may be one name."""
     kind, cell = table.types[k], table.cell(k)
     if kind in INTEGERS:
         return [cell]
-    if family(kind) == "json":
+    if type_family(kind) == "json":
         kinds = table.con.execute(f"SELECT DISTINCT json_type(c{k}) FROM {table.sql} LIMIT 9").fetchall()
         types = {row[0] for row in kinds}
         if not (types == {"VARCHAR"} or types <= {"BIGINT", "UBIGINT"}):
             return None
         cell = f"(c{k} ->> '$')"
-    elif family(kind) not in ("text", "int"):
+    elif type_family(kind) not in ("text", "int"):
         return None
     return [cell, f"trim(nfc_normalize({cell}), '{BLANKS}')"]
 
@@ -209,13 +209,13 @@ class _Panel:
         return codes
 
 
-def _counted_long(table: Table, layout: Layout, options: Reading) -> Votes | None:
+def _counted_long(table: SourceTable, layout: Layout, options: Reading) -> Votes | None:
     item, juror, label = layout.used
     names = _item_names(table, item)
     if names is None:
         return None
     odd_whole = table.types[item] in INTEGERS
-    for pairs in _pairs(table, juror, label, whole=bool(Rewriting.of(options))):
+    for pairs in _pairs(table, juror, label, whole=bool(Recoding.of(options))):
         panel = _panel(table, pairs, juror, label, options)
         if panel is None or panel.keys > _MOST_KEYS:
             return None
@@ -227,13 +227,13 @@ def _counted_long(table: Table, layout: Layout, options: Reading) -> Votes | Non
                 break
             if not tuples["odd"].any():
                 votes = _checked(panel, tuples)
-                return None if votes is None else scaled(votes, options)
+                return None if votes is None else apply_scale(votes, options)
         if not strangers:
             return None
     return None
 
 
-def _pairs(table: Table, juror: int, label: int, *, whole: bool = False) -> Iterator[str]:
+def _pairs(table: SourceTable, juror: int, label: int, *, whole: bool = False) -> Iterator[str]:
     """SQL for the (juror, label) pairs of the file: at first as its head has them, where its tail has no others.
 
     What is to become of labels is decided by all of them, and not by the head (`whole`).
@@ -249,7 +249,7 @@ def _pairs(table: Table, juror: int, label: int, *, whole: bool = False) -> Iter
     yield f"{pairs} {table.sql}"
 
 
-def _tail(part: Part) -> list[list[str]]:
+def _tail(part: TablePart) -> list[list[str]]:
     """The last rows of a CSV file: where juror comes after juror, they have pairs that its head lacks."""
     with part.path.open("rb") as file:
         file.seek(max(0, part.path.stat().st_size - _TAIL_BYTES))
@@ -258,13 +258,13 @@ def _tail(part: Part) -> list[list[str]]:
     return rows if all(len(row) == len(part.names) for row in rows if row) else []
 
 
-def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -> _Panel | None:
+def _panel(table: SourceTable, pairs: str, juror: int, label: int, options: Reading) -> _Panel | None:
     """Who votes what; the table `pairs` in DuckDB has the bits of each. None where somebody has no name."""
     con = table.con
     numbered = f"SELECT row_number() OVER () - 1 AS id, * FROM ({pairs} LIMIT {_MOST_PAIRS + 1})"
     con.execute(f"CREATE OR REPLACE TEMP TABLE pair AS {numbered}")
     rows = con.execute(f"SELECT {table.cell(juror)} AS j, {table.cell(label)} AS v FROM pair ORDER BY id").fetchall()
-    names = tidy(table.parse([row[0] for row in rows], juror), column=table.names[juror])
+    names = clean_cells(table.parse([row[0] for row in rows], juror), column=table.names[juror])
     if len(rows) > _MOST_PAIRS or None in names:
         return None
     often = _rows_of_pairs(table, juror, label) if options.ignore_case else None
@@ -292,12 +292,12 @@ def _panel(table: Table, pairs: str, juror: int, label: int, options: Reading) -
     return panel
 
 
-def _times(table: Table, juror: int, label: int, spelling: Spelling) -> Integers | None:
+def _times(table: SourceTable, juror: int, label: int, spelling: Spelling) -> Integers | None:
     """How many rows hold each pair, where there is something to say about some."""
     return _rows_of_pairs(table, juror, label) if spelling.says_something else None
 
 
-def _rows_of_pairs(table: Table, juror: int, label: int) -> Integers:
+def _rows_of_pairs(table: SourceTable, juror: int, label: int) -> Integers:
     """How many rows hold each pair."""
     same = f"pair.c{juror} IS NOT DISTINCT FROM f.c{juror} AND pair.c{label} IS NOT DISTINCT FROM f.c{label}"
     rows = f"SELECT c{juror}, c{label}, count(*) AS n FROM {table.sql} GROUP BY ALL"
@@ -305,7 +305,7 @@ def _rows_of_pairs(table: Table, juror: int, label: int) -> Integers:
     return np.array([n for (n,) in table.watched(sql).fetchall()], dtype=np.int64)
 
 
-def _tuples(table: Table, panel: _Panel, name: str, odd: str, juror: int, label: int) -> dict[str, NDArray[Any]]:
+def _tuples(table: SourceTable, panel: _Panel, name: str, odd: str, juror: int, label: int) -> dict[str, NDArray[Any]]:
     """The distinct keys of items, with how many votes an item has and how many items there are."""
     keys = [f"bit_or(coalesce(k0, {_STRANGER})) AS k0", *(f"bit_or(k{k}) AS k{k}" for k in range(1, panel.keys))]
     match = f"c{juror} IS NOT DISTINCT FROM j AND c{label} IS NOT DISTINCT FROM v"
@@ -327,7 +327,7 @@ def _checked(panel: _Panel, tuples: dict[str, NDArray[Any]]) -> Votes | None:
     if not fits_dense(int(counts.sum()) * len(panel.jurors), int((votes * counts).sum())):
         return None
     counted = Votes.from_matrix(codes, jurors=panel.jurors, labels=panel.labels, counts=counts, scale=None)
-    return replace(set_apart(counted), findings=panel.findings, labels_told=panel.labels_told)
+    return replace(label_as_abstentions(counted), findings=panel.findings, labels_told=panel.labels_told)
 
 
 # A sketch from files of votes, counted where they lie, so that they may be larger than memory.
@@ -348,12 +348,12 @@ def read_sketch(source: Source, **reading: Unpack[ReadingOptions]) -> Sketch:
     """
     options = Reading.of(reading)
     with open_source(source, options) as opened:
-        if isinstance(opened, Log):
+        if isinstance(opened, ToolLog):
             return Sketch.from_votes(votes_of_log(opened, options))
-        table, layout = laid_out(opened, options)
-        votes = counted(table, layout, options) if layout.repeat is None else None
+        table, layout = open_layout(opened, options)
+        votes = count_files(table, layout, options) if layout.repeat is None else None
         if votes is None:
             return Sketch.from_votes(votes_of(table.keep(layout.used), layout, options))
-        votes = heard_once(votes, options)
+        votes = collapse_repeats(votes, options)
         again = repeated_rows(votes) if layout.kind != "counts" else ()
-        return Sketch.from_votes(with_findings(votes, [*told_by_table(table, layout, options, votes), *again]))
+        return Sketch.from_votes(with_findings(votes, [*findings_about_table(table, layout, options, votes), *again]))

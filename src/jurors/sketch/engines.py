@@ -18,20 +18,20 @@ from jurors.votes.codes import LARGEST_COUNT, code_type, factorize, recode
 from jurors.votes.findings import repeated_rows, table_findings, with_findings
 from jurors.votes.frame import (
     Frame,
-    collected,
+    collect,
     column,
     count_cells,
     grid_of,
-    kept_votes,
     open_frame,
     traces_votes,
-    turned_votes,
+    transposed_votes,
+    votes_from_columns,
 )
 from jurors.votes.layout import Layout
-from jurors.votes.read import in_natural_order, labels_of, spelled_labels, tidy, whole_counts, wide_votes
-from jurors.votes.repeats import heard_once
-from jurors.votes.scale import chosen, is_chosen, scaled
-from jurors.votes.table import as_answers, set_apart, votes_twice
+from jurors.votes.read import checked_count_column, clean_cells, in_natural_order, labels_of, spelled_labels, wide_votes
+from jurors.votes.repeats import collapse_repeats
+from jurors.votes.scale import apply_scale, select_jurors, selects_jurors
+from jurors.votes.table import abstentions_as_label, label_as_abstentions, votes_twice
 
 if TYPE_CHECKING:
     from jurors._numeric import Codes, Integers
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 1 << 63
 
-Said: TypeAlias = Mapping[int, Sequence[Any]]  # for each position, of a label or a juror, the cells that mean it
+LabelCounts: TypeAlias = Mapping[int, Sequence[Any]]  # for each position, of a label or a juror, the cells that mean it
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Pivot:
         shares = table.with_columns(*(share.alias(key) for share, key in zip(sums, keys, strict=True)))
         by_item = shares.select("item", *keys).group_by("item").agg(*(nw.col(key).sum() for key in keys))
         numbers = by_item.with_columns(*(nw.col(key).cast(nw.Int64) for key in keys)).select(*keys)
-        tuples = collected(numbers.group_by(keys).agg(nw.len().alias("n")))
+        tuples = collect(numbers.group_by(keys).agg(nw.len().alias("n")))
         counts = integers(tuples["n"])
         codes = self._decode([integers(tuples[key]) for key in keys])
         if codes is None or not self._holds(codes, counts):
@@ -127,7 +127,7 @@ def cells_of(cells: Iterable[Any], positions: Iterable[Any]) -> dict[int, list[A
     return said
 
 
-def position(name: str, said: Said, first: int) -> Any:
+def position(name: str, said: LabelCounts, first: int) -> Any:
     """The position that a cell means, counted from `first`; 0 for none."""
     import narwhals as nw
 
@@ -195,24 +195,24 @@ def count_frame(frame: Any, options: Reading) -> Sketch:
         return Sketch.from_votes(votes)
     opened = opened.reaching(options)
     if options.transpose:
-        return Sketch.from_votes(turned_votes(opened, options))
+        return Sketch.from_votes(transposed_votes(opened, options))
     layout = opened.layout(options)
     kept = opened.keep(layout)
     by_row = options.duplicates != "error" or layout.repeat is not None
     if by_row or any(opened.kinds[k] == nw.Object for k in layout.used):
-        return Sketch.from_votes(heard_once(kept_votes(opened, kept, layout, options), options))
+        return Sketch.from_votes(collapse_repeats(votes_from_columns(opened, kept, layout, options), options))
     if opened.is_eager and opened.engine == "polars":
         kept = kept.lazy()  # which plans the steps as one
-    if layout.kind == "long" and is_chosen(options):
+    if layout.kind == "long" and selects_jurors(options):
         kept = _of_chosen(opened, kept, layout, options)
     try:
         count = _count_long if layout.kind == "long" else _count_wide
         sketch = count(opened, kept, layout, options)
-        joined = heard_once(sketch.tuples, options)
+        joined = collapse_repeats(sketch.tuples, options)
         return _told(sketch if joined is sketch.tuples else Sketch.from_votes(joined), opened, layout, options)
     except VotesError:
         if opened.is_eager or opened.stream is not None:
-            kept_votes(opened, kept, layout, options)  # says it with the number of the row
+            votes_from_columns(opened, kept, layout, options)  # says it with the number of the row
         raise
 
 
@@ -221,10 +221,10 @@ def _of_chosen(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Any
     import narwhals as nw
 
     who = nw.col(f"c{layout.juror}")
-    raw, _ = column(collected(kept.select(who).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
-    names = tidy(raw)
+    raw, _ = column(collect(kept.select(who).unique())[f"c{layout.juror}"], frame.names[cast(int, layout.juror)])
+    names = clean_cells(raw)
     jurors = list(dict.fromkeys(name for name in names if name is not None))
-    left = {jurors[k] for k in chosen(jurors, options)}
+    left = {jurors[k] for k in select_jurors(jurors, options)}
     cells = [one for one, name in zip(raw, names, strict=True) if one is not None and (name is None or name in left)]
     return kept.filter(who.is_null() | who.is_in(cells))
 
@@ -244,7 +244,7 @@ def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
 
     names, keys = frame.names, [f"c{k}" for k in layout.votes]
     by = keys if layout.count is None else [*keys, f"c{layout.count}"]
-    groups = collected(kept.select(*by).group_by(by).agg(nw.len().alias("n")))
+    groups = collect(kept.select(*by).group_by(by).agg(nw.len().alias("n")))
     if not len(groups):
         raise frame.no_rows()
     counts = integers(groups["n"])
@@ -257,14 +257,14 @@ def _count_wide(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     if layout.item is None or not _items_repeat(frame, kept, layout.item) or layout.count is not None:
         return Sketch.from_votes(votes)
     if len(keys) * len(votes.labels) > 10 * _most(frame):
-        return Sketch.from_votes(kept_votes(frame, kept, layout, options))
-    votes = as_answers(votes)
+        return Sketch.from_votes(votes_from_columns(frame, kept, layout, options))
+    votes = abstentions_as_label(votes)
     said = [cells_of(distinct, votes.codes[_first(code), k]) for k, (distinct, code) in enumerate(columns)]
     named = _named(frame, kept, layout.item)
     digits = named.with_columns(*(position(key, cells, 1).alias(key) for key, cells in zip(keys, said, strict=True)))
     merged = _merge_items(digits, keys, votes, ordered=frame.has_order)
-    told = replace(set_apart(merged.tuples), findings=votes.findings, labels_told=votes.labels_told)
-    return Sketch.from_votes(scaled(told, options))
+    told = replace(label_as_abstentions(merged.tuples), findings=votes.findings, labels_told=votes.labels_told)
+    return Sketch.from_votes(apply_scale(told, options))
 
 
 def _merge_items(digits: Any, keys: Sequence[str], votes: Votes, *, ordered: bool) -> Sketch:
@@ -291,7 +291,7 @@ def _items_repeat(frame: Frame, kept: Any, item: int) -> bool:
     import narwhals as nw
 
     by_item = _named(frame, kept, item).group_by("item").agg(nw.len().alias("n"), nw.col("nameless").sum())
-    asked = collected(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
+    asked = collect(by_item.select(nw.col("n").max(), nw.col("nameless").sum()))
     _refuse_nameless(asked["nameless"].to_list()[0], frame.names[item], "item")
     return bool(asked["n"].to_list()[0] > 1)
 
@@ -299,7 +299,7 @@ def _items_repeat(frame: Frame, kept: Any, item: int) -> bool:
 def _weighted(times: Integers, cells: Any, name: str) -> Integers:
     """How many items each group of rows with one count stands for: added here, where integers do not overflow."""
     try:
-        each = whole_counts(count_cells(cells), name)
+        each = checked_count_column(count_cells(cells), name)
     except VotesError as error:
         if error.code != "bad_row":
             raise
@@ -322,13 +322,13 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
     who, what = f"c{juror}", f"c{label}"
     named = _named(frame, kept, item)
     asked = named.select(who, what, "nameless").group_by(who, what).agg(nw.len().alias("n"), nw.col("nameless").sum())
-    pairs = collected(asked)
+    pairs = collect(asked)
     if not len(pairs):
         raise frame.no_rows()
     times = integers(pairs["n"])
     _refuse_nameless(sum(pairs["nameless"].to_list()), frame.names[item], "item")
     spoken, by = column(pairs[who], frame.names[juror])
-    names = tidy(spoken, column=frame.names[juror])
+    names = clean_cells(spoken, column=frame.names[juror])
     _refuse_nameless(dot(times, np.array([name is None for name in names])[by]), frame.names[juror], "juror")
     jurors, place = in_natural_order(*factorize(names))
     cells, to = column(pairs[what], frame.names[label])
@@ -338,7 +338,7 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
         raise VotesError(f"every vote in column {frame.names[label]!r} is missing")
     kinds = labels_of(spelling, options)
     if max(len(jurors), len(kinds)) > _most(frame):
-        return Sketch.from_votes(kept_votes(frame, kept, layout, options))
+        return Sketch.from_votes(votes_from_columns(frame, kept, layout, options))
     code = recode(spelling.answers, kinds)
     tally = np.zeros((len(jurors), len(kinds)), dtype=np.int64)
     voted = code[to] >= 0
@@ -352,8 +352,8 @@ def _count_long(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Sk
         voted_on = digits.filter(nw.col("digit") > 0).with_columns(position(who, voices, 0).alias("place"))
         raise _twice(*_repeated_long(voted_on, pivot.jurors), ordered=frame.has_order)
     findings = spelling.findings(pivot.jurors, place[by], to, times)
-    told = replace(set_apart(sketch.tuples), findings=findings, labels_told=options.labels is not None)
-    return Sketch.from_votes(scaled(told, options))
+    told = replace(label_as_abstentions(sketch.tuples), findings=findings, labels_told=options.labels is not None)
+    return Sketch.from_votes(apply_scale(told, options))
 
 
 def _most(frame: Frame) -> int:
@@ -396,8 +396,8 @@ def _repeated_long(votes: Any, jurors: Sequence[str]) -> tuple[str, Any, int]:
     import narwhals as nw
 
     twice = votes.group_by("item", "place").agg(nw.len().alias("n")).filter(nw.col("n") > 1)
-    asked = collected(twice.select(nw.col("n").sum(), nw.col("item").count()))
-    one = collected(twice.sort("item", "place").head(1))
+    asked = collect(twice.select(nw.col("n").sum(), nw.col("item").count()))
+    one = collect(twice.sort("item", "place").head(1))
     repeats = int(asked["n"].to_list()[0] - asked["item"].to_list()[0])
     return jurors[int(one["place"].to_list()[0])], one["item"].to_list()[0], repeats
 
@@ -409,10 +409,10 @@ def _repeated_wide(rows: Any, keys: Sequence[str], jurors: Sequence[str]) -> tup
     flags = [_positive(key).alias(key) for key in keys]
     by_item = rows.with_columns(*flags).group_by("item").agg(*(nw.col(key).sum() for key in keys))
     above = by_item.with_columns(*((nw.col(key) - _positive(key)).alias(key) for key in keys))
-    asked = collected(above.select(*(nw.col(key).sum() for key in keys)))
+    asked = collect(above.select(*(nw.col(key).sum() for key in keys)))
     repeats = {key: int(asked[key].to_list()[0]) for key in keys}
     key = next(key for key in keys if repeats[key])
-    one = collected(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))
+    one = collect(above.filter(nw.col(key) > 0).select("item").sort("item").head(1))
     return jurors[keys.index(key)], one["item"].to_list()[0], sum(repeats.values())
 
 
@@ -423,4 +423,4 @@ def _positive(key: str) -> Any:
 
 
 def _twice(juror: str, item: Any, repeats: int, *, ordered: bool) -> VotesError:
-    return votes_twice(juror, str(tidy([item])[0]), repeats, ordered=ordered)
+    return votes_twice(juror, str(clean_cells([item])[0]), repeats, ordered=ordered)

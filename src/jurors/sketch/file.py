@@ -33,11 +33,11 @@ from jurors.errors import VotesError
 from jurors.options import KnownScale
 from jurors.sketch.sketch import merge_votes
 from jurors.versions import SKETCH
-from jurors.votes.codes import NO_VOTE, plain
-from jurors.votes.readers.base import Files, shown
-from jurors.votes.scale import recognised
-from jurors.votes.table import ABSTAINED, Votes, as_answers, set_apart
-from jurors.votes.write import grouped
+from jurors.votes.codes import NO_VOTE, python_value
+from jurors.votes.readers.base import Files, shorten_value
+from jurors.votes.scale import detect_scale
+from jurors.votes.table import ABSTAINED, Votes, abstentions_as_label, label_as_abstentions
+from jurors.votes.write import group_rows
 
 TITLE = "sketch file"
 FORMAT = "jurors sketch"
@@ -99,16 +99,16 @@ def to_document(votes: Votes) -> dict[str, Any]:
     (['01', '.0'], [1, 2], 'sha256:84cc86')
     """
     for label in votes.labels:
-        _check_label(plain(label))
+        _check_label(python_value(label))
     document = {
         "format": FORMAT,
         "version": SKETCH,
         "items": votes.total,
         "jurors": list(votes.jurors),
-        "labels": [plain(label) for label in votes.labels],
+        "labels": [python_value(label) for label in votes.labels],
         **({"scale": votes.scale} if votes.scale_told else {}),
         **({} if votes.abstained is None else {"abstentions": True}),
-        **_canonical(as_answers(votes)),
+        **_canonical(abstentions_as_label(votes)),
     }
     return {**document, "checksum": _checksum(document)}
 
@@ -142,7 +142,7 @@ def _canonical(votes: Votes) -> dict[str, Any]:
     counts = votes.weights
     labels, width = len(votes.labels), len(votes.jurors)
     if votes.is_dense:
-        rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])
+        rows, sizes = group_rows(votes.codes[counts > 0], counts[counts > 0])
         at, col = np.nonzero(rows >= 0)
         triples: Triples = at, col, rows[at, col]
     else:
@@ -155,7 +155,7 @@ def _canonical(votes: Votes) -> dict[str, Any]:
     if not votes.is_dense:  # of sparse rows few may be distinct
         rows = np.full((len(sizes), width), NO_VOTE, dtype=np.int64)
         rows[triples[0], triples[1]] = triples[2]
-        rows, sizes = grouped(rows, sizes)
+        rows, sizes = group_rows(rows, sizes)
     return {"decisions": [_digits(column, labels) for column in rows.T], "counts": sizes.tolist()}
 
 
@@ -173,7 +173,7 @@ def _by_length(triples: Triples, counts: Whole, labels: int) -> tuple[Triples, W
     keys, lengths, sizes = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
     for votes in np.unique(length[counts > 0]).tolist():
         where = np.flatnonzero((length == votes) & (counts > 0))
-        rows, repeats = grouped(key[start[where, None] + np.arange(votes)], counts[where])
+        rows, repeats = group_rows(key[start[where, None] + np.arange(votes)], counts[where])
         keys.append(rows.ravel())
         lengths.append(np.full(len(rows), votes))
         sizes.append(repeats)
@@ -214,13 +214,17 @@ def from_document(document: Any) -> Votes:
     counts = _numbers(document, "counts", "a count")
     items = sum(counts.tolist())
     if type(document["items"]) is not int or document["items"] != items:
-        raise VotesError(f'"items" is {shown(document["items"])}, but the counts add up to {items:,}; {_AGAIN}')
+        raise VotesError(f'"items" is {shorten_value(document["items"])}, but the counts add up to {items:,}; {_AGAIN}')
     scale = document.get("scale", "nominal")
     if scale not in get_args(KnownScale):
-        raise VotesError(f'"scale" must be one of {", ".join(get_args(KnownScale))}, found {shown(scale)}; {_AGAIN}')
+        raise VotesError(
+            f'"scale" must be one of {", ".join(get_args(KnownScale))}, found {shorten_value(scale)}; {_AGAIN}'
+        )
     why = "the sketch file says so" if "scale" in document else ""
     if document.get("abstentions", False) not in (True, False):
-        raise VotesError(f'"abstentions" must be true or false, found {shown(document["abstentions"])}; {_AGAIN}')
+        raise VotesError(
+            f'"abstentions" must be true or false, found {shorten_value(document["abstentions"])}; {_AGAIN}'
+        )
     answers = (*labels, ABSTAINED) if document.get("abstentions") else labels
     bare = Votes(
         jurors=jurors, labels=answers, rows=len(counts), counts=counts, scale=scale, scale_why=why, scale_told=bool(why)
@@ -229,7 +233,7 @@ def from_document(document: Any) -> Votes:
     if _checksum(document) != document["checksum"]:
         message = f"the checksum does not match: the file was changed or damaged after it was written; {_AGAIN}"
         raise VotesError(message, code="damaged")
-    return set_apart(votes) if why else recognised(set_apart(votes))
+    return label_as_abstentions(votes) if why else detect_scale(label_as_abstentions(votes))
 
 
 def _check_version(document: Any) -> None:
@@ -239,9 +243,11 @@ def _check_version(document: Any) -> None:
         )
     version = document.get("version")
     if type(version) is not int or version < 1:
-        raise VotesError(f'"version" must be a whole number from 1, found {shown(version)}; {_AGAIN}')
+        raise VotesError(f'"version" must be a whole number from 1, found {shorten_value(version)}; {_AGAIN}')
     if version > SKETCH:
-        raise VotesError(f"written by a newer jurors (version {shown(version)}); update jurors (pip install -U jurors)")
+        raise VotesError(
+            f"written by a newer jurors (version {shorten_value(version)}); update jurors (pip install -U jurors)"
+        )
     if missing := [part for part in _PARTS if part not in document]:
         raise VotesError(f'there is no "{missing[0]}" in this sketch file; {_AGAIN}')
 
@@ -249,21 +255,22 @@ def _check_version(document: Any) -> None:
 def _distinct(document: Mapping[str, Any], part: str, kinds: tuple[type, ...]) -> tuple[Any, ...]:
     values = document[part]
     if not isinstance(values, list):
-        raise VotesError(f'"{part}" must be a list, found {shown(values)}; {_AGAIN}')
+        raise VotesError(f'"{part}" must be a list, found {shorten_value(values)}; {_AGAIN}')
     for value in values:
         if type(value) not in kinds:
-            raise VotesError(f'"{part}" holds {shown(value)}, which is no {part[:-1]}; {_AGAIN}')
+            raise VotesError(f'"{part}" holds {shorten_value(value)}, which is no {part[:-1]}; {_AGAIN}')
         _check_label(value)
     if len({(isinstance(value, bool), value) for value in values}) < len(values):
         twice = next(value for value in values if values.count(value) > 1)
-        raise VotesError(f'"{part}" names {shown(twice)} twice; {_AGAIN}')
+        raise VotesError(f'"{part}" names {shorten_value(twice)} twice; {_AGAIN}')
     return tuple(values)
 
 
 def _check_label(label: Any) -> None:
     if type(label) not in (str, int, float, bool) or (isinstance(label, float) and not math.isfinite(label)):
         raise VotesError(
-            f"label {shown(label)} cannot stand in a sketch file; labels are text, finite numbers, true and false"
+            f"label {shorten_value(label)} cannot stand in a sketch file; labels are text, finite "
+            "numbers, true and false"
         )
 
 
@@ -271,15 +278,15 @@ def _numbers(document: Mapping[str, Any], part: str, what: str) -> Whole:
     """A list of whole numbers, none of them negative, whose sum is still a number to compute with."""
     values = document.get(part)
     if not isinstance(values, list):
-        raise VotesError(f'"{part}" must be a list, found {shown(values)}; {_AGAIN}')
+        raise VotesError(f'"{part}" must be a list, found {shorten_value(values)}; {_AGAIN}')
     if set(map(type, values)) - {int}:
         at, value = next((k, v) for k, v in enumerate(values, 1) if type(v) is not int)
-        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {shown(value)}; {_AGAIN}')
+        raise VotesError(f'"{part}": {what} must be a whole number, number {at} is {shorten_value(value)}; {_AGAIN}')
     if values and min(values) < 0:
         at, value = next((k, v) for k, v in enumerate(values, 1) if v < 0)
-        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {shown(value)}; {_AGAIN}')
+        raise VotesError(f'"{part}": {what} must not be negative, number {at} is {shorten_value(value)}; {_AGAIN}')
     if sum(values) >= 1 << 63:
-        raise VotesError(f'"{part}" adds up to {shown(sum(values))}, more than 2^63; {_AGAIN}')
+        raise VotesError(f'"{part}" adds up to {shorten_value(sum(values))}, more than 2^63; {_AGAIN}')
     return np.array(values, dtype=np.int64)
 
 
@@ -310,7 +317,7 @@ def _codes(text: Any, votes: int, labels: int) -> Whole:
     """The inverse of `_digits`."""
     digits = _width(labels)
     if not isinstance(text, str) or not text.isascii():
-        raise VotesError(f'"decisions" must be texts of digits and points, found {shown(text)}; {_AGAIN}')
+        raise VotesError(f'"decisions" must be texts of digits and points, found {shorten_value(text)}; {_AGAIN}')
     if len(text) != votes * digits:
         raise VotesError(f'a text of "decisions" has {len(text):,} characters instead of {votes * digits:,}; {_AGAIN}')
     cells = np.frombuffer(text.encode("ascii"), dtype=np.uint8).reshape(votes, digits).astype(np.int64) - _ZERO

@@ -13,13 +13,20 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from jurors._numeric import equal_rows, row_numbers
-from jurors.errors import SketchError, VotesError, and_more, positions, some
+from jurors._numeric import row_keys, unique_rows
+from jurors.errors import SketchError, VotesError, format_first_names, format_names, name_positions
 from jurors.options import Label, Reading, TableOptions
-from jurors.votes.codes import checked_counts, code_type, is_missing, ordered_labels, plain
+from jurors.votes.codes import checked_counts, code_type, is_missing, ordered_labels, python_value
 from jurors.votes.findings import repeated_rows, with_findings
-from jurors.votes.scale import grown, recognised
-from jurors.votes.table import ABSTAINED, Votes, as_answers, put_together, relabelled, set_apart
+from jurors.votes.scale import detect_scale, extend_labels
+from jurors.votes.table import (
+    ABSTAINED,
+    Votes,
+    abstentions_as_label,
+    concatenate_repeats,
+    label_as_abstentions,
+    recode_labels,
+)
 
 if TYPE_CHECKING:
     from jurors._numeric import Integers
@@ -56,27 +63,27 @@ def merge_votes(parts: Sequence[tuple[str, Votes]], *, union_labels: bool = Fals
     aligned = [_aligned(votes, first.jurors, labels) for _, votes in parts]
     if any(votes.abstained is not None for votes in aligned):
         labels = (*labels, ABSTAINED)
-        aligned = [replace(as_answers(votes), labels=labels) for votes in aligned]
+        aligned = [replace(abstentions_as_label(votes), labels=labels) for votes in aligned]
     counts = np.concatenate([v.weights for v in aligned])
     findings = tuple(dict.fromkeys(finding for _, votes in parts for finding in votes.findings))
     told = all(votes.labels_told for _, votes in parts)
     starts = np.cumsum([0, *(votes.rows for votes in aligned)])
-    own = put_together([(int(at), votes.repeats) for at, votes in zip(starts, aligned, strict=False)])
+    own = concatenate_repeats([(int(at), votes.repeats) for at, votes in zip(starts, aligned, strict=False)])
     bare = Votes(
         jurors=first.jurors, labels=labels, rows=len(counts), counts=counts, findings=findings, labels_told=told,
         scale=first.scale, scale_why=first.scale_why, scale_told=first.scale_told, repeats=own,
     )  # fmt: skip
     if all(votes.is_dense for votes in aligned):
-        return _known(set_apart(replace(bare, _dense=np.concatenate([votes.codes for votes in aligned]))))
+        return _known(label_as_abstentions(replace(bare, _dense=np.concatenate([votes.codes for votes in aligned]))))
     triples = [votes.triples() for votes in aligned]
     row = np.concatenate([row + start for (row, _, _), start in zip(triples, starts, strict=False)])
     col, code = (np.concatenate([triple[k] for triple in triples]) for k in (1, 2))
-    return _known(set_apart(bare._with_triples(row, col, code)))
+    return _known(label_as_abstentions(bare._with_triples(row, col, code)))
 
 
 def _known(merged: Votes) -> Votes:
     """With the scale that was told, or that all of it shows: a part alone may show too little."""
-    return merged if merged.scale_told else recognised(merged)
+    return merged if merged.scale_told else detect_scale(merged)
 
 
 def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any], what: str) -> None:
@@ -87,7 +94,7 @@ def check_same(name: str, left: Sequence[Any], other: str, right: Sequence[Any],
     alike = {str(value) for value in only_left} & {str(value) for value in only_right}
     shown = repr if alike or any(not str(v).strip() for v in (*only_left, *only_right)) else str
     differences = [
-        f"only in {where}: {and_more(map(shown, values), 8)}"
+        f"only in {where}: {format_first_names(map(shown, values), 8)}"
         for where, values in ((name, only_left), (other, only_right))
         if values
     ]
@@ -129,7 +136,7 @@ def _union(parts: Sequence[tuple[str, Votes]]) -> tuple[Label, ...]:
             check_same(name, first.labels, other, votes.labels, "labels")
     labels = list(dict.fromkeys(label for _, votes in parts for label in votes.labels))
     more = [label for label in labels if label not in first.labels]
-    return grown(first if first.scale_told else replace(first, scale="nominal"), more) if more else first.labels
+    return extend_labels(first if first.scale_told else replace(first, scale="nominal"), more) if more else first.labels
 
 
 def _mixes_text(parts: Sequence[tuple[str, Votes]]) -> bool:
@@ -138,7 +145,7 @@ def _mixes_text(parts: Sequence[tuple[str, Votes]]) -> bool:
 
 def _aligned(votes: Votes, jurors: tuple[str, ...], labels: tuple[Label, ...]) -> Votes:
     votes = votes if votes.jurors == jurors else votes.take(jurors)
-    return votes if votes.labels == labels else relabelled(votes, labels)
+    return votes if votes.labels == labels else recode_labels(votes, labels)
 
 
 # `Sketch`: how often each decision tuple was seen. Small, mergeable, private, and all that grading needs.
@@ -184,7 +191,7 @@ class Sketch:
         for key, row in zip(counts, rows, strict=True):
             if len(row) != width:
                 raise SketchError(f"decision tuple {key!r} has {len(row)} decisions, the others have {width}")
-        cells = [plain(value) for row in rows for value in row]
+        cells = [python_value(value) for row in rows for value in row]
         told = labels is not None
         if labels is None:  # the cells are the labels themselves, even where they are negative numbers
             labels = ordered_labels(value for value in cells if not is_missing(value))
@@ -195,7 +202,7 @@ class Sketch:
         codes = np.array(flat, dtype=np.int64).reshape(len(rows), width)
         sizes = checked_counts(list(counts.values()), len(rows))
         votes = Votes.from_matrix(codes, jurors=jurors, labels=labels, counts=sizes, scale="auto" if told else None)
-        return cls.from_votes(votes if told else recognised(votes))
+        return cls.from_votes(votes if told else detect_scale(votes))
 
     @classmethod
     def from_frame(cls, frame: Any, **table: Unpack[TableOptions]) -> Sketch:
@@ -321,7 +328,7 @@ class Sketch:
         if size**width > 1 << 26:
             raise SketchError(f"{size}^{width} cells are too many for a table")
         table = np.zeros(size**width, dtype=np.int64)
-        np.add.at(table, row_numbers(self.tuples.codes, size), self.counts)  # a sparse sketch may repeat a tuple
+        np.add.at(table, row_keys(self.tuples.codes, size), self.counts)  # a sparse sketch may repeat a tuple
         return table.reshape((size,) * width)
 
     # -- other shapes -----------------------------------------------------------------------------------
@@ -375,14 +382,14 @@ class Sketch:
 
     def _answers(self) -> Sketch:
         """With abstaining as one more label: itself where nobody abstained."""
-        return self if self.tuples.abstained is None else Sketch(as_answers(self.tuples))
+        return self if self.tuples.abstained is None else Sketch(abstentions_as_label(self.tuples))
 
     def _with_labels(self, labels: Sequence[Label]) -> Sketch:
         """The same counts with the labels in another order."""
         if tuple(labels) == self.labels:
             return self
         place = np.empty(len(labels) + 1, dtype=code_type(len(labels)))
-        place[positions(self.labels, labels, "label")] = np.arange(len(labels))
+        place[name_positions(self.labels, labels, "label")] = np.arange(len(labels))
         place[-1] = -1  # code -1, no vote, stays
         own = None if self.tuples.repeats is None else self.tuples.repeats.recoded(np.r_[place[:-1], len(labels)])
         renamed = replace(self.tuples, labels=tuple(labels), repeats=own, _dense=place[self.tuples.codes], _sparse=None)
@@ -417,16 +424,16 @@ class Sketch:
 
     def to_file(self, path: str | os.PathLike[str]) -> None:
         """Write a sketch file, gzipped where the name ends in .gz; `from_file` and every command read it."""
-        from jurors._files import write_whole
+        from jurors._files import atomic_write
 
-        write_whole(Path(path), self.to_json())
+        atomic_write(Path(path), self.to_json())
 
     def to_frame(self) -> Any:
         """A dataframe in the counts layout: one column per juror, and `count`."""
         return replace(self.tuples, counts=self.counts).to_frame()
 
     def __repr__(self) -> str:
-        shown = some(self.labels, 6)
+        shown = format_names(self.labels, 6)
         return f"Sketch({self.items:,} items, {len(self.jurors)} jurors, {self.tuples.rows:,} tuples, labels {shown})"
 
     def _repr_html_(self) -> str:
@@ -441,11 +448,11 @@ def count_votes(votes: Votes) -> tuple[Sketch, Integers]:
     """
     weights = votes.counts
     if votes.abstained is not None and votes.is_dense:  # who abstains is part of the tuple
-        counted, places = count_votes(as_answers(votes))
-        return Sketch(set_apart(counted.tuples)), places
+        counted, places = count_votes(abstentions_as_label(votes))
+        return Sketch(label_as_abstentions(counted.tuples)), places
     if not votes.is_dense or not len(votes.jurors):
         return Sketch(replace(votes, items=None, counts=votes.weights)), np.arange(votes.rows)
-    distinct, inverse, sizes = equal_rows(votes.codes, len(votes.labels))
+    distinct, inverse, sizes = unique_rows(votes.codes, len(votes.labels))
     # bincount with weights would round above 2^53, so counts are added as integers.
     if weights is not None:
         sizes = np.zeros(len(distinct), dtype=np.int64)

@@ -3,9 +3,8 @@
 from jurors.uncertainty.alarms import agreement_alarms, check_gold, juror_alarms, residual_alarms
 from jurors.uncertainty.bounds_logical import highest_floor
 from jurors.uncertainty.bounds_robust import correlation_curve, sensitivities
-from jurors.uncertainty.bounds_spec import Bounds
-from jurors.uncertainty.intervals_panel import panel_intervals
-from jurors.uncertainty.intervals_trio import interval_around, trio_intervals
+from jurors.uncertainty.bounds_trio import Bounds
+from jurors.uncertainty.intervals import interval_around, panel_intervals, trio_intervals
 from jurors.uncertainty.reference import ReferenceJuries, reference_juries
 from jurors.uncertainty.trio_alarms import (
     contradiction_alarm,

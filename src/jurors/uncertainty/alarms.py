@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.errors import and_more
+from jurors.errors import format_first_names
 from jurors.evaluate import Evaluation, KeyedEvaluation
 from jurors.evaluate.alarms import Alarm, AlarmPair, Level
 from jurors.evaluate.dependence import (
@@ -27,8 +27,7 @@ from jurors.evaluate.evaluation import Calibrated
 from jurors.evaluate.partition import Partition, joint_counts, vote_counts
 from jurors.evaluate.solution import GoldTest, Solution, is_number
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import is_best_dense
-from jurors.sketch.pairs import parts_of, votes_by_juror, votes_cast
+from jurors.sketch.pairs import is_best_dense, parts_of, votes_by_juror, votes_cast
 
 # A fit that is too sure to be believed: jurors contradict each other, and it expects none of its labels to be wrong.
 #
@@ -291,7 +290,7 @@ def _named(sketch: Sketch, which: Flags, kind: str, what: str) -> list[Alarm]:
     names = [sketch.jurors[k] for k in np.flatnonzero(which)]
     if not names:
         return []
-    shown = and_more(map(repr, names), _MOST_NAMED)
+    shown = format_first_names(map(repr, names), _MOST_NAMED)
     verb = what if len(names) == 1 else "each: " + what
     return [Alarm(kind, "warning", f"{shown} {verb}", float(len(names)), tuple(names))]
 
@@ -478,14 +477,14 @@ _IN_DOUBT = ("correlated_errors", "tie_between_solutions")  # then nobody knows 
 _MOST_JURORS = 2_000  # pairs of more would not fit a matrix comfortably
 
 
-def standing_alarms(result: Evaluation | KeyedEvaluation) -> list[Alarm]:
+def outlier_alarms(result: Evaluation | KeyedEvaluation) -> list[Alarm]:
     """Notes that name them, where nothing else speaks of them and the grades may be believed."""
     alarms = result.alarms
     if isinstance(result, Evaluation) and any(a.level == "alarm" or a.kind in _IN_DOUBT for a in alarms):
         return []
     inverted = {j for a in alarms if a.kind == "inverted_juror" for j in a.jurors}
     named = inverted | {j for a in alarms if a.kind in ("uninformative_juror", "constant_juror") for j in a.jurors}
-    wrong = swapped(result)
+    wrong = worse_than_chance(result)
     weak = [j for j in clearly_weak(result) if j not in named and j not in wrong][:_STANDING_MOST_NAMED]
     return [
         *_note("labels_swapped", [j for j in wrong if j not in inverted], "clearly below a coin: labels swapped?"),
@@ -499,7 +498,7 @@ def _note(kind: str, who: list[str], what: str) -> list[Alarm]:
     return [Alarm(kind, "note", f"{', '.join(map(repr, who))}: {what}", float(len(who)), tuple(who))]
 
 
-def swapped(result: Evaluation | KeyedEvaluation) -> list[str]:
+def worse_than_chance(result: Evaluation | KeyedEvaluation) -> list[str]:
     """With two labels: jurors who would be wrong more often than a coin on other such items too."""
     if result.solution is None or len(result.labels) != 2 or (isinstance(result, Evaluation) and result.exam):
         return []

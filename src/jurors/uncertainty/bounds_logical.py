@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from jurors._numeric import Floats, Integers
 from jurors.errors import SketchError
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.solution import Named
+from jurors.evaluate.solution import NamedMapping
 from jurors.sketch import Sketch
-from jurors.uncertainty.bounds_spec import Bounds, Share, Specification
+from jurors.uncertainty.bounds_trio import Bounds, Share, Specification
 from jurors.votes import Label
 
 # `AnswerKeys`: all answer keys that meet a specification, and programs over them (HiGHS, through scipy).
@@ -59,7 +59,7 @@ class Demand(NamedTuple):
         return -result if self.is_most else result
 
 
-class Found(NamedTuple):
+class LinearBound(NamedTuple):
     """What a program gave: a bound that holds whatever the solver rounds, and an answer key that (nearly) has it."""
 
     bound: float  #: inf: there is no such answer key
@@ -118,25 +118,25 @@ class AnswerKeys:
 
     # -- programs -------------------------------------------------------------------------------------------
 
-    def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> Found:
+    def minimum(self, cost: Floats, *, voted: Floats | None = None, whole: bool = False) -> LinearBound:
         """The least Σ cost·a, among keys with Σ voted·a >= 1 if that is given."""
         matrix, side, n = self._matrix, self._side, self.counts
         if voted is not None:
             matrix, side = _with_row(matrix, -_without_last(voted)), np.append(side, n @ voted[:, -1] - 1)
         result = _solve(_without_last(cost), matrix, side, self._most, whole)
         if result.status == 2:
-            return Found(np.inf, None)
+            return LinearBound(np.inf, None)
         if result.x is None:
-            return Found(-np.inf, None)
+            return LinearBound(-np.inf, None)
         key = self._full(result.x)
         if whole:
             proven = result.get("mip_dual_bound", result.fun if result.status == 0 else None)
             bound = -np.inf if proven is None else proven + float(n @ cost[:, -1])
-            return Found(min(bound, float((cost * np.round(key)).sum())), np.round(key))
+            return LinearBound(min(bound, float((cost * np.round(key)).sum())), np.round(key))
         weights = np.maximum(0.0, -result.ineqlin.marginals)
         extra = 0.0 if voted is None else weights[-1]
         total = cost + self._weighted(weights[: len(self.demands)]) - (0.0 if voted is None else extra * voted)
-        return Found(float(n @ total.min(axis=1)) + extra, key)
+        return LinearBound(float(n @ total.min(axis=1)) + extra, key)
 
     def contradiction(self) -> Floats | None:
         """Weights of the demands that prove them impossible together (Farkas); None where they are possible.
@@ -609,9 +609,10 @@ def _bounds(
         jurors=sketch.jurors,
         labels=sketch.labels,
         assumption=str(asked),
-        prevalence=Named(zip(sketch.labels, prevalences, strict=True)),
-        accuracy=Named(
-            (j, Named(zip(sketch.labels, row, strict=True))) for j, row in zip(sketch.jurors, accuracies, strict=True)
+        prevalence=NamedMapping(zip(sketch.labels, prevalences, strict=True)),
+        accuracy=NamedMapping(
+            (j, NamedMapping(zip(sketch.labels, row, strict=True)))
+            for j, row in zip(sketch.jurors, accuracies, strict=True)
         ),
         details=details,
     )

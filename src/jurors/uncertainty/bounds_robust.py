@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Codes, Floats
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import Alarm, Named
+from jurors.evaluate import Alarm, NamedMapping
 from jurors.evaluate.card import percent
 from jurors.evaluate.trio import DecodedTrios, evaluate_trios
 from jurors.options import Progress
 from jurors.results import Columns, Result, Table, columns_of
 from jurors.sketch import Sketch
-from jurors.sketch.connectivity import linked
-from jurors.uncertainty.bounds_search import Hull, Separated, Unseparated, search
-from jurors.uncertainty.bounds_spec import Bounds
+from jurors.sketch.connectivity import are_connected
+from jurors.uncertainty.bounds_search import Hull, Separated, Unseparated, search_hull
 from jurors.uncertainty.bounds_trio import (
+    Bounds,
     Branch,
     ExactTrio,
     FlippedTrio,
@@ -58,7 +58,7 @@ class TrioBounds(NamedTuple):
     sides: dict[int, Branch | None]
 
 
-class Together(NamedTuple):
+class JointBounds(NamedTuple):
     """What all trios allow: the prevalence of the first label, and accuracies of the jurors that are bounded at all."""
 
     prevalence: Interval
@@ -66,7 +66,7 @@ class Together(NamedTuple):
     mirror_kept: bool
 
 
-class Contradiction(NamedTuple):
+class RobustContradiction(NamedTuple):
     """Jurors whose trios cannot all be right."""
 
     place: Place
@@ -99,7 +99,7 @@ def trio_counts(sketch: Sketch, place: Sequence[int], codes: Codes | None = None
     return [int(n) for n in counts]
 
 
-def intersect_trios(trios: Iterable[TrioBounds]) -> Together | Contradiction:
+def intersect_trios(trios: Iterable[TrioBounds]) -> JointBounds | RobustContradiction:
     """The intervals that no trio contradicts."""
     prevalence = ALL
     accuracy: Accuracies = {}
@@ -110,15 +110,15 @@ def intersect_trios(trios: Iterable[TrioBounds]) -> Together | Contradiction:
         sides = [] if signs is None else [_on_side(group, signs, side) for side in (1, -1)]
         kept = [side for side in sides if side is not None]
         if not kept:
-            return Contradiction(members)
+            return RobustContradiction(members)
         mirror_kept |= len(kept) > 1
         shared = common(prevalence, _hull([side[0] for side in kept]))
         if shared is None:
-            return Contradiction(members)
+            return RobustContradiction(members)
         prevalence = shared
         for k in members:
             accuracy[k] = _hull([side[1][k][0] for side in kept]), _hull([side[1][k][1] for side in kept])
-    return Together(prevalence, accuracy, mirror_kept)
+    return JointBounds(prevalence, accuracy, mirror_kept)
 
 
 def _groups(separated: Iterable[TrioBounds]) -> list[list[TrioBounds]]:
@@ -127,7 +127,7 @@ def _groups(separated: Iterable[TrioBounds]) -> list[list[TrioBounds]]:
     if len(trios) < 2:  # nothing to link, and three jurors are graded without SciPy
         return [trios] if trios else []
     first, second, third = np.array([trio.place for trio in trios]).T
-    group = linked(np.append(first, second), np.append(second, third), int(third.max()) + 1)[first]
+    group = are_connected(np.append(first, second), np.append(second, third), int(third.max()) + 1)[first]
     return [[trios[k] for k in np.flatnonzero(group == number)] for number in np.unique(group)]
 
 
@@ -226,7 +226,7 @@ class TrioWork:
     separated: list[TrioBounds] = field(default_factory=list)
     open: list[tuple[Outcome, Place, ExactTrio]] = field(default_factory=list)  #: trios that say nothing
     impossible: tuple[str, Place] | None = None  #: the name of the contradiction, and who is in it
-    searched: Together | None = None  #: of three jurors who are not separated
+    searched: JointBounds | None = None  #: of three jurors who are not separated
     items: int = 0
     boxes: int = 0
     unfinished: int = 0
@@ -271,7 +271,9 @@ class TrioWork:
             allowed = [s for s in (1, -1) if greatest_sum(start.spread, [s * sign for sign in case.signs]) >= 0]
             chosen = allowed if self.is_trio else [0]
             for done, side in enumerate(chosen):
-                hull = search(Separated(case, box, side), _widths(start), progress=part(progress, done, len(chosen)))
+                hull = search_hull(
+                    Separated(case, box, side), _widths(start), progress=part(progress, done, len(chosen))
+                )
                 self.boxes += hull.boxes
                 self.unfinished += not hull.finished
                 narrowed = _tightened(start, hull)
@@ -279,19 +281,19 @@ class TrioWork:
         self.separated.append(TrioBounds(place, case.signs, sides))
 
     def _search_open(self, place: Place, trio: ExactTrio, progress: Progress | None) -> None:
-        hull = search(Unseparated(trio, self.epsilon), np.ones(7), progress=progress)
+        hull = search_hull(Unseparated(trio, self.epsilon), np.ones(7), progress=progress)
         self.boxes += hull.boxes
         self.unfinished += not hull.finished
         if hull.ends is None:
             self.impossible = "not_explainable", place
             return
         ends = [(float(x), float(y)) for x, y in zip(*hull.ends, strict=True)]
-        self.searched = Together(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
+        self.searched = JointBounds(ends[0], {k: (ends[1 + k], ends[4 + k]) for k in range(3)}, False)
 
-    def together(self) -> Together | None:
+    def together(self) -> JointBounds | None:
         """What all trios allow together."""
         result = self.searched or (None if self.impossible else intersect_trios(self.separated))
-        if isinstance(result, Contradiction):
+        if isinstance(result, RobustContradiction):
             self.impossible = "not_explainable", result.place
             return None
         return result
@@ -378,14 +380,16 @@ def _at_least(correlation: float) -> float:
     return value if value >= correlation else nextafter(value, inf)
 
 
-def _bounds(work: TrioWork, result: Together | None, alarms: tuple[Alarm, ...], details: dict[str, Any]) -> Bounds:
+def _bounds(work: TrioWork, result: JointBounds | None, alarms: tuple[Alarm, ...], details: dict[str, Any]) -> Bounds:
     sketch = work.sketch
     a, b = sketch.labels
     prevalence = accuracy = None
     if result is not None:
-        prevalence = Named({a: result.prevalence, b: complement(result.prevalence)})
+        prevalence = NamedMapping({a: result.prevalence, b: complement(result.prevalence)})
         rights = [result.accuracy.get(k, (ALL, ALL)) for k in range(len(sketch.jurors))]
-        accuracy = Named((j, Named({a: x, b: y})) for j, (x, y) in zip(sketch.jurors, rights, strict=True))
+        accuracy = NamedMapping(
+            (j, NamedMapping({a: x, b: y})) for j, (x, y) in zip(sketch.jurors, rights, strict=True)
+        )
     return Bounds(
         items=work.items if work.is_trio else sketch.items,
         jurors=sketch.jurors,
@@ -410,7 +414,7 @@ def _assumption(work: TrioWork) -> str:
     return text
 
 
-def _alarms(work: TrioWork, result: Together | None, *, advise: bool) -> tuple[Alarm, ...]:
+def _alarms(work: TrioWork, result: JointBounds | None, *, advise: bool) -> tuple[Alarm, ...]:
     """The named outcomes, in words."""
     jurors = work.sketch.jurors
     if work.impossible is not None:
@@ -531,7 +535,7 @@ class Sensitivities(Result):
     """κ: how much small error correlations move each statistic, at most, as a multiple of the largest of them."""
 
     prevalence: float  #: of either label
-    accuracy: Named  #: juror -> label -> κ
+    accuracy: NamedMapping  #: juror -> label -> κ
 
     def _document(self) -> dict[str, Any]:
         return {"prevalence": self.prevalence, "accuracy": self.accuracy}
@@ -566,7 +570,9 @@ def sensitivities(sketch: Sketch) -> Sensitivities:
         kappa = np.abs(_differentials(decoded)).sum(axis=1)
     a, b = sketch.labels
     rows = zip(sketch.jurors, kappa[1:4].tolist(), kappa[4:].tolist(), strict=True)
-    return Sensitivities(prevalence=float(kappa[0]), accuracy=Named((j, Named({a: x, b: y})) for j, x, y in rows))
+    return Sensitivities(
+        prevalence=float(kappa[0]), accuracy=NamedMapping((j, NamedMapping({a: x, b: y})) for j, x, y in rows)
+    )
 
 
 def _differentials(decoded: DecodedTrios) -> Floats:

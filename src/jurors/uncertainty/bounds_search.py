@@ -48,7 +48,7 @@ class Hull(NamedTuple):
     finished: bool
 
 
-class Problem(Protocol):
+class SearchRegion(Protocol):
     """A region in four dimensions that a search can halve."""
 
     start: Ends
@@ -63,7 +63,9 @@ class Problem(Protocol):
         """In which dimension to cut each box, and where."""
 
 
-def search(problem: Problem, widths: Floats, *, most_boxes: int = MOST_BOXES, progress: Progress | None = None) -> Hull:
+def search_hull(
+    problem: SearchRegion, widths: Floats, *, most_boxes: int = MOST_BOXES, progress: Progress | None = None
+) -> Hull:
     """The hull of the seven statistics over a region, to a hundredth of the given widths where it finishes."""
     tolerance = _TOLERANCE * widths + 1e-12
     reached = _sample(problem)
@@ -95,7 +97,7 @@ def _extend(hull: Ends, least: Floats, most: Floats) -> Ends:
     return np.minimum(hull[0], least.min(axis=0)), np.maximum(hull[1], most.max(axis=0))
 
 
-def _cut(problem: Problem, low: Floats, high: Floats) -> Ends:
+def _cut(problem: SearchRegion, low: Floats, high: Floats) -> Ends:
     rows = np.arange(len(low))
     axis, at = problem.halve(low, high)
     left, right = high.copy(), low.copy()
@@ -104,7 +106,7 @@ def _cut(problem: Problem, low: Floats, high: Floats) -> Ends:
     return np.concatenate([low, right]), np.concatenate([left, high])
 
 
-def _sample(problem: Problem) -> Ends:
+def _sample(problem: SearchRegion) -> Ends:
     """A first incumbent: random points, then points near whichever reached farthest."""
     rng = np.random.default_rng(0)
     low, high = problem.start

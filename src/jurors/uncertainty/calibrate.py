@@ -15,15 +15,15 @@ from jurors.uncertainty.scenarios import (
     DRAWS,
     MANY,
     GoldTuples,
-    Jury,
+    JuryVotes,
     Scenarios,
     answer_spread,
     gold_scenarios,
-    heavy_quantile,
     log_odds,
+    mean_tempered_posterior,
     prior_scenarios,
-    temper,
-    temper_mean,
+    student_quantile,
+    temper_posteriors,
 )
 
 # What every scenario expects of the jurors: sums over items of a tempered posterior, and of what stays unknown.
@@ -34,7 +34,7 @@ _BLOCK_CELLS = 6_000_000  # tuples x labels x scenarios held at once
 
 
 @dataclass(frozen=True)
-class Sums:
+class ExpectedSums:
     """Sums over items, by scenario (last axis) or on the average of them; the last juror says the best labels."""
 
     right: Floats  # (N, R, K) items of true label l on which the juror said l
@@ -66,7 +66,7 @@ class GoldSums:
 class OneHot:
     """The one-hot matrix of votes, dense or sparse: jurors x labels said, by tuples."""
 
-    def __init__(self, jury: Jury, rows: Integers | None = None, best: Integers | None = None) -> None:
+    def __init__(self, jury: JuryVotes, rows: Integers | None = None, best: Integers | None = None) -> None:
         size, width = jury.labels, len(jury.weights)
         cell = jury.juror * size + jury.label
         votes = [(jury.row[run], cell[run]) for run in _runs(jury.row)]
@@ -130,7 +130,7 @@ def _sparse(row: Integers, cell: Integers, rows: int) -> tuple[int, Any]:
     return first, csr_array((ones, from_first, pointer), shape=(rows, cells)).T
 
 
-def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None) -> Sums:
+def expected_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floats | None) -> ExpectedSums:
     """The sums of all scenarios, for every juror and for one more who says the best labels."""
     tuples, size = jury.posterior.shape
     best = odds[0].argmax(axis=1) if gold is None else _best_labels(jury, odds, drawn)
@@ -143,7 +143,7 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
     for rows, part in _parts(jury, size * count):
         votes, shares = OneHot(part, best=best[rows]), np.zeros((2, *part.posterior.shape))  # Σ q and Σ q² over draws
         for k, at in methods:
-            q = temper(odds[k][rows], part.voices, drawn.log_rho[at], drawn.slant[at])
+            q = temper_posteriors(odds[k][rows], part.voices, drawn.log_rho[at], drawn.slant[at])
             draws = q[:, :, : int((np.arange(count)[at] < DRAWS).sum())]  # they come first
             shares[0] += draws @ np.ones(draws.shape[2], dtype=q.dtype)
             shares[1] += np.einsum("trk,trk->tr", draws, draws)
@@ -162,13 +162,13 @@ def expect(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats | None
         open_met += all_said[:, :, 0]
         doubt += unknown.sum(axis=0)
     caught = 0.0 if gold is None else float(gold.sum() - gold[np.arange(tuples), best].sum())
-    return Sums(
+    return ExpectedSums(
         right, met, met[:, :, 0].sum(axis=1), prevalence, float(jury.weights.sum()), caught, posterior, best,
         open_right, open_met, doubt, None if gold is None else _gold_sums(jury, odds, drawn, gold, best),
     )  # fmt: skip
 
 
-def _parts(jury: Jury, cells: int) -> Iterator[tuple[slice, Jury]]:
+def _parts(jury: JuryVotes, cells: int) -> Iterator[tuple[slice, JuryVotes]]:
     """Some tuples at a time with their votes, as many as fit where each has so many cells."""
     tuples, step = len(jury.weights), max(_BLOCK_CELLS // max(cells, 1), 1)
     if tuples <= step:
@@ -191,18 +191,18 @@ def _parts(jury: Jury, cells: int) -> Iterator[tuple[slice, Jury]]:
         )  # fmt: skip
 
 
-def mean_posterior(jury: Jury, odds: Floats, drawn: Scenarios) -> Floats:
-    """(T, R) the posterior of every tuple on the average of the draws, as `expect` has it, and nothing else."""
-    return temper_mean(odds, jury.voices, drawn.log_rho[:DRAWS], drawn.slant[:DRAWS])
+def mean_posterior(jury: JuryVotes, odds: Floats, drawn: Scenarios) -> Floats:
+    """(T, R) the posterior of every tuple on the average of the draws, as `expected_sums` has it, and nothing else."""
+    return mean_tempered_posterior(odds, jury.voices, drawn.log_rho[:DRAWS], drawn.slant[:DRAWS])
 
 
-def _best_labels(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Integers:
+def _best_labels(jury: JuryVotes, odds: list[Floats], drawn: Scenarios) -> Integers:
     """The likeliest label of each tuple on the average of the modes, once gold has had its say."""
     total = np.zeros(jury.posterior.shape)
     for k in range(len(odds)):
         at = DRAWS + np.flatnonzero(drawn.method[DRAWS:] == k)
         if len(at):
-            total += temper(odds[k], jury.voices, drawn.log_rho[at], drawn.slant[at]).sum(axis=2)
+            total += temper_posteriors(odds[k], jury.voices, drawn.log_rho[at], drawn.slant[at]).sum(axis=2)
     return np.asarray(total.argmax(axis=1))
 
 
@@ -218,14 +218,14 @@ def _by_method(drawn: Scenarios, cells: int = 1) -> list[tuple[int, slice | Inte
     return parts
 
 
-def _gold_sums(jury: Jury, odds: list[Floats], drawn: Scenarios, gold: Floats, best: Integers) -> GoldSums:
+def _gold_sums(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, gold: Floats, best: Integers) -> GoldSums:
     rows = np.flatnonzero(gold.sum(axis=1) > 0)
     votes, counts = OneHot(jury, rows, best), gold[rows]
     known, count = counts.sum(axis=1), len(drawn.log_rho)
     right, met = (np.empty((*votes.shape, count)) for _ in range(2))
     expected, doubt = np.zeros(counts.shape), np.zeros(counts.shape)
     for k, at in _by_method(drawn, counts.size):
-        q = temper(odds[k][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
+        q = temper_posteriors(odds[k][rows], jury.voices[rows], drawn.log_rho[at], drawn.slant[at])
         expected += q.sum(axis=2) * (known / count)[:, None]
         doubt += np.einsum("trk,trk->tr", q, 1 - q) * (known / count)[:, None]
         right[:, :, at], met[:, :, at] = votes.sums(counts[:, :, None] - q * known[:, None, None])
@@ -248,7 +248,7 @@ def _noise_points() -> Floats:
     """(DRAWS, _NOISE) equally likely points of heavy-tailed noise of variance 1; no two scenarios have the same."""
     start = (np.arange(DRAWS)[:, None] * (np.sqrt(5.0) - 1.0) / 2.0) % 1.0
     start = (np.argsort(np.argsort(start, axis=0), axis=0) + 0.5) / DRAWS
-    points = heavy_quantile((np.arange(_NOISE) + start) / _NOISE)
+    points = student_quantile((np.arange(_NOISE) + start) / _NOISE)
     return np.asarray(points / np.sqrt((points**2).mean()))
 
 
@@ -268,7 +268,7 @@ class FitNoise:
 class CalibratedShares:
     """Grades as real juries go; each is worked out when first asked for: often only the scores are."""
 
-    sums: Sums
+    sums: ExpectedSums
     population: Population
     drawn: Scenarios
     noise: FitNoise
@@ -418,7 +418,7 @@ def spread_shares(share: Floats, variance: Floats) -> Floats:
     return np.asarray(values)
 
 
-def _scores(sums: Sums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
+def _scores(sums: ExpectedSums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
     """(N, K) scores, and the variance (N,) of what stays unknown in each scenario."""
     score = sums.right.sum(axis=1) / sums.votes[:, None]
     unit = _unit_variance(score.sum(axis=1) / score.shape[1])
@@ -440,7 +440,7 @@ def _scores(sums: Sums, population: Population, noise: FitNoise) -> tuple[Floats
     return _shifted(score, shift * left[:, None]), doubt + own * left**2
 
 
-def _accuracies(sums: Sums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
+def _accuracies(sums: ExpectedSums, population: Population, noise: FitNoise) -> tuple[Floats, Floats]:
     """(N, R, K) accuracies by label, and the variance (N, R) of what stays unknown in each scenario.
 
     An item moves the accuracy a by (says it - a)(is it - q) / items of the label: what gold items are compared by.
@@ -449,14 +449,14 @@ def _accuracies(sums: Sums, population: Population, noise: FitNoise) -> tuple[Fl
     count = accuracy.shape[2]
     mean, met = accuracy.sum(axis=2) / count, sums.met.sum(axis=2) / count
     unit = _unit_variance(mean)
-    doubt = ratio_doubt(sums.doubt_right, sums.doubt_met, mean) / met**2 + _and_labels(noise.accuracy)
+    doubt = ratio_variance(sums.doubt_right, sums.doubt_met, mean) / met**2 + _and_labels(noise.accuracy)
     if sums.gold is None:
         return accuracy, doubt + population.label_deviation**2 * unit
     gold = sums.gold
     size = np.maximum(gold.expected, 1e-9)
     gaps = (gold.right - accuracy * gold.met) / size[:, :, None]
     left = np.clip(1.0 - gold.expected / met, 0.0, 1.0)
-    variance = ratio_doubt(gold.doubt_right, gold.doubt_met, mean) / size**2
+    variance = ratio_variance(gold.doubt_right, gold.doubt_met, mean) / size**2
     shift, own = _own_deviation(
         gaps, variance, unit, gold.expected > 1e-6, population.label_deviation, population.unevenness
     )
@@ -489,7 +489,7 @@ def _and_labels(noise: Floats | float) -> Floats | float:
     return noise if isinstance(noise, float) else np.concatenate([noise, np.zeros_like(noise[:1])])
 
 
-def ratio_doubt(right: Floats, met: Floats, ratio: Floats) -> Floats:
+def ratio_variance(right: Floats, met: Floats, ratio: Floats) -> Floats:
     """The variance of right - ratio met, where `right` and the rest of `met` have these variances."""
     return np.asarray(right * (1.0 - ratio) ** 2 + (met - right) * ratio**2)
 
@@ -531,7 +531,7 @@ LEAST_RHO = 1e-4  # a shared error that makes no difference
 
 
 def calibrate(
-    jury: Jury,
+    jury: JuryVotes,
     population: Population,
     *,
     rho: float | None = None,
@@ -561,11 +561,11 @@ def calibrate(
         `answer_spread` of all votes, where `jury` is about some of the items only.
     """
     odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals, spread=spread)
-    return CalibratedShares(expect(jury, odds, drawn, gold), population, drawn, noise or FitNoise())
+    return CalibratedShares(expected_sums(jury, odds, drawn, gold), population, drawn, noise or FitNoise())
 
 
 def drawn_scenarios(
-    jury: Jury, population: Population, *, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
+    jury: JuryVotes, population: Population, *, rho: float | None, gold: Floats | None, rivals: Sequence[Floats],
     spread: float | None = None,
 ) -> tuple[list[Floats], Scenarios]:  # fmt: skip
     """Each method's log-odds, and the scenarios that the reference juries and gold leave; as in `calibrate`."""
@@ -583,7 +583,7 @@ def drawn_scenarios(
     return odds, drawn
 
 
-def expected_labels(jury: Jury, population: Population, *, rho: float | None = None) -> tuple[Floats, Integers]:
+def expected_labels(jury: JuryVotes, population: Population, *, rho: float | None = None) -> tuple[Floats, Integers]:
     """Posterior (T, R) and best label (T,) as `calibrate` has them without gold: all that labelling needs."""
     center, sd = _believed(jury, population, rho, None)
     odds = log_odds(jury.posterior, jury.voices)
@@ -591,7 +591,7 @@ def expected_labels(jury: Jury, population: Population, *, rho: float | None = N
     return mean_posterior(jury, odds, drawn), np.asarray(odds.argmax(axis=1))
 
 
-def _believed(jury: Jury, population: Population, rho: float | None, spread: float | None) -> tuple[float, float]:
+def _believed(jury: JuryVotes, population: Population, rho: float | None, spread: float | None) -> tuple[float, float]:
     """The middle of log rho and its standard deviation."""
     if rho is not None:
         return float(np.log(max(rho, LEAST_RHO))), 0.0

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
 from jurors._numeric import Floats, Integers
+from jurors.evaluate import Alarm, Evaluation, KeyedEvaluation
+from jurors.evaluate.evaluation import Calibrated
+from jurors.evaluate.partition import majority_shares
+from jurors.evaluate.solution import is_number
+from jurors.uncertainty.alarms import actual_scores, binomial_error, votes_of
 from jurors.uncertainty.calibrate import LEAST_RHO, FitNoise, calibrate, drawn_scenarios, quantile, spread_shares
 from jurors.uncertainty.reference import Population
-from jurors.uncertainty.scenarios import DRAWS, Jury, Scenarios, answer_spread, prior_scenarios, temper, with_labels
+from jurors.uncertainty.scenarios import (
+    DRAWS,
+    JuryVotes,
+    Scenarios,
+    add_label_juror,
+    answer_spread,
+    prior_scenarios,
+    temper_posteriors,
+)
+
+# Gold forecasts, active learning, paired change.
+
 
 # How far gold items would narrow the scores, before anybody has labelled one.
 #
@@ -23,10 +41,10 @@ _MOST_CELLS = 400  # posteriors that are enough to foretell a width
 
 
 @dataclass(frozen=True)
-class Foretold:
+class GoldForecast:
     """All that `calibrate` was given, and the posterior it gave: what widths are foretold from."""
 
-    jury: Jury
+    jury: JuryVotes
     population: Population
     rho: float | None
     gold: Floats | None
@@ -53,7 +71,7 @@ class Foretold:
         return np.asarray((ends[:, 1] - ends[:, 0]) / 2)
 
 
-def _sampled(jury: Jury) -> tuple[Jury, Integers]:
+def _sampled(jury: JuryVotes) -> tuple[JuryVotes, Integers]:
     """Every so many-th item stands for those before it: fewer tuples, as many items; and which tuples these are."""
     total, count = float(jury.weights.sum()), max(_MOST_CELLS // jury.labels, 2)
     points = (np.arange(count) + 0.5) * (total / count)
@@ -76,7 +94,7 @@ def _sampled(jury: Jury) -> tuple[Jury, Integers]:
 class Labellings:
     """All that calibrated the jurors, to judge labels of the same tuples by it."""
 
-    jury: Jury
+    jury: JuryVotes
     population: Population
     rho: float | None
     gold: Floats | None
@@ -91,7 +109,7 @@ class Labellings:
         """
         jury = self.jury
         for labels in chosen:
-            jury = with_labels(jury, labels)
+            jury = add_label_juror(jury, labels)
         shares = calibrate(
             jury, self.population, rho=self.rho, gold=self.gold, rivals=self.rivals,
             noise=_with_silence(self.noise, len(chosen)), spread=answer_spread(self.jury),
@@ -129,7 +147,7 @@ _STRIP = 128  # of which so many are asked about by all others at a time: tables
 
 
 @dataclass(frozen=True, eq=False)
-class Lessons:
+class LabelInformation:
     """By tuple, what the label of one of its items teaches."""
 
     own: Floats  #: how probably the item's own label is wrong
@@ -137,10 +155,10 @@ class Lessons:
     items: Integers  #: how many items have the tuple
 
 
-def lessons(
-    jury: Jury, population: Population, *, rho: float | None = None, gold: Floats | None = None,
+def label_information(
+    jury: JuryVotes, population: Population, *, rho: float | None = None, gold: Floats | None = None,
     rivals: list[Floats] | None = None,
-) -> Lessons:  # fmt: skip
+) -> LabelInformation:  # fmt: skip
     """What labels teach, by tuple; arguments as in `calibrate`."""
     odds, drawn = drawn_scenarios(jury, population, rho=rho, gold=gold, rivals=rivals or [])
     known = 0.0 if gold is None else gold.sum(axis=1)
@@ -150,7 +168,7 @@ def lessons(
     asked = _asked(own, left, jury.labels)
     others = np.zeros(len(own))
     others[asked] = _of_others(jury, odds, drawn, asked, mean, left)
-    return Lessons(own, others, np.rint(left).astype(np.int64))
+    return LabelInformation(own, others, np.rint(left).astype(np.int64))
 
 
 def _asked(own: Floats, left: Floats, labels: int) -> Integers:
@@ -161,7 +179,9 @@ def _asked(own: Floats, left: Floats, labels: int) -> Integers:
     return np.union1d(np.argsort(-open_)[: most // 2], np.argsort(-open_ * left)[: most // 2])
 
 
-def _of_others(jury: Jury, odds: list[Floats], drawn: Scenarios, asked: Integers, mean: Floats, left: Floats) -> Floats:
+def _of_others(
+    jury: JuryVotes, odds: list[Floats], drawn: Scenarios, asked: Integers, mean: Floats, left: Floats
+) -> Floats:
     """Σ_u items_u (Σ_y max_l mean_k q_tk[y] q_uk[l] - max_l mean_k q_uk[l]), the item itself left out."""
     by = _posteriors(jury, odds, drawn, asked).reshape(len(asked) * jury.labels, DRAWS) / DRAWS
     total, start = np.zeros(len(asked)), 0
@@ -191,18 +211,18 @@ def _gain(by: Floats, q: Floats, mean: Floats) -> Floats:
     return np.asarray(np.maximum(gain, 0.0, out=gain))
 
 
-def _in_blocks(jury: Jury, odds: list[Floats], drawn: Scenarios) -> Iterator[Floats]:
+def _in_blocks(jury: JuryVotes, odds: list[Floats], drawn: Scenarios) -> Iterator[Floats]:
     tuples = np.arange(len(jury.weights))
     return (_posteriors(jury, odds, drawn, tuples[k : k + _BLOCK]) for k in range(0, len(tuples), _BLOCK))
 
 
-def _posteriors(jury: Jury, odds: list[Floats], drawn: Scenarios, at: Integers) -> Floats:
+def _posteriors(jury: JuryVotes, odds: list[Floats], drawn: Scenarios, at: Integers) -> Floats:
     """(tuples, R, DRAWS): the posterior of these tuples in every scenario."""
     q = np.empty((len(at), jury.labels, DRAWS))
     method = drawn.method[:DRAWS]
     for k in np.unique(method):
         which = np.flatnonzero(method == k)
-        q[:, :, which] = temper(odds[k][at], jury.voices[at], drawn.log_rho[which], drawn.slant[which])
+        q[:, :, which] = temper_posteriors(odds[k][at], jury.voices[at], drawn.log_rho[which], drawn.slant[which])
     return q
 
 
@@ -224,7 +244,7 @@ _PAIRED_BLOCK = 20_000  # posteriors whose scenarios are held at once
 
 
 @dataclass(frozen=True)
-class TwoRuns:
+class PairedRuns:
     """Items that both runs have, by the votes of both; -1 is no vote."""
 
     odds: Floats  #: (U, R) mean of both runs' log-odds
@@ -236,7 +256,7 @@ class TwoRuns:
 
 
 @dataclass(frozen=True)
-class Change:
+class PairedChange:
     """How much better (or worse) a juror became."""
 
     value: float
@@ -255,14 +275,16 @@ def scenarios_of(
     return prior_scenarios(center, sd, population.slant, labels, population.independent if known is None else 0.0)
 
 
-def paired_change(runs: TwoRuns, juror: int, drawn: Scenarios, deviation: float, level: float) -> Change | None:
+def paired_change(
+    runs: PairedRuns, juror: int, drawn: Scenarios, deviation: float, level: float
+) -> PairedChange | None:
     """The change of one juror; None where no item has its vote in both runs."""
     now, before = runs.now[:, juror], runs.before[:, juror]
     items = float(runs.weights[(now >= 0) & (before >= 0)].sum())
     at = np.flatnonzero((now >= 0) & (before >= 0) & (now != before))
     changed = float(runs.weights[at].sum())
     if not items or not changed:
-        return Change(0.0, (0.0, 0.0), int(items), 0) if items else None
+        return PairedChange(0.0, (0.0, 0.0), int(items), 0) if items else None
     gain, doubt = _gains(runs, at, now[at], before[at], drawn)
     share = (gain / changed + 1.0) / 2.0  # of the changed items, on the way from all lost to all won
     mean = float(share[:DRAWS].mean())
@@ -271,17 +293,174 @@ def paired_change(runs: TwoRuns, juror: int, drawn: Scenarios, deviation: float,
     values = spread_shares(share[None, :DRAWS], np.array([doubt / (4.0 * changed**2) + own]))[0]
     ends = [float(quantile(values, tail)) for tail in (0.5 - level / 2, 0.5 + level / 2)]
     low, high, value = ((2.0 * x - 1.0) * changed / items for x in (*ends, float(share[DRAWS:].mean())))
-    return Change(value, (low, high), round(items), round(changed))
+    return PairedChange(value, (low, high), round(items), round(changed))
 
 
-def _gains(runs: TwoRuns, at: Integers, now: Integers, before: Integers, drawn: Scenarios) -> tuple[Floats, float]:
+def _gains(runs: PairedRuns, at: Integers, now: Integers, before: Integers, drawn: Scenarios) -> tuple[Floats, float]:
     """By scenario, how many items were won less those lost; and the variance that unknown labels leave."""
     gain, doubt = np.zeros(len(drawn.log_rho)), 0.0
     for start in range(0, len(at), _PAIRED_BLOCK):
         part = slice(start, start + _PAIRED_BLOCK)
         rows, weights = np.arange(len(at[part])), runs.weights[at[part]]
-        q = temper(runs.odds[at[part]], runs.voices[at[part]], drawn.log_rho, drawn.slant)
+        q = temper_posteriors(runs.odds[at[part]], runs.voices[at[part]], drawn.log_rho, drawn.slant)
         won, lost = q[rows, now[part]], q[rows, before[part]]
         gain += weights @ (won - lost)
         doubt += float((weights @ (won + lost - (won - lost) ** 2))[:DRAWS].mean())
     return gain, doubt
+
+
+# What an answer key says about the grades beside it: do they hold, and whose labels make fewer errors.
+
+
+_SIGNIFICANT = 0.001  # the intervals of one panel miss together, so the test must be stricter than usual
+_SMALL = 0.01  # a miss by less is no reason for a headline
+_LARGE = 0.05  # a score off by more is no grade
+_RATIO = 1.5  # of actual to expected errors
+_CLEARLY = 2.0  # standard errors between two rules' errors
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Errors of the best labels and of majority vote, on the items that have a true label."""
+
+    items: int
+    wrong: int
+    expected: float  #: NaN where the method does not say
+    majority: float
+    z: float  #: how much better the best labels are than majority vote's, in standard errors
+    unsure: float = 0.0  #: how many more errors the grades' own intervals allow for
+
+    @property
+    def are_far_off(self) -> bool:
+        """Whether clearly more are wrong than expected, by Poisson's test, and enough more to matter."""
+        from scipy.special import pdtrc
+
+        if not self.expected >= 0 or self.wrong - self.expected < _SMALL * self.items:
+            return False
+        is_more = self.wrong > _RATIO * self.expected
+        return bool(is_more and pdtrc(self.wrong - 1, self.expected + self.unsure) < _SIGNIFICANT)
+
+    @property
+    def better(self) -> str | None:
+        """Whose labels to use: `majority`, `best`, or None where they err alike."""
+        if abs(self.z) < _CLEARLY:
+            return None
+        return "best" if self.z > 0 else "majority"
+
+
+@dataclass(frozen=True)
+class KeyCheck:
+    """The grades beside the key."""
+
+    items: int
+    held: int
+    known: int
+    level: float
+    worst: tuple[str, float, float]  #: the juror whose score is furthest off: estimated, actual
+    is_contradicted: bool  #: clearly fewer intervals hold than promised
+    labels: Labels | None
+    independent: tuple[int, int] | None = None  #: held and known, if errors were independent; None: that is `held`
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether the key speaks against acting on the grades."""
+        far = self.labels is not None and self.labels.are_far_off
+        return far or (self.is_contradicted and abs(self.worst[1] - self.worst[2]) >= _LARGE)
+
+    @property
+    def speaks_against(self) -> bool:
+        """Whether the key contradicts anything that the grades promise."""
+        return self.is_alarming or self.is_contradicted
+
+
+def check_with_key(e: Evaluation, keyed: KeyedEvaluation | None) -> KeyCheck | None:
+    """None where there is no key, or nobody has both scores."""
+    if keyed is None or (e.solution is None and e.as_real is None):
+        return None
+    actual, score = actual_scores(keyed), e.leading.score
+    pairs = [(j, score[j], actual[j]) for j in e.jurors if is_number(score[j]) and is_number(actual.get(j))]
+    if not pairs:
+        return None
+    held, known = intervals_held(e.leading, keyed)
+    worst = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
+    return KeyCheck(
+        keyed.items, held, known, e.level, worst, _is_contradicted(e, keyed), labels_beside_truth(e, keyed),
+        None if e.as_real is None or e.interval is None else intervals_held(e, keyed),
+    )  # fmt: skip
+
+
+def _is_contradicted(e: Evaluation, keyed: KeyedEvaluation) -> bool:
+    """A binomial test of the intervals. A key of some items only knows the actual scores up to its own chance."""
+    from scipy.special import bdtr
+
+    actual, votes = actual_scores(keyed), votes_of(keyed)
+    left_out = 1 - keyed.items / max(e.items, 1)
+    reach = NormalDist().inv_cdf(0.5 + e.level / 2)
+    gaps = []
+    for j in e.jurors:
+        low, high = e.leading.interval_of("score", j)
+        true: Any = actual.get(j)
+        if low == low and is_number(true) and votes.get(j):
+            chance = reach * float(binomial_error(true, votes[j])) * max(left_out, 0) ** 0.5
+            gaps.append(max(low - true - chance, true - high - chance, 0.0))
+    held = sum(gap == 0 for gap in gaps)
+    score = e.leading.score
+    if not gaps or max(abs(score[j] - actual[j]) for j in e.jurors if _both(e, actual, j)) < _SMALL:
+        return False
+    return bool(bdtr(held, len(gaps), e.level) < _SIGNIFICANT)
+
+
+def _both(e: Evaluation, actual: dict[str, Any], juror: str) -> bool:
+    return is_number(e.leading.score[juror]) and is_number(actual.get(juror))
+
+
+def labels_beside_truth(e: Evaluation, keyed: KeyedEvaluation) -> Labels | None:
+    """None where partition and key do not speak of the same decision tuples."""
+    partition = e.labelling_partition
+    if partition is None or e.exam or keyed.labels != e.labels or keyed.jurors != e.jurors:
+        return None
+    sketch, chosen = partition.sketch, partition.chosen
+    if not np.array_equal(sketch.tuples.codes, keyed.sketch.tuples.codes):
+        return None
+    rows = np.arange(len(chosen))
+    true, shares = keyed.by_true_label, majority_shares(keyed.sketch)
+    keyed_items = true.sum(axis=1)
+    expected = float(((1 - partition.probability) * keyed_items)[keyed_items > 0].sum())
+    best_only = float((true[rows, chosen] * (1 - shares[rows, chosen])).sum())
+    majority_only = float((true * shares).sum() - (true[rows, chosen] * shares[rows, chosen]).sum())
+    apart = best_only + majority_only
+    z = (best_only - majority_only) / apart**0.5 if apart else 0.0  # McNemar's test
+    unsure = keyed.items * _half_width(e)  # what is expected is known no better than the scores it comes from
+    return Labels(keyed.items, keyed.errors_of(chosen), expected, keyed.majority_errors, z, unsure)
+
+
+def _half_width(e: Evaluation) -> float:
+    """Of the typical score interval; 0 where there are none."""
+    ends = [e.leading.interval_of("score", j) for j in e.jurors]
+    widths = [high - low for low, high in ends if low == low]
+    return float(np.median(widths)) / 2 if widths else 0.0
+
+
+def intervals_held(e: Evaluation | Calibrated, keyed: KeyedEvaluation) -> tuple[int, int]:
+    """How many score intervals hold the actual score, of how many."""
+    actual = actual_scores(keyed)
+    held = [
+        low <= actual[j] <= high
+        for j in e.score
+        for low, high in [e.interval_of("score", j)]
+        if low == low and is_number(actual.get(j))
+    ]
+    return sum(held), len(held)
+
+
+def key_alarms(e: Evaluation, keyed: KeyedEvaluation | None) -> list[Alarm]:
+    """The warning of grades that an answer key contradicts."""
+    check = check_with_key(e, keyed)
+    if check is None or not check.speaks_against:
+        return []
+    who, estimate, true = check.worst
+    message = f"the answer key ({check.items:,} items) contradicts the grades: {who!r} is furthest off, "
+    message += f"{estimate:.1%} estimated, {true:.1%} actual"
+    if check.labels is not None and check.labels.are_far_off:
+        message += f"; {check.labels.wrong:,} labels are wrong where {check.labels.expected:,.0f} were expected to be"
+    return [Alarm("key_contradicts_grades", "warning", message, abs(estimate - true), (who,))]

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from jurors._files import write_whole
+from jurors._files import atomic_write
 from jurors._numeric import Floats
-from jurors.errors import VotesError, some
+from jurors.errors import VotesError, format_names
 from jurors.results import Block, Columns, Notes, Result, Table, columns_of, csv_text, with_formula
 
 # Reference juries: juries with known keys, and the population they tell of.
@@ -158,7 +158,7 @@ _WAY_OUT = "`jurors reference --fit` makes a table of reference juries"
 def _rows(table: csv.DictReader[str]) -> list[ReferenceJury]:
     known = [field.name for field in fields(ReferenceJury)]
     if missing := [name for name in known if name not in (table.fieldnames or ())]:
-        shown = some(map(repr, missing), 4)
+        shown = format_names(map(repr, missing), 4)
         raise VotesError(f"has no column {shown}; {_WAY_OUT}", code="unknown_name", name=missing[0], what="column")
     juries = [_jury(row, number) for number, row in enumerate(table, 1)]
     if not juries:
@@ -202,7 +202,7 @@ def shipped_population() -> Population:
 def write_reference(juries: Iterable[ReferenceJury], path: str | PathLike[str]) -> None:
     """One row per jury, whole or not at all; numbers with as many digits as the key can tell."""
     rows = [[f"{v:.5g}" if isinstance(v, float) else v for v in asdict(jury).values()] for jury in juries]
-    write_whole(Path(path), csv_text([field.name for field in fields(ReferenceJury)], rows))
+    atomic_write(Path(path), csv_text([field.name for field in fields(ReferenceJury)], rows))
 
 
 def _mean_root(squares: Floats, share: Floats) -> float:

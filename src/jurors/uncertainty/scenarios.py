@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats, Integers, order_of_small
+from jurors._numeric import Floats, Integers, stable_argsort
 
 # Scenarios: draws of shared error and slant, from the reference juries or from what gold items leave of them.
 #
@@ -92,14 +92,14 @@ def normal_quantile(shares: Floats) -> Floats:
     return np.array([normal.inv_cdf(float(x)) for x in shares.ravel()]).reshape(shares.shape)
 
 
-def heavy_quantile(shares: Floats) -> Floats:
+def student_quantile(shares: Floats) -> Floats:
     """The same of Student's t with four degrees of freedom, scaled to variance 1 (a closed form exists).
 
     Juries differ in how slanted they are and how far their jurors deviate, so both have heavier tails than a normal.
 
     Examples
     --------
-    >>> heavy_quantile(np.array([0.5, 0.95])).round(3).tolist()
+    >>> student_quantile(np.array([0.5, 0.95])).round(3).tolist()
     [0.0, 1.507]
     """
     root = np.sqrt(4.0 * shares * (1.0 - shares))
@@ -109,7 +109,7 @@ def heavy_quantile(shares: Floats) -> Floats:
 
 def _heavier(normal: Floats) -> Floats:
     shape = NormalDist()
-    return heavy_quantile(np.array([shape.cdf(float(x)) for x in normal.ravel()]).reshape(normal.shape))
+    return student_quantile(np.array([shape.cdf(float(x)) for x in normal.ravel()]).reshape(normal.shape))
 
 
 @lru_cache(maxsize=64)
@@ -121,24 +121,24 @@ def contrasts(labels: int) -> Floats:
     return np.asarray(table / np.sqrt(k * (k + 1.0))[:, None])
 
 
-def temper(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
+def temper_posteriors(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
     """(T, R, K) posteriors of K scenarios: q^tau exp(slant), tau = 1 / (1 + rho (voices - 1)), from odds (T, R).
 
     Odds are relative to the likeliest label, so that no exponential overflows. Many posteriors are computed in single
     precision: they are weighed by what is known to two digits.
     """
     tempered = np.empty((*odds.shape, len(log_rho)), dtype=_precision(odds, log_rho))
-    order = order_of_small(voices)
+    order = stable_argsort(voices)
     for part, z, share in _exponentials(odds[order], voices[order], log_rho, slant):
         z *= share
         tempered[order[part]] = z.transpose(1, 0, 2)
     return tempered
 
 
-def temper_mean(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
-    """(T, R) what `temper` gives on the average of the scenarios; nothing is kept of a single one."""
+def mean_tempered_posterior(odds: Floats, voices: Floats, log_rho: Floats, slant: Floats) -> Floats:
+    """(T, R) what `temper_posteriors` gives on the average of the scenarios; nothing is kept of a single one."""
     sums, mean = np.empty(odds.shape[::-1], dtype=_precision(odds, log_rho)), np.empty(odds.shape)
-    order = order_of_small(voices)
+    order = stable_argsort(voices)
     for part, z, share in _exponentials(odds[order], voices[order], log_rho, slant):
         np.vecdot(z, share, out=sums[:, part])
     mean[order] = sums.T
@@ -227,7 +227,7 @@ def laplace(gold: GoldTuples, log_rho: Floats, slant: float) -> tuple[Floats, Fl
     beta = np.zeros((len(log_rho), len(basis)))
     items = gold.counts.sum(axis=1)
     for _ in range(_STEPS):
-        q = temper(gold.odds, gold.voices, log_rho, beta @ basis).transpose(2, 0, 1)  # (K, G, R)
+        q = temper_posteriors(gold.odds, gold.voices, log_rho, beta @ basis).transpose(2, 0, 1)  # (K, G, R)
         precision = basis @ _curvature(q, items) @ basis.T + prior
         slope = (gold.counts.sum(axis=0) - items @ q) @ basis.T - beta / slant**2
         step = np.linalg.solve(precision, slope[:, :, None])[:, :, 0]
@@ -235,7 +235,7 @@ def laplace(gold: GoldTuples, log_rho: Floats, slant: float) -> tuple[Floats, Fl
         beta += step * np.minimum(1.0, _LONGEST / np.maximum(length, 1e-300))
         if length.max() < _SETTLED:
             break
-    q = temper(gold.odds, gold.voices, log_rho, beta @ basis)
+    q = temper_posteriors(gold.odds, gold.voices, log_rho, beta @ basis)
     likely = np.einsum("gr,grk->k", gold.counts, np.log(np.maximum(q, 1e-300)))
     _, size = np.linalg.slogdet(precision * slant**2)
     return beta @ basis, precision, likely - 0.5 * (beta**2).sum(axis=1) / slant**2 - 0.5 * size
@@ -250,7 +250,7 @@ def _curvature(q: Floats, items: Floats) -> Floats:
     return np.asarray(table)
 
 
-# `Jury`: votes by decision tuple with a method's posterior, and what can be seen of shared error without a key.
+# `JuryVotes`: votes by decision tuple with a method's posterior, and what can be seen of shared error without a key.
 
 
 _MOST_AT_ONCE = 1 << 22  # votes: a hundred million need not be held by cell as well
@@ -258,7 +258,7 @@ MOST_PER_VOICE = 3.0  #: log-odds one voice may add (20 to 1): a fit that claims
 
 
 @dataclass(frozen=True)
-class Jury:
+class JuryVotes:
     """Votes by decision tuple, and what a method makes of them as if errors were independent."""
 
     posterior: Floats  #: (T, R) probability of each label
@@ -275,7 +275,9 @@ class Jury:
         return int(self.posterior.shape[1])
 
 
-def count_voices(row: Integers, juror: NDArray[np.signedinteger[Any]], tuples: int, voice: Integers) -> Floats:
+def count_independent_jurors(
+    row: Integers, juror: NDArray[np.signedinteger[Any]], tuples: int, voice: Integers
+) -> Floats:
     """(T,) how many voices answered each tuple."""
     if len(voice) == 0 or int(voice.max()) + 1 == len(voice):
         return np.bincount(row, minlength=tuples).astype(np.float64)
@@ -284,7 +286,7 @@ def count_voices(row: Integers, juror: NDArray[np.signedinteger[Any]], tuples: i
     return np.bincount(heard // width, minlength=tuples).astype(np.float64)
 
 
-def with_labels(jury: Jury, chosen: Integers) -> Jury:
+def add_label_juror(jury: JuryVotes, chosen: Integers) -> JuryVotes:
     """One more juror, who says these labels of the tuples: they are graded as everybody's answers are."""
     last = np.full(len(chosen), jury.jurors, dtype=jury.juror.dtype)
     return replace(
@@ -310,7 +312,7 @@ def log_odds(posterior: Floats, voices: Floats) -> Floats:
     return np.ascontiguousarray(likely.T)
 
 
-def answer_spread(jury: Jury) -> float:
+def answer_spread(jury: JuryVotes) -> float:
     """How far the jurors' own answer rates lie apart: root of the vote-weighted variance, mean over labels.
 
     The one visible trace of shared error: jurors with a default answer err together where the truth is another.
@@ -327,7 +329,7 @@ def answer_spread(jury: Jury) -> float:
     return float(np.sqrt(cast.dot(apart * apart) / total).mean())
 
 
-def majority_posterior(jury: Jury) -> Floats:
+def majority_posterior(jury: JuryVotes) -> Floats:
     """What the votes say if all jurors are equally good and errors independent: the votes' logarithm is their count.
 
     Their accuracy a follows from how often two agree, a² + (1 - a)² / (R - 1).

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jurors._numeric import Floats, long_step
-from jurors.errors import DegenerateSketchError, SketchError, and_more, some
-from jurors.evaluate.alarms import KINDS, Alarm, AlarmPair, Level, ranked
+from jurors._numeric import Floats, squarem_step
+from jurors.errors import DegenerateSketchError, SketchError, format_first_names, format_names
+from jurors.evaluate.alarms import KINDS, Alarm, AlarmPair, Level, sort_by_severity
 from jurors.evaluate.dependence import LARGE_MISFIT, SIGNIFICANT
-from jurors.evaluate.latent.repeats import possible_repeats
+from jurors.evaluate.latent.models import possible_repeats
 from jurors.evaluate.solution import Solution
-from jurors.evaluate.trio import decode_floats, tuple_shares, vote_start
-from jurors.evaluate.trio_multiclass import MultilabelDecode, Outcome, check_few_labels
+from jurors.evaluate.trio import decode_floats, start_from_votes, tuple_shares
+from jurors.evaluate.trio_multiclass import DecodeOutcome, MultilabelDecode, check_few_labels
 from jurors.results import Columns, Result, Table
 from jurors.sketch import Sketch
-from jurors.sketch.connectivity import FEWEST_VOICES, Voices, too_few_voices
+from jurors.sketch.connectivity import MIN_JURORS, DistinctJurors, too_few_jurors
 from jurors.sketch.moments import TrioMoments, table_moments
-from jurors.votes.layout import quoted
-from jurors.votes.repeats import joining_name
+from jurors.votes.layout import shell_quoted
+from jurors.votes.repeats import common_stem
 
 # Can sampling error explain that a trio's numbers contradict independence? The likelihood ratio, in closed form.
 #
@@ -189,9 +189,9 @@ _RAREST = 0.05  # the share of the rarest label that a test is supposed to hold
 _MOST_NAMED = 8
 
 
-def voice_alarms(sketch: Sketch) -> list[Alarm]:
+def too_few_juror_alarms(sketch: Sketch) -> list[Alarm]:
     """The alarm of a panel in which fewer than three jurors say anything of their own."""
-    voices = too_few_voices(sketch)
+    voices = too_few_jurors(sketch)
     if voices is None:
         return []
     names = sketch.jurors
@@ -200,7 +200,7 @@ def voice_alarms(sketch: Sketch) -> list[Alarm]:
         *(f"{names[k]!r} never agrees with {names[first]!r}" for k, first in voices.opposite),
         *(f"{names[k]!r} says one label only" for k in voices.constant),
     ]
-    shown = and_more(why, _MOST_NAMED)
+    shown = format_first_names(why, _MOST_NAMED)
     left = "one voice is" if voices.count == 1 else "no voice is" if not voices.count else "two voices are"
     chance = _chance(voices, len(names))
     level: Level = "warning" if chance is not None and chance > UNEXPLAINED else "alarm"
@@ -216,19 +216,21 @@ def voice_alarms(sketch: Sketch) -> list[Alarm]:
     return [Alarm("too_few_voices", level, message, float(voices.count), who, chance=chance)]
 
 
-def same_voice_alarms(jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]], voices: Sequence[int]) -> list[Alarm]:
+def repeated_juror_alarms(
+    jurors: tuple[str, ...], groups: Sequence[tuple[int, ...]], voices: Sequence[int]
+) -> list[Alarm]:
     """Who is one judge asked several times; an alarm where `voices`, which count them once, are too few."""
-    few = len(set(voices)) < FEWEST_VOICES
+    few = len(set(voices)) < MIN_JURORS
     level: Level = "alarm" if few else "warning"
     alarms = []
     for group in groups:
         who = tuple(jurors[k] for k in group)
-        shown = some(map(repr, who), _MOST_NAMED)
+        shown = format_names(map(repr, who), _MOST_NAMED)
         message = f"{shown} are one judge asked {len(who)} times, by name and by how they vote: one voice"
         if few:
             message += ", and fewer than three are left. What it says each time shows how steady it is, not how right"
-        if name := joining_name(who):
-            message += f"; --join {quoted(name)} joins their votes to one"
+        if name := common_stem(who):
+            message += f"; --join {shell_quoted(name)} joins their votes to one"
         alarms.append(Alarm("same_voice", level, message, float(len(who)), who))
     return alarms
 
@@ -246,18 +248,18 @@ say so with --join judge, or it is heard so often"
     alarms = []
     for name, group in possible_repeats(sketch).items():
         who = tuple(sketch.jurors[k] for k in group)
-        join = f"if they are one judge asked {len(who)} times, say so with --join {quoted(name)}"
+        join = f"if they are one judge asked {len(who)} times, say so with --join {shell_quoted(name)}"
         if len(who) == len(sketch.jurors):
             message = f"all jurors are called {name!r}: {join}; what one judge gets wrong each time, no vote shows"
             alarms.append(Alarm("possible_repeats", "note", message, float(len(who)), who))
             continue
-        shown = some(map(repr, who), _MOST_NAMED)
+        shown = format_names(map(repr, who), _MOST_NAMED)
         message = f"{shown} agree far more with each other than with the others: {join}, or it is heard so often"
         alarms.append(Alarm("possible_repeats", "warning", message, float(len(who)), who))
     return alarms
 
 
-def _chance(voices: Voices, jurors: int) -> float | None:
+def _chance(voices: DistinctJurors, jurors: int) -> float | None:
     """How often, at most, the best honest jurors look so; None where there is nothing to explain: too few are there."""
     if not voices.met and not voices.votes:
         return None
@@ -330,7 +332,7 @@ def trio_alarms(
     """Everything to know about the exact solution of a complete binary trio, loudest first."""
     z = (table_moments(sketch.table()) if moments is None else moments).pair_z
     empty = 8 - np.count_nonzero(sketch.table())
-    few = voice_alarms(sketch) if empty else []  # where every tuple occurred, nobody is another's copy
+    few = too_few_juror_alarms(sketch) if empty else []  # where every tuple occurred, nobody is another's copy
     alarms = [*_number_alarms(sketch, solution), *few, *_weak_pair(sketch.jurors, z)]
     if tied:
         message = "both solutions satisfy the rule equally well; neither is preferred"
@@ -338,7 +340,7 @@ def trio_alarms(
     if empty:
         message = f"{empty} of the 8 decision tuples never occurred: small or extreme tests do that"
         alarms.append(Alarm("zero_cell", "warning", message, float(empty)))
-    return ranked(alarms)
+    return sort_by_severity(alarms)
 
 
 def _number_alarms(sketch: Sketch, solution: Solution) -> list[Alarm]:
@@ -481,7 +483,7 @@ def goodness_of_fit(sketch: Sketch, *, max_iterations: int = 3000) -> GoodnessOf
     size = len(counts)
     shares = counts / counts.sum()
     tolerance = 0.005 / (2 * counts.sum())  # of the log-likelihood an item
-    starts = [_Fit.at(shares, *start) for start in (decode_floats(counts), vote_start(counts))]
+    starts = [_Fit.at(shares, *start) for start in (decode_floats(counts), start_from_votes(counts))]
     fit = max((start.climbed(shares, 10, tolerance)[0] for start in starts), key=lambda f: f.height)
     fit, converged = fit.climbed(shares, max_iterations, tolerance)
     seen = shares > 0
@@ -551,7 +553,7 @@ class _Fit:
 def _extrapolated(at: _Fit, one: _Fit, two: _Fit) -> tuple[Floats, Floats]:
     """The long step along the last two, back inside the simplex where it leaves it."""
     old, middle, new = (np.concatenate([f.prevalence, f.confusions.ravel()]) for f in (at, one, two))
-    point = long_step(old, middle, new)
+    point = squarem_step(old, middle, new)
     labels = len(at.prevalence)
     point = np.where(point > 0, point, new / 10)
     prevalence, confusions = point[:labels], point[labels:].reshape(3, labels, labels)
@@ -567,7 +569,7 @@ def _extrapolated(at: _Fit, one: _Fit, two: _Fit) -> tuple[Floats, Floats]:
 _BY_CHANCE = frozenset({"complex", "out_of_range"})  # what sampling error alone brings about
 
 
-def tested(sketch: Sketch) -> GoodnessOfFit | None:
+def goodness_or_none(sketch: Sketch) -> GoodnessOfFit | None:
     """The goodness of fit; None where labels that nobody uses leave too few to test."""
     try:
         return goodness_of_fit(sketch)
@@ -578,11 +580,11 @@ def tested(sketch: Sketch) -> GoodnessOfFit | None:
 def outcome_alarms(decode: MultilabelDecode, fit: GoodnessOfFit | None = None) -> list[Alarm]:
     """Everything the exact decode found, as alarms; `fit` is the goodness of fit where that is known already."""
     if fit is None and any(one.name in _BY_CHANCE for one in decode.outcomes):
-        fit = tested(decode.sketch)
+        fit = goodness_or_none(decode.sketch)
     return [_outcome_alarm(one, fit) for one in decode.outcomes]
 
 
-def _outcome_alarm(one: Outcome, fit: GoodnessOfFit | None) -> Alarm:
+def _outcome_alarm(one: DecodeOutcome, fit: GoodnessOfFit | None) -> Alarm:
     """As loud as its kind can be; numbers that cannot be are a warning where chance explains as bad a fit."""
     message, levels, chance = one.message.rstrip("."), KINDS[one.name].levels, None
     if one.name in _BY_CHANCE:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Codes
-from jurors.errors import VotesError, some
+from jurors.errors import VotesError, format_names
 from jurors.options import Label
 
 # Cells, names and labels as positions: what every table of votes is made of, wherever it comes from.
@@ -34,7 +34,7 @@ def code_type(labels: int) -> type[np.signedinteger[Any]]:
     return np.int8 if labels < 127 else np.int16 if labels < 32_000 else np.int32
 
 
-def plain(value: Any) -> Any:
+def python_value(value: Any) -> Any:
     """A numpy scalar as the Python value it stands for."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -67,7 +67,7 @@ def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[
         return distinct[order].tolist(), rank[inverse]
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known = list(dict.fromkeys(listed))  # at the speed of C; the rest works on the distinct values
-    cells = [None if is_missing(value) else plain(value) for value in known]
+    cells = [None if is_missing(value) else python_value(value) for value in known]
     place = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
     code = {value: place[cell] for value, cell in zip(known, cells, strict=True)}
     return list(place), np.fromiter(map(code.__getitem__, listed), dtype=np.int64, count=len(listed))
@@ -97,7 +97,7 @@ def _count(value: Any, row: int) -> int:
     return count
 
 
-def refuse_past_counting(counts: NDArray[np.int64]) -> None:
+def check_total_count(counts: NDArray[np.int64]) -> None:
     """VotesError where the counts add up to more than 64 bits hold: they would wrap to a wrong total in silence."""
     if counts.sum(dtype=np.float64) > LARGEST_COUNT // 2 and (total := sum(counts.tolist())) > LARGEST_COUNT:
         raise VotesError(f"the counts add up to {total:,}, more than {LARGEST_COUNT:,}, the largest number of items")
@@ -105,7 +105,7 @@ def refuse_past_counting(counts: NDArray[np.int64]) -> None:
 
 def checked_jurors(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> tuple[str, ...]:
     """The jurors' names as text, numbers where none are given; VotesError where they are too few, or not distinct."""
-    names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(str(plain(j)) for j in jurors)
+    names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(str(python_value(j)) for j in jurors)
     if len(names) != width:
         raise VotesError(f"{width} columns of votes need {width} juror names, got {len(names)}")
     if len(set(names)) < width:
@@ -179,9 +179,9 @@ def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
     """For each distinct value its position among the labels, -1 where it is missing."""
     place: dict[Any, int] = {kind: k for k, kind in enumerate(kinds)}
     texts = {str(kind): k for k, kind in enumerate(kinds)}
-    codes = [NO_VOTE if is_missing(v) else place.get(plain(v), texts.get(str(plain(v)))) for v in values]
+    codes = [NO_VOTE if is_missing(v) else place.get(python_value(v), texts.get(str(python_value(v)))) for v in values]
     if None in codes:
-        stranger = plain(values[codes.index(None)])
+        stranger = python_value(values[codes.index(None)])
         raise VotesError(f"label {stranger!r} is not among the labels {', '.join(map(str, kinds))}")
     return np.array(codes, dtype=code_type(len(kinds))) if codes else np.zeros(0, dtype=np.int8)
 
@@ -231,10 +231,10 @@ class Finding:
     value: float | None = None
 
 
-def listed(names: Sequence[Any]) -> str:
+def list_names(names: Sequence[Any]) -> str:
     """The first names, for a sentence.
 
-    >>> listed(["ann", "bob", "cy"])
+    >>> list_names(["ann", "bob", "cy"])
     "'ann', 'bob' and 'cy'"
     """
     shown = list(map(repr, names[:_SHOWN]))
@@ -320,12 +320,13 @@ def is_ambiguous(label: Any) -> bool:
     return isinstance(label, str) and label.casefold() in AMBIGUOUS_WORDS
 
 
-def may_be_none(label: Any, labels: Sequence[Any], share: float) -> bool:
+def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     """Whether a label that is said in this share of the votes may mean that none was given.
 
-    >>> may_be_none(-1, [-1, 0, 1], 0.1), may_be_none(-1, [-1, 1], 0.1), may_be_none("other", ["a", "b", "other"], 0.4)
+    >>> rare = may_mean_missing
+    >>> rare(-1, [-1, 0, 1], 0.1), rare(-1, [-1, 1], 0.1), rare("other", ["a", "b", "other"], 0.4)
     (True, False, False)
-    >>> may_be_none(99, [0, 1, 99], 0.1), may_be_none("a|b", ["a", "b", "a|b"], 0.1), may_be_none("n/d", ["a"], 0.1)
+    >>> rare(99, [0, 1, 99], 0.1), rare("a|b", ["a", "b", "a|b"], 0.1), rare("n/d", ["a"], 0.1)
     (True, True, True)
     """
     text = str(label).strip().casefold()
@@ -373,7 +374,7 @@ def _plainness(text: str) -> tuple[bool, int, str]:
 # What is to know of the file that votes were in, before anything in it is read.
 
 
-def windows_text() -> Finding:
+def encoding_finding() -> Finding:
     """That an encoding was guessed."""
     message = "the text is not UTF-8 and is read as Windows-1252; where letters look wrong, save the file as UTF-8"
     return Finding("windows_text", message)
@@ -381,10 +382,12 @@ def windows_text() -> Finding:
 
 def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
     """That a workbook has sheets that were not read."""
-    message = f"sheet {sheet!r} is read, and not {some(map(repr, others), 6)}: name another, {name}::{others[0]}"
+    message = (
+        f"sheet {sheet!r} is read, and not {format_names(map(repr, others), 6)}: name another, {name}::{others[0]}"
+    )
     return Finding("other_sheets", message, value=float(len(others)))
 
 
-def columns_not_turned(names: Sequence[str], shown: str) -> Finding:
+def untransposed_finding(names: Sequence[str], shown: str) -> Finding:
     """That columns of a table that was turned hold no answers such as the others."""
     return Finding("columns_left", f"not read, since no other column holds such answers: {shown}", tuple(names))

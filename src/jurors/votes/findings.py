@@ -13,15 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import one_thread, order_of_small
-from jurors.errors import and_more, some
-from jurors.options import Label, Reading, texts
-from jurors.votes.codes import Finding, Level, listed, may_be_none
+from jurors._numeric import single_threaded, stable_argsort
+from jurors.errors import format_first_names, format_names
+from jurors.options import Label, Reading, text_columns
+from jurors.votes.codes import Finding, Level, list_names, may_mean_missing
 from jurors.votes.layout import Layout
 from jurors.votes.pair_columns import FIRST, SECOND, TIE, side_of
 from jurors.votes.recode import numerals
-from jurors.votes.scale import FEWEST_LEVELS, OF_A_STREAM
-from jurors.votes.table import ABSTAINED, Said, Votes, components, counts_said, sampled, tuple_counts
+from jurors.votes.scale import FEWEST_LEVELS, STREAMS_HAVE_LABELS
+from jurors.votes.table import (
+    ABSTAINED,
+    JurorLabelCounts,
+    Votes,
+    components,
+    count_labels_by_juror,
+    sample_codes,
+    tuple_counts,
+)
 
 # What kind of answers votes were taken for, where nobody said it and it is not plain.
 
@@ -29,16 +37,16 @@ from jurors.votes.table import ABSTAINED, Said, Votes, components, counts_said, 
 _MOST_SHOWN = 12
 
 
-def scale_taken(votes: Votes) -> Iterator[Finding]:
+def scale_finding(votes: Votes) -> Iterator[Finding]:
     """A note of the scale that was recognised; nothing where the caller said it, or where labels are plain words.
 
-    >>> [finding.message for finding in scale_taken(Votes.from_matrix([["low", "high"], ["mid", "high"]]))]
+    >>> [finding.message for finding in scale_finding(Votes.from_matrix([["low", "high"], ["mid", "high"]]))]
     ['taken for ordered levels, low < mid < high (words of an ordered scale); if they have no order: --scale nominal']
     """
     if votes.scale_told or not votes.scale_why or len(votes.labels) < FEWEST_LEVELS:
         return
     if votes.scale == "ordinal":
-        levels = some(votes.labels, _MOST_SHOWN, between=" < ")
+        levels = format_names(votes.labels, _MOST_SHOWN, between=" < ")
         what, otherwise = f"ordered levels, {levels}", "if they have no order: --scale nominal"
     elif votes.scale == "interval":
         what, otherwise = "numbers", "if they name classes: --scale nominal"
@@ -46,7 +54,7 @@ def scale_taken(votes: Votes) -> Iterator[Finding]:
         what, otherwise = "labels without order", "if they are levels: --scale ordinal"
     else:
         return
-    otherwise = "" if votes.scale_why == OF_A_STREAM else f"; {otherwise}"
+    otherwise = "" if votes.scale_why == STREAMS_HAVE_LABELS else f"; {otherwise}"
     yield Finding("scale", f"taken for {what} ({votes.scale_why}){otherwise}", value=float(len(votes.labels)))
 
 
@@ -67,7 +75,7 @@ def abstentions(
     """A note of who abstained how often, by which words; the `assumed` ones nobody named."""
     order = [int(k) for k in np.argsort(-times, kind="stable") if times[k]]
     if order:
-        shown = some((f"{jurors[k]!r} {times[k]:,}" for k in order), 8)
+        shown = format_names((f"{jurors[k]!r} {times[k]:,}" for k in order), 8)
         said = ", ".join(map(repr, words))
         message = f"{said}: {times.sum():,} abstentions, which are never a true label ({shown})"
         if assumed:
@@ -78,7 +86,7 @@ def abstentions(
 def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterator[Finding]:
     """Labels that may be an answer, or mean that none was given."""
     total = max(int(counts.sum()), 1)
-    odd = [k for k, label in enumerate(labels) if may_be_none(label, labels, counts[k] / total)]
+    odd = [k for k, label in enumerate(labels) if may_mean_missing(label, labels, counts[k] / total)]
     odd = [
         k for k in odd if not _is_tie(labels[k], [labels[other] for other in range(len(labels)) if other not in odd])
     ]
@@ -127,7 +135,7 @@ def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
 def columns_left(names: Sequence[str]) -> Iterator[Finding]:
     """A note of the columns beside the jurors' that are not read, although nobody said to leave them out."""
     if names:
-        message = f"not read, since {'it is' if len(names) == 1 else 'they are'} no juror's: {listed(names)}"
+        message = f"not read, since {'it is' if len(names) == 1 else 'they are'} no juror's: {list_names(names)}"
         yield Finding("columns_left", f"{message} (--layout wide reads every column)", tuple(names))
 
 
@@ -140,7 +148,7 @@ _RARE = 0.001
 _LONG_TEXT = 60
 
 
-def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
+def alphabets(votes: Votes, said: JurorLabelCounts) -> Iterator[Finding]:
     """Groups of jurors who share no label: one says 1 and 0 where the others say yes and no."""
     if not 0 < len(votes.labels) <= _MOST_LABELS or votes.scale == "interval":  # whoever measures speaks alone
         return
@@ -168,7 +176,7 @@ def alphabets(votes: Votes, said: Said) -> Iterator[Finding]:
         group, strange, usual = groups[k], speaks[groups[k]].any(axis=0), speaks[main].any(axis=0)
         names = tuple(votes.jurors[k] for k in group.tolist())
         says, them = ("says", "this juror") if len(names) == 1 else ("say", "these jurors")
-        message = f"{listed(names)} {says} {_few(votes, strange)} where the others say {_few(votes, usual)}: "
+        message = f"{list_names(names)} {says} {_few(votes, strange)} where the others say {_few(votes, usual)}: "
         message += f"{mended}leave {them} out (--ignore COLUMN)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
 
@@ -191,7 +199,7 @@ def _mapping(votes: Votes, group: NDArray[Any], main: NDArray[Any], strange: NDA
     """What each strange label most often stands for, by what the others say of the same items; empty if unclear."""
     if not votes.is_dense:
         return ""
-    codes, counts = sampled(votes)
+    codes, counts = sample_codes(votes)
     theirs = np.stack([(codes[:, main] == label).sum(axis=1) for label in usual], axis=1)
     meant: dict[int, int] = {}
     for label in strange.tolist():
@@ -244,7 +252,7 @@ def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
         return
     rare = [k for k, n in enumerate(counts.tolist()) if 0 < n < _RARE * total]
     if rare:
-        shown = and_more((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
+        shown = format_first_names((f"{labels[k]!r} ({counts[k]:,})" for k in rare), 6)
         message = f"fewer than one vote in a thousand says {shown}: a slip?"
         yield Finding("rare_labels", message, tuple(labels[k] for k in rare), value=float(len(rare)))
 
@@ -301,7 +309,7 @@ _CONTESTED = 12
 _FEW_JURORS = 8  #: up to here two who copy are a quarter of the jury
 
 
-def side_by_side(votes: Votes, said: Said, *, twins: bool = True) -> Iterator[Finding]:
+def side_by_side(votes: Votes, said: JurorLabelCounts, *, twins: bool = True) -> Iterator[Finding]:
     """What only the votes side by side show; of panels in which most jurors never meet, only who has the same votes.
 
     `twins` asks also for copies of whom nothing follows by itself; of three jurors there is nothing else to see.
@@ -311,10 +319,10 @@ def side_by_side(votes: Votes, said: Said, *, twins: bool = True) -> Iterator[Fi
     width, depth = len(votes.jurors), len(votes.labels)
     if not votes.is_dense or not (3 if twins else 4) <= width <= _MOST_JURORS or not 2 <= depth <= _MOST_JURORS:
         return
-    codes, counts = sampled(votes, _MOST_COMPARED)
+    codes, counts = sample_codes(votes, _MOST_COMPARED)
     tally = _tally(codes, depth)
     yield from _made(votes, codes, counts, tally)
-    with one_thread():  # a product of a few thousand rows is not worth a thread
+    with single_threaded():  # a product of a few thousand rows is not worth a thread
         agree, both = _agreement(codes, counts, depth)
     varies = (said > 0).sum(axis=1) > 1
     alike = (agree > both - 0.5) & (both >= _SIDE_BY_SIDE_ENOUGH) & varies & varies[:, None]
@@ -395,10 +403,10 @@ def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> t
     return agree, voted.T @ voted
 
 
-def _same_votes(votes: Votes, said: Said) -> Iterator[Finding]:
+def _same_votes(votes: Votes, said: JurorLabelCounts) -> Iterator[Finding]:
     """Jurors who voted on the same items and said the same of each; who always says the same is told as that."""
     row, col, code = votes.triples()
-    order = order_of_small(col)  # rows are in order
+    order = stable_argsort(col)  # rows are in order
     ends = np.searchsorted(col[order], np.arange(len(votes.jurors) + 1))
     alike: dict[bytes, list[int]] = {}
     for k in np.flatnonzero((said.sum(axis=1) >= _SIDE_BY_SIDE_ENOUGH) & ((said > 0).sum(axis=1) > 1)).tolist():
@@ -410,7 +418,7 @@ def _same_votes(votes: Votes, said: Said) -> Iterator[Finding]:
 
 
 def _twice(names: tuple[str, ...], items: int, level: Level) -> Finding:
-    message = f"{listed(names)} gave the same votes on the same {items:,} items: one juror twice?"
+    message = f"{list_names(names)} gave the same votes on the same {items:,} items: one juror twice?"
     return Finding("copies", message, names, level, float(items))
 
 
@@ -428,7 +436,7 @@ def _never_differ(
         yield _twice((votes.jurors[a], votes.jurors[b]), int(counts[both].sum()), "alarm" if grave else "warning")
 
 
-def _groups_apart(votes: Votes, said: Said, agree: NDArray[Any], both: NDArray[Any]) -> Iterator[Finding]:
+def _groups_apart(votes: Votes, said: JurorLabelCounts, agree: NDArray[Any], both: NDArray[Any]) -> Iterator[Finding]:
     """Jurors who agree among themselves but across groups only by chance: items of one name that are not the same."""
     share = said / np.maximum(said.sum(axis=1, keepdims=True), 1)
     chance = share @ share.T
@@ -443,21 +451,21 @@ def _groups_apart(votes: Votes, said: Said, agree: NDArray[Any], both: NDArray[A
         or any((both[np.ix_(a, b)] < _SIDE_BY_SIDE_ENOUGH).any() for a in large for b in large)
     ):
         return
-    shown = "; ".join(listed([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
+    shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
     message = (
         f"jurors agree within groups ({shown}), but between them only by chance: are items of one name the same items?"
     )
     yield Finding("items_coincide", message, level="alarm", value=float(len(large)))
 
 
-# `find_all`: what some votes show, made once and said by every command.
+# `find_findings`: what some votes show, made once and said by every command.
 
 
 _LEVELS = ("alarm", "warning", "note")
 _MOST_CELLS = 20_000_000  #: jurors x labels that are counted
 
 
-def find_all(votes: Votes, *, weighted: bool = False, twins: bool = True) -> tuple[Finding, ...]:
+def find_findings(votes: Votes, *, weighted: bool = False, twins: bool = True) -> tuple[Finding, ...]:
     """Everything to know about the votes, with what their reader saw, the gravest first.
 
     `weighted` says that the counts are the user's own, and not those of rows; without `twins`, copies are told only
@@ -466,16 +474,16 @@ def find_all(votes: Votes, *, weighted: bool = False, twins: bool = True) -> tup
     Examples
     --------
     >>> rows = [["yes", "no", "1"], ["no", "no", "0"], ["yes", "yes", "1"]] * 5
-    >>> [finding.kind for finding in find_all(Votes.from_matrix(rows, jurors=("ann", "bob", "cy")))]
+    >>> [finding.kind for finding in find_findings(Votes.from_matrix(rows, jurors=("ann", "bob", "cy")))]
     ['another_alphabet']
     """
     if len(votes.jurors) * len(votes.labels) > _MOST_CELLS:
         return votes.findings
-    said = counts_said(votes)
+    said = count_labels_by_juror(votes)
     by_label = said.sum(axis=0)
     findings = (
         *votes.findings,
-        *scale_taken(votes),
+        *scale_finding(votes),
         *(() if votes.labels_told else ambiguous_words(votes.labels, by_label)),
         *similar_names("label", votes.labels),
         *similar_names("juror", votes.jurors),
@@ -539,8 +547,8 @@ def table_findings(
     names: Sequence[str], layout: Layout, options: Reading, *, files: int = 1, items: int = 0
 ) -> Iterator[Finding]:
     """What is to know of a table with these columns: those not read, what several files were taken for."""
-    if layout.kind != "long" and not texts(options.only):
-        told = {*texts(options.ignore), *texts(options.drop), *(names[k] for k in layout.used)}
+    if layout.kind != "long" and not text_columns(options.only):
+        told = {*text_columns(options.ignore), *text_columns(options.drop), *(names[k] for k in layout.used)}
         yield from columns_left([name for name in names if name not in told])
     if layout.kind == "wide" and len(layout.votes) >= _MANY_JURORS and 3 <= items <= len(layout.votes) // 2:
         message = (

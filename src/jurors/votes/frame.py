@@ -11,26 +11,26 @@ from typing import Any, Unpack
 import numpy as np
 
 from jurors._files import temporary_folder
-from jurors.errors import VotesError, nearest
-from jurors.options import Reading, TableOptions, item_name, texts
+from jurors.errors import VotesError, match_name
+from jurors.options import Reading, TableOptions, item_name, text_columns
 from jurors.votes.codes import factorize, is_missing
-from jurors.votes.detect import find_layout, find_turned
+from jurors.votes.detect import find_layout, find_transposed
 from jurors.votes.findings import table_findings, with_findings
 from jurors.votes.layout import (
-    JOINT,
-    Facts,
-    Hints,
+    ITEM_SEPARATOR,
+    ColumnProfile,
     Layout,
+    LayoutHints,
     escaped,
-    facts_of_columns,
     find_column,
     head_rows,
     home_of,
     item_parts,
+    profile_columns,
 )
-from jurors.votes.read import Column, long_votes, tidy, whole_counts, wide_votes
-from jurors.votes.repeats import heard_once
-from jurors.votes.scale import chosen_columns
+from jurors.votes.read import Column, checked_count_column, clean_cells, long_votes, wide_votes
+from jurors.votes.repeats import collapse_repeats
+from jurors.votes.scale import select_columns
 from jurors.votes.table import Votes
 
 # Engines' own ways: how each numbers columns, keeps dictionaries and streams, and what Python has no number for.
@@ -41,7 +41,7 @@ def own_names(table: Any) -> list[Any]:
     return list(table.collect_schema())
 
 
-def put(table: Any, name: str, cells: Any) -> Any:
+def add_column(table: Any, name: str, cells: Any) -> Any:
     """The table with one more column, of an expression or a series."""
     return table.with_columns(cells.alias(name))
 
@@ -131,14 +131,14 @@ def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple
     """Where a dotted path begins, its steps inside, and the type of what it ends at; VotesError if it leads nowhere."""
     home = home_of(names, path)
     if home is None:
-        nearest(path, names, "column")
+        match_name(path, names, "column")
         raise VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
     place, steps = home
     kind, at = kinds[place], names[place]
     for step in steps:
         known = {one.name: one.dtype for one in getattr(kind, "fields", ())}
         if step not in known:
-            nearest(path, [f"{at}.{name}" for name in known] or list(names), "column")
+            match_name(path, [f"{at}.{name}" for name in known] or list(names), "column")
         kind, at = known[step], f"{at}.{step}"
     return place, steps, kind
 
@@ -149,8 +149,8 @@ def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list
     >>> joined_cells([[1.0, 2.0, None], ["gpt ", "a|b", "x"]], ["question", "model"])
     ['1|gpt', '2|a\\|b', None]
     """
-    parts = [tidy(column, column=name) for column, name in zip(columns, names, strict=True)]
-    return [None if None in row else JOINT.join(map(_shown, row)) for row in zip(*parts, strict=True)]
+    parts = [clean_cells(column, column=name) for column, name in zip(columns, names, strict=True)]
+    return [None if None in row else ITEM_SEPARATOR.join(map(_shown, row)) for row in zip(*parts, strict=True)]
 
 
 def _shown(part: Any) -> str:
@@ -163,7 +163,9 @@ def joined_columns(names: Sequence[str], kinds: Sequence[Any]) -> Any:
     """The same as an expression, for the engine that holds the rows."""
     import narwhals as nw
 
-    return nw.concat_str([_part(nw.col(name), kind) for name, kind in zip(names, kinds, strict=True)], separator=JOINT)
+    return nw.concat_str(
+        [_part(nw.col(name), kind) for name, kind in zip(names, kinds, strict=True)], separator=ITEM_SEPARATOR
+    )
 
 
 def _part(column: Any, kind: Any) -> Any:
@@ -178,7 +180,9 @@ def _part(column: Any, kind: Any) -> Any:
     if kind == nw.Boolean:  # as Python writes it, and files
         text = nw.when(column).then(nw.lit("True")).otherwise(nw.when(~column).then(nw.lit("False")))
     bare = text.str.strip_chars()
-    return bare.str.replace_all("\\", "\\\\", literal=True).str.replace_all(JOINT, f"\\{JOINT}", literal=True)
+    return bare.str.replace_all("\\", "\\\\", literal=True).str.replace_all(
+        ITEM_SEPARATOR, f"\\{ITEM_SEPARATOR}", literal=True
+    )
 
 
 # Votes from any dataframe narwhals knows (pandas, polars, DuckDB, Dask, Spark …), and results back into one.
@@ -205,9 +209,9 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
         return votes
     opened = opened.reaching(options)
     if options.transpose:
-        return turned_votes(opened, options)
+        return transposed_votes(opened, options)
     layout = opened.layout(options)
-    votes = heard_once(kept_votes(opened, opened.keep(layout), layout, options), options)
+    votes = collapse_repeats(votes_from_columns(opened, opened.keep(layout), layout, options), options)
     return with_findings(votes, list(table_findings(opened.names, layout, opened.told(options), items=votes.total)))
 
 
@@ -219,20 +223,20 @@ def traces_votes(frame: Frame, options: Reading) -> Votes | None:
 
     records = records_from_frame(frame.table, options.label)
     columns = [factorize(column) for column in (records.item, records.juror, records.label)]
-    return heard_once(long_votes(columns, ("trace_id", "assessment", "value"), options), options)
+    return collapse_repeats(long_votes(columns, ("trace_id", "assessment", "value"), options), options)
 
 
-def turned_votes(frame: Frame, options: Reading) -> Votes:
+def transposed_votes(frame: Frame, options: Reading) -> Votes:
     """The votes of a dataframe with jurors in rows and items in columns."""
-    turned = find_turned(Hints(frame.facts(), options), rows_are_named=frame.index is not None)
-    table = collected(frame.table)
+    turned = find_transposed(LayoutHints(frame.facts(), options), rows_are_named=frame.index is not None)
+    table = collect(frame.table)
     who = list(frame.index or ()) if turned.juror is None else table[:, turned.juror].to_list()
     cells = [value for k in turned.items for value in table[:, k].to_list()]
     item = [frame.names[k] for k in turned.items for _ in who]
     columns = [factorize(column) for column in (item, who * len(turned.items), cells)]
     named = "the index" if turned.juror is None else frame.names[turned.juror]
     votes = long_votes(columns, ("item", named, "label"), options)
-    return with_findings(heard_once(votes, options), turned.findings)
+    return with_findings(collapse_repeats(votes, options), turned.findings)
 
 
 @dataclass(frozen=True)
@@ -273,12 +277,12 @@ class Frame:
             )
         count = self._count_distinct if self.stream is None else None  # a stream can be read only once
         layout = find_layout(self.names, self.told(options), self.facts, count)
-        return chosen_columns(layout, self.names, options)
+        return select_columns(layout, self.names, options)
 
     def told(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of."""
         for name in self.homes:
-            options = options if name in texts(options.ignore) else options.without(name)
+            options = options if name in text_columns(options.ignore) else options.without(name)
         return options
 
     def reaching(self, options: Reading, *fields: str) -> Frame:
@@ -314,16 +318,16 @@ class Frame:
 
     def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:
         """With one more column, of which `cells` makes an expression or a series."""
-        table, head = (None if one is None else put(one, name, cells(one)) for one in (self.table, self.head))
+        table, head = (None if one is None else add_column(one, name, cells(one)) for one in (self.table, self.head))
         names, kinds = (*self.names, name), (*self.kinds, kind)
         return replace(self, table=table, head=head, names=names, kinds=kinds, homes=(*self.homes, *homes))
 
-    def facts(self) -> Facts:
+    def facts(self) -> ColumnProfile:
         """What the first rows show."""
         most = head_rows(len(self.names))
-        head = collected(self.table.head(most + 1)) if self.head is None else self.head
+        head = collect(self.table.head(most + 1)) if self.head is None else self.head
         columns = [head[:most, k].to_list() for k in range(len(self.names))]
-        return facts_of_columns(self.names, columns, len(head) if len(head) <= most else None)
+        return profile_columns(self.names, columns, len(head) if len(head) <= most else None)
 
     def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
         """How many rows there are, and how many distinct values of these columns."""
@@ -333,7 +337,7 @@ class Frame:
             return len(self.table), [self.table[:, k].n_unique() for k in columns]
         by_place = numbered(self.table, columns)
         distinct = [nw.col(f"c{k}").n_unique().alias(f"c{k}") for k in columns]
-        total, *counts = collected(by_place.select(nw.len().alias("rows"), *distinct)).row(0)
+        total, *counts = collect(by_place.select(nw.len().alias("rows"), *distinct)).row(0)
         return int(total), list(map(int, counts))
 
     def no_rows(self) -> VotesError:
@@ -412,12 +416,12 @@ def is_frame(source: Any) -> bool:
     return known or hasattr(type(source), "__arrow_c_stream__")
 
 
-def eager(frame: Any) -> Any:
+def collect_frame(frame: Any) -> Any:
     """The dataframe as narwhals sees it, collected if it was lazy; VotesError if it is none."""
-    return collected(open_frame(frame).table)
+    return collect(open_frame(frame).table)
 
 
-def collected(table: Any) -> Any:
+def collect(table: Any) -> Any:
     """The table itself, or what a lazy one comes to."""
     try:
         return table.collect() if hasattr(table, "collect") else table
@@ -426,16 +430,20 @@ def collected(table: Any) -> Any:
         raise VotesError(f"this frame ({table.implementation}) needs {missing}: pip install {missing}") from None
 
 
-def kept_votes(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Votes:
+def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Votes:
     """The votes in the columns that were kept of a frame, collected."""
-    table, names = collected(kept), frame.names
+    table, names = collect(kept), frame.names
     if not len(table):
         raise frame.no_rows()
     columns = {k: column(table[f"c{k}"], names[k]) for k in layout.used if k != layout.count}
     if layout.kind == "long":
         return long_votes([columns[k] for k in layout.used], [names[k] for k in layout.used], options)
     grid, values = grid_of([columns[k] for k in layout.votes])
-    counts = None if layout.count is None else whole_counts(count_cells(table[f"c{layout.count}"]), names[layout.count])
+    counts = (
+        None
+        if layout.count is None
+        else checked_count_column(count_cells(table[f"c{layout.count}"]), names[layout.count])
+    )
     items = None if layout.item is None else (names[layout.item], columns[layout.item])
     if layout.kind == "wide" and items is None and frame.index is not None:
         items = ("the index", (frame.index, np.arange(len(table))))

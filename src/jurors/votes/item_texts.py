@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
-from jurors.errors import VotesError, nearest
-from jurors.options import Reading, ReadingOptions, item_name, texts
+from jurors.errors import VotesError, match_name
+from jurors.options import Reading, ReadingOptions, item_name, text_columns
 from jurors.results import with_formula
-from jurors.votes.io.duckdb_table import Log, Table, open_source, text_cell
+from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source, text_cell
 from jurors.votes.io.sources import Source, shown_source
-from jurors.votes.layout import ITEM_WORDS, find_column, guess_column, shown
-from jurors.votes.read import laid_out, tidy, votes_of, votes_of_log
+from jurors.votes.layout import ITEM_WORDS, find_column, guess_column, quoted_names
+from jurors.votes.read import clean_cells, open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import as_text
 from jurors.votes.table import Votes
@@ -92,12 +92,14 @@ def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str
     >>> read_item_texts(io.StringIO("id,question\n7,2 + 2?\n8,3 + 3?\n"), "question").of([8])
     {'question': ('3 + 3?',)}
     """
-    wanted, name = texts(text), shown_source(source)
+    wanted, name = text_columns(text), shown_source(source)
     with open_source(source, Reading()) as opened:
-        if isinstance(opened, Log):
+        if isinstance(opened, ToolLog):
             return _of_records(opened.read(), wanted, name)
         if not wanted:
-            raise VotesError(f"name the column to show with text= (--text COLUMN): there are {shown(opened.names)}")
+            raise VotesError(
+                f"name the column to show with text= (--text COLUMN): there are {quoted_names(opened.names)}"
+            )
         opened = opened.every_column().reaching(*wanted, item=item)
         columns = [find_column(opened.names, column) for column in wanted]
         return _of_table(opened, _item_column(opened.names, item, columns), columns, name)
@@ -115,9 +117,9 @@ def read_votes_with_texts(
     >>> votes.jurors, texts.of(votes.item_names().tolist())
     (('ann', 'bob'), {'question': ('2 + 2?',)})
     """
-    wanted, options, name = texts(text), Reading.of(reading), shown_source(source)
+    wanted, options, name = text_columns(text), Reading.of(reading), shown_source(source)
     with open_source(source, options) as opened:
-        if isinstance(opened, Log):
+        if isinstance(opened, ToolLog):
             records = opened.read()
             return votes_of_log(opened, options, records), _of_records(records, wanted, name)
         opened = opened.reaching(*wanted)
@@ -126,7 +128,7 @@ def read_votes_with_texts(
         )
         for column in ignored:
             options = options.without(column)
-        table, layout = laid_out(opened, options)
+        table, layout = open_layout(opened, options)
         votes = votes_of(table.keep(layout.used), layout, options)
         if not wanted:
             return votes, None
@@ -137,7 +139,7 @@ def read_votes_with_texts(
 def _item_column(names: Sequence[str], item: str | None, columns: Sequence[int]) -> int:
     which = guess_column(names, ITEM_WORDS, columns) if item is None else find_column(names, item)
     if which is None:
-        raise VotesError(f"none of {shown(names)} is the item; call that column 'item'")
+        raise VotesError(f"none of {quoted_names(names)} is the item; call that column 'item'")
     return which
 
 
@@ -147,12 +149,12 @@ def _of_records(records: Records | Votes, wanted: Sequence[str], name: str) -> I
     known = tuple(dict.fromkeys(column for own in by_item.values() for column in own))
     if wanted and not known:
         raise VotesError("this log holds no text of its items; give a table of them with --items")
-    columns = tuple(nearest(column, known, "column") for column in wanted) or known
+    columns = tuple(match_name(column, known, "column") for column in wanted) or known
     rows = {_name(item): tuple(own.get(column, "") for column in columns) for item, own in by_item.items()}
     return ItemTexts(columns, rows, name, whole=bool(wanted))
 
 
-def _of_table(table: Table, item: int | None, columns: Sequence[int], name: str) -> ItemTexts:
+def _of_table(table: SourceTable, item: int | None, columns: Sequence[int], name: str) -> ItemTexts:
     """Without a column of items, a row is the item of its number."""
     cells = ", ".join(_shown_cell(table, k) for k in columns)
     plain = with_formula if item is not None and table.types[item] == "CSV" else str
@@ -162,7 +164,7 @@ def _of_table(table: Table, item: int | None, columns: Sequence[int], name: str)
     by_item: dict[str, tuple[str, ...]] = {}
     row = 0
     while rows := cursor.fetchmany(10_000):
-        names = tidy([cell for cell, *_ in rows], column="item")
+        names = clean_cells([cell for cell, *_ in rows], column="item")
         for own, (_, *cell) in zip(names, rows, strict=True):
             if own is not None or item is None:
                 own_texts = tuple(_shown_text(one and how(one)) for one, how in zip(cell, shown, strict=True))
@@ -181,7 +183,7 @@ def _put(by_item: dict[str, tuple[str, ...]], item: str, own: tuple[str, ...]) -
         )
 
 
-def _shown_cell(table: Table, k: int) -> str:
+def _shown_cell(table: SourceTable, k: int) -> str:
     """SQL for a cell to show; a nested one as JSON, after a mark."""
     kind = table.types[k]
     if kind == "JSON" or kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):

@@ -10,18 +10,18 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import VotesError, nearest, some
+from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Format, Label, Reading, ReadingOptions
 from jurors.results import Table
-from jurors.votes.codes import NO_VOTE, may_be_none, recode
-from jurors.votes.detect import refuse_pairs
-from jurors.votes.io.duckdb_table import Log, open_source, open_table
+from jurors.votes.codes import NO_VOTE, may_mean_missing, recode
+from jurors.votes.detect import refuse_preferences
+from jurors.votes.io.duckdb_table import ToolLog, open_source, open_table
 from jurors.votes.io.sources import Source
-from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, shown
-from jurors.votes.read import cells, item_array, laid_out, spelled_labels, tidy, votes_of, votes_of_log
+from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, quoted_names
+from jurors.votes.read import cells, clean_cells, item_array, open_layout, spelled_labels, votes_of, votes_of_log
 from jurors.votes.recode import numerals
-from jurors.votes.scale import grown
-from jurors.votes.table import Votes, relabelled
+from jurors.votes.scale import extend_labels
+from jurors.votes.table import Votes, recode_labels
 
 _FEWEST_TRUTHS = 10  # from which on levels that nobody votes are told from a scale that nobody uses
 
@@ -66,7 +66,7 @@ class Key:
         """True labels (or `what` else is known) beside their items; an item may come again, but not with another."""
         values = _truths(label, missing, what)
         known: dict[Any, Any] = {}
-        for row, (name, value) in enumerate(zip(tidy(item, column="item"), values, strict=True)):
+        for row, (name, value) in enumerate(zip(clean_cells(item, column="item"), values, strict=True)):
             if value is None:
                 continue
             if name is None:
@@ -136,7 +136,7 @@ class Key:
         truths = [str(label) for label in self.labels.tolist() if label is not None]
         unsaid = [truth for truth in truths if truth not in known]
         if len(truths) >= _FEWEST_TRUTHS and 2 * len(unsaid) >= len(truths):
-            said, levels = some(dict.fromkeys(unsaid), 4), f"{votes.labels[0]} to {votes.labels[-1]}"
+            said, levels = format_names(dict.fromkeys(unsaid), 4), f"{votes.labels[0]} to {votes.labels[-1]}"
             raise VotesError(
                 f"the answer key says {said} of {len(unsaid) / len(truths):.0%} of its items, which nobody votes: it "
                 f"is on another scale than the votes, {levels}; write it in their levels"
@@ -148,7 +148,7 @@ class Key:
         known = [label for label in votes.labels if label is not None]
         texts = {str(label) for label in known}
         for truth in dict.fromkeys(label for label in self.labels.tolist() if label is not None):
-            if str(truth) not in texts and may_be_none(truth, [*known, truth], 0.0):
+            if str(truth) not in texts and may_mean_missing(truth, [*known, truth], 0.0):
                 raise VotesError(
                     f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
                     f"unknown; leave it out with missing= (--missing={truth})"
@@ -208,7 +208,7 @@ def _array(values: Sequence[Any]) -> NDArray[Any]:
 def _truths(labels: Sequence[Any], missing: Sequence[Any], what: str) -> list[Any]:
     """Cells of a key as labels; of groups, which may be called anything, as they are."""
     if what != "true label":
-        return tidy(labels, missing, column="label")
+        return clean_cells(labels, missing, column="label")
     return spelled_labels(labels, Reading(missing=missing), "label").labels
 
 
@@ -221,8 +221,8 @@ def _with_labels(votes: Votes, truths: NDArray[Any]) -> tuple[Votes, NDArray[Any
         return votes, recode(truths.tolist(), votes.labels)
     if any(isinstance(v, str) for v in (*votes.labels, *strangers)):
         strangers = [str(v) for v in strangers]
-    labels = grown(votes, strangers)
-    return relabelled(votes, labels), recode(truths.tolist(), labels)
+    labels = extend_labels(votes, strangers)
+    return recode_labels(votes, labels), recode(truths.tolist(), labels)
 
 
 def read_key(
@@ -257,7 +257,7 @@ def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tu
     for role, place in (("item", which), ("label", truth)):
         if place is None:
             raise VotesError(
-                f"an answer key needs the columns item and label, but none of {shown(names)} is the "
+                f"an answer key needs the columns item and label, but none of {quoted_names(names)} is the "
                 f"{role}; name it with {role}= (--key-{role} COLUMN)"
             )
     if which == truth or which is None or truth is None:
@@ -280,23 +280,23 @@ def read_votes_with_key(
     """
     options = Reading.of(reading)
     with open_source(source, options) as opened:
-        if isinstance(opened, Log):
+        if isinstance(opened, ToolLog):
             return _of_log(opened, column, what, options)
         table = opened.reaching(column)
         truth = find_column(table.names, column)
-        refuse_pairs(table.names, table.told(options), table.facts)  # the column that says who won is no key
+        refuse_preferences(table.names, table.told(options), table.facts)  # the column that says who won is no key
         chosen = options.without(table.names[truth])
-        table, layout = laid_out(table, chosen)
+        table, layout = open_layout(table, chosen)
         truth = find_column(table.names, column)
         table = table.keep((*layout.used, truth))
         votes = votes_of(table, layout, chosen, is_last=False)
         labels = cells(table, truth)
         if layout.item is None or layout.kind == "counts":
-            return votes, Key._checked(None, tidy(labels, chosen.missing, column=column), what)
+            return votes, Key._checked(None, clean_cells(labels, chosen.missing, column=column), what)
         return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing, what=what)
 
 
-def _of_log(log: Log, column: str, what: str, options: Reading) -> tuple[Votes, Key]:
+def _of_log(log: ToolLog, column: str, what: str, options: Reading) -> tuple[Votes, Key]:
     """The votes of a log, and what it tells of the items under this name."""
     records = log.read()
     if isinstance(records, Votes):
@@ -308,7 +308,7 @@ def _of_log(log: Log, column: str, what: str, options: Reading) -> tuple[Votes, 
         known = [*records.fields, *sorted(shown_texts - set(records.fields))]
         if not known:
             raise VotesError(f"this is a log ({log.reader.TITLE}), which tells nothing of its items but the votes")
-        nearest(column, known, "field of the log")
+        match_name(column, known, "field of the log")
     pairs = records.fields.get(column) or [(item, told.get(column)) for item, told in records.texts.items()]
     items, values = zip(*pairs, strict=True)
     return votes_of_log(log, options, records), Key.from_columns(items, values, missing=options.missing, what=what)
@@ -334,9 +334,9 @@ def as_key(key: Any) -> Key:
     if isinstance(key, (str, os.PathLike)):
         return read_key(key)
     if hasattr(type(key), "columns") or hasattr(type(key), "column_names"):  # of the type: asking a lazy one costs
-        from jurors.votes.frame import eager, index_names
+        from jurors.votes.frame import collect_frame, index_names
 
-        table = eager(key)
+        table = collect_frame(key)
         names = [str(name) for name in table.columns]
         index = None if guess_column(names, ITEM_WORDS) is not None else index_names(getattr(key, "index", None))
         if index is None:

@@ -13,8 +13,8 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors.errors import VotesError, nearest, some
-from jurors.options import Reading, item_name, texts
+from jurors.errors import VotesError, format_names, match_name
+from jurors.options import Reading, item_name, text_columns
 from jurors.votes.codes import is_missing
 from jurors.votes.recode import numerals
 
@@ -68,7 +68,7 @@ class Layout:
 
 def find_column(names: Sequence[str], name: str) -> int:
     """The position of a column the caller named; VotesError suggests the nearest."""
-    return list(names).index(name if name in names else nearest(name, names, "column"))
+    return list(names).index(name if name in names else match_name(name, names, "column"))
 
 
 def guess_column(names: Sequence[str], words: Sequence[str], taken: Iterable[int] = ()) -> int | None:
@@ -90,7 +90,7 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
     (1, 2, 3)
     """
     check_names(names)
-    ignored = {find_column(names, name) for name in texts(options.ignore)}
+    ignored = {find_column(names, name) for name in text_columns(options.ignore)}
     given = {
         role: find_column(names, name)
         for role, name in (("item", item_name(options.item)), ("juror", options.juror), ("label", options.label))
@@ -127,11 +127,12 @@ def _checked_long(
     for role in ("item", "juror", "label"):
         if long[role] is None:
             raise VotesError(
-                f"one vote per row needs the columns item, juror and label, but none of {shown(names)} is the {role}; "
+                "one vote per row needs the columns item, juror and label, but none of "
+                f"{quoted_names(names)} is the {role}; "
                 f"name it with {role}= (--{role} COLUMN)"
             )
     if len(set(long.values())) < 3:
-        raise VotesError(f"item, juror and label must be three different columns of {shown(names)}")
+        raise VotesError(f"item, juror and label must be three different columns of {quoted_names(names)}")
     lone = [k for k, name in enumerate(names) if bare_word(name) == "count" and k not in {*ignored, *long.values()}]
     if count is not None or (lone and options.layout == "auto"):
         column = names[lone[0] if count is None else count]
@@ -155,12 +156,14 @@ def _wide(
         if count is not None and options.layout == "auto" and not is_number(count):
             count = None  # a juror who happens to be called "n"
     if options.layout == "counts" and count is None:
-        raise VotesError(f"none of {shown(names)} is the count; name it with count= (--count COLUMN)")
+        raise VotesError(f"none of {quoted_names(names)} is the count; name it with count= (--count COLUMN)")
     taken = ignored | ({count} if count is not None else set())
     item = given["item"] if "item" in given else named_item(names, taken)
     votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
     if not votes:
-        raise VotesError(f"no juror is left among the columns {shown(names)}; there must be one column for each juror")
+        raise VotesError(
+            f"no juror is left among the columns {quoted_names(names)}; there must be one column for each juror"
+        )
     _refuse_blanks(names, options)
     _refuse_half_long(names, votes, options)
     refuse_key([names[k] for k in votes], options)
@@ -216,7 +219,8 @@ def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Readi
         return
     raise VotesError(
         f"column {names[votes[worker]]!r} looks like one vote per row, but of item, juror and label not all are found "
-        f"in {shown(names)}; name them with item=, juror= and label= (--item …), or say layout='wide' (--layout wide)",
+        f"in {quoted_names(names)}; name them with item=, juror= and label= (--item …), or say "
+        "layout='wide' (--layout wide)",
         code="no_label_column",
         column=names[votes[worker]],
     )
@@ -258,9 +262,9 @@ def bare_word(name: str) -> str:
     return re.sub(r"(?<=.)(id|name)$", "", bare) or bare
 
 
-def shown(names: Sequence[str]) -> str:
+def quoted_names(names: Sequence[str]) -> str:
     """The first dozen names, for a message."""
-    return some(map(repr, names), 12)
+    return format_names(map(repr, names), 12)
 
 
 # What people call their columns, beside our own words: hints, which the cells may overrule.
@@ -322,7 +326,7 @@ Kind: TypeAlias = Literal["text", "number", "nested"]
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnHead:
     """What the first rows show of one column."""
 
     name: str
@@ -364,7 +368,7 @@ class Column:
         """Whether values come again often enough to be labels or jurors."""
         return 0 < self.distinct <= max(2, self.filled // 3) and self.kind != "nested"
 
-    def covered_by(self, other: Column) -> float:
+    def covered_by(self, other: ColumnHead) -> float:
         """The share of cells that are words of the other column."""
         known = np.array([value.casefold() in other.vocabulary for value in self.values] + [False])
         spoken = np.array([value.casefold() in self.vocabulary for value in self.values] + [False])[self.codes].sum()
@@ -372,10 +376,10 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ColumnProfile:
     """What the first rows of a table show."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnHead, ...]
     rows: int
     total: int | None = None  #: rows of the whole table; None: there are more, nobody knows how many
 
@@ -411,10 +415,10 @@ class Facts:
         changes = int((codes[1:] != codes[:-1]).sum())
         return self.columns[k].filled == self.rows and changes < self.columns[k].distinct < self.rows
 
-    def counted(self, total: int, distinct: Mapping[int, int]) -> Facts:
+    def counted(self, total: int, distinct: Mapping[int, int]) -> ColumnProfile:
         """With the number of rows in all, and of distinct values of some columns in all of them."""
         columns = [replace(c, everywhere=distinct.get(k)) for k, c in enumerate(self.columns)]
-        return Facts(tuple(columns), self.rows, total)
+        return ColumnProfile(tuple(columns), self.rows, total)
 
     def has_number(self, k: int) -> bool:
         """Whether column k holds a number anywhere."""
@@ -426,18 +430,18 @@ def head_rows(columns: int) -> int:
     return max(100, min(_HEAD_ROWS, _HEAD_CELLS // max(columns, 1)))
 
 
-def facts_of_columns(names: Sequence[str], columns: Sequence[Iterable[Any]], total: int | None = None) -> Facts:
+def profile_columns(names: Sequence[str], columns: Sequence[Iterable[Any]], total: int | None = None) -> ColumnProfile:
     """Facts from the first cells of each column: text, numbers or None.
 
-    >>> facts = facts_of_columns(["id", "ann"], [[1, 2, 3], ["yes ", "no", None]])
+    >>> facts = profile_columns(["id", "ann"], [[1, 2, 3], ["yes ", "no", None]])
     >>> facts.columns[1].values, facts.is_unique(0), facts.is_number(0)
     (('yes', 'no'), True, True)
     """
     seen = [_column(name, list(cells)) for name, cells in zip(names, columns, strict=True)]
-    return Facts(tuple(seen), len(seen[0].codes) if seen else 0, total)
+    return ColumnProfile(tuple(seen), len(seen[0].codes) if seen else 0, total)
 
 
-def _column(name: str, cells: list[Any]) -> Column:
+def _column(name: str, cells: list[Any]) -> ColumnHead:
     kinds = set(map(type, cells))
     if not kinds <= {str, int, type(None)}:
         cells = list(map(_hashable, cells))
@@ -448,7 +452,7 @@ def _column(name: str, cells: list[Any]) -> Column:
     else:
         code = {v: -1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw}
     codes = np.fromiter(map(code.__getitem__, cells), dtype=np.int32, count=len(cells))
-    return Column(name, tuple(place), codes, "nested" if kinds & {list, dict, tuple, np.ndarray} else _kind(place))
+    return ColumnHead(name, tuple(place), codes, "nested" if kinds & {list, dict, tuple, np.ndarray} else _kind(place))
 
 
 def _kind(values: Iterable[str]) -> Kind:
@@ -483,14 +487,14 @@ def _text(cell: Any) -> str | None:
 # What the first rows show, beside what the names hint at: the ground on which layouts are told apart.
 
 
-class Hints:
+class LayoutHints:
     """Facts and what the names hint at."""
 
-    def __init__(self, facts: Facts, options: Reading) -> None:
+    def __init__(self, facts: ColumnProfile, options: Reading) -> None:
         self.facts, self.options = facts, options
         self.names = [column.name for column in facts.columns]
         self.words = [column.word for column in facts.columns]
-        self.ignored = {find_column(self.names, name) for name in texts(options.ignore)}
+        self.ignored = {find_column(self.names, name) for name in text_columns(options.ignore)}
         self.free = [k for k in range(len(self.names)) if k not in self.ignored]
         item = item_name(options.item)
         self.item = None if item is None else find_column(self.names, item)
@@ -527,12 +531,12 @@ class Hints:
         return shares[0] >= 0.25 and shares[1] >= 0.75
 
 
-def refuse_two(what: str, one: str, two: str) -> NoReturn:
+def ambiguous_layout(what: str, one: str, two: str) -> NoReturn:
     """VotesError with the two commands that choose between two plausible readings."""
     raise VotesError(f"{what}: say either {one} or {two}", code="two_readings")
 
 
-def quoted(name: str) -> str:
+def shell_quoted(name: str) -> str:
     """A name as the shell takes it."""
     return shlex.quote(name)
 
@@ -543,13 +547,13 @@ def both_items(one: str, two: str) -> str:
     >>> both_items("question_id", "model")
     '--item question_id,model'
     """
-    return f"--item {quoted(f'{one},{two}')}"
+    return f"--item {shell_quoted(f'{one},{two}')}"
 
 
 # What the caller may call a column that is none yet: a field inside another (`sample.id`), or several joined.
 
 
-JOINT = "|"  #: between the parts of an item's name: few names have one, and those that do are escaped
+ITEM_SEPARATOR = "|"  #: between the parts of an item's name: few names have one, and those that do are escaped
 
 
 def item_parts(names: Sequence[str], item: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -571,7 +575,7 @@ def escaped(part: Any) -> str:
     >>> "|".join(map(escaped, ["a|b", "c"])), "|".join(map(escaped, ["a", "b|c"])), escaped(7)
     ('a\\|b|c', 'a|b\\|c', '7')
     """
-    return str(part).replace("\\", "\\\\").replace(JOINT, f"\\{JOINT}")
+    return str(part).replace("\\", "\\\\").replace(ITEM_SEPARATOR, f"\\{ITEM_SEPARATOR}")
 
 
 def home_of(names: Sequence[str], path: str) -> tuple[int, list[str]] | None:

@@ -9,7 +9,7 @@ from typing import Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from jurors.errors import VotesError, some
+from jurors.errors import VotesError, format_names
 from jurors.options import PairReading
 from jurors.votes.codes import NO_VOTE_WORDS
 from jurors.votes.layout import (
@@ -17,8 +17,8 @@ from jurors.votes.layout import (
     JUROR_WORDS,
     MORE_ITEM_WORDS,
     MORE_JUROR_WORDS,
-    Column,
-    Facts,
+    ColumnHead,
+    ColumnProfile,
     bare_word,
     find_column,
     guess_column,
@@ -269,7 +269,7 @@ class PairColumns:
         return tuple(k for k in (self.left, self.right, *answers) if k is not None)
 
 
-def pair_columns(names: Sequence[str], facts: Callable[[], Facts], told: PairReading) -> PairColumns | None:
+def pair_columns(names: Sequence[str], facts: Callable[[], ColumnProfile], told: PairReading) -> PairColumns | None:
     """What each column is; None where these are no pairs of objects with an answer."""
     left, right = _told(names, told.left), _told(names, told.right)
     winner = _told(names, told.winner)
@@ -292,7 +292,9 @@ def pair_columns(names: Sequence[str], facts: Callable[[], Facts], told: PairRea
     return _beside(names, facts(), told, found)
 
 
-def pairs_for_sure(names: Sequence[str], facts: Callable[[], Facts], ignored: Sequence[str] = ()) -> PairColumns | None:
+def certain_pair_columns(
+    names: Sequence[str], facts: Callable[[], ColumnProfile], ignored: Sequence[str] = ()
+) -> PairColumns | None:
     """The columns of a table that says which of two objects is better, where names and cells leave no doubt."""
     if not may_name_pairs(names):
         return None
@@ -310,7 +312,7 @@ def may_name_pairs(words: Sequence[str]) -> bool:
     return _sides(words) is not None or _with_losers(words, PairReading()) is not None
 
 
-def are_surely_pairs(names: Sequence[str], facts: Facts, columns: PairColumns) -> bool:
+def are_surely_pairs(names: Sequence[str], facts: ColumnProfile, columns: PairColumns) -> bool:
     """Whether nobody need say so: jurors in columns `model_1,model_2` say the same often, and may be three."""
     if columns.winner is None or columns.several in ("orders", "flags", "flag"):
         return True
@@ -350,7 +352,7 @@ def _sides(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _answers(
-    names: Sequence[str], facts: Facts, sides: tuple[int, int], told: PairReading
+    names: Sequence[str], facts: ColumnProfile, sides: tuple[int, int], told: PairReading
 ) -> tuple[tuple[int, ...], Several | None] | None:
     """The columns that say which is better, and what they are where these are several."""
     words = [bare_word(name) for name in names]
@@ -379,7 +381,7 @@ def _answers(
 
 
 def _flagged(
-    names: Sequence[str], facts: Facts, sides: tuple[int, int]
+    names: Sequence[str], facts: ColumnProfile, sides: tuple[int, int]
 ) -> tuple[tuple[int, ...], Several | None] | None:
     """Columns of 0 and 1 whose names say which side won: one of either side, or of one alone."""
     objects = [names[side] for side in sides]
@@ -394,23 +396,23 @@ def _flagged(
     return both, "flags" if len(found) == 2 else "flag"
 
 
-def _tie_flags(names: Sequence[str], facts: Facts) -> tuple[int, ...]:
+def _tie_flags(names: Sequence[str], facts: ColumnProfile) -> tuple[int, ...]:
     return tuple(k for k, name in enumerate(names) if is_tie_flag(name) and are_flags(facts.columns[k].values))[:1]
 
 
-def _is_flag(facts: Facts, k: int) -> bool:
+def _is_flag(facts: ColumnProfile, k: int) -> bool:
     said = {value.strip().casefold() for value in facts.columns[k].values}
     return bool(said & (UP | DOWN)) and all(v in UP | DOWN | HALF | NO_VOTE_WORDS or is_tie(v) for v in said)
 
 
-def _unclear(names: Sequence[str], facts: Facts, sides: tuple[int, int], beside: set[int | None]) -> list[int]:
+def _unclear(names: Sequence[str], facts: ColumnProfile, sides: tuple[int, int], beside: set[int | None]) -> list[int]:
     """Columns of 0 and 1 that say which is better, but not how: by their name, or beside objects that come again."""
     free = [k for k in range(len(names)) if k not in {*sides, *beside} and are_flags(facts.columns[k].values)]
     shared = _share_names(*(facts.columns[side] for side in sides))
     return [k for k in free if shared or guess_column([names[k]], _WINNERS) is not None]
 
 
-def _share_names(one: Column, two: Column) -> bool:
+def _share_names(one: ColumnHead, two: ColumnHead) -> bool:
     """Whether most objects of one column are there in the other, too, as of players who meet."""
     left, right = set(one.values), set(two.values)
     return len(left | right) > 2 and 2 * len(left & right) >= len(left | right)
@@ -418,13 +420,14 @@ def _share_names(one: Column, two: Column) -> bool:
 
 def _refuse_two(names: Sequence[str]) -> NoReturn:
     raise VotesError(
-        f"columns {some(map(repr, names), 4)} all say which of two is better; name one with winner= (--winner COLUMN)",
+        f"columns {format_names(map(repr, names), 4)} all say which of two is better; name one "
+        "with winner= (--winner COLUMN)",
         code="two_readings",
         columns=tuple(names),
     )
 
 
-def _speaks(facts: Facts, k: int, sides: tuple[int, int]) -> bool:
+def _speaks(facts: ColumnProfile, k: int, sides: tuple[int, int]) -> bool:
     """Whether nearly all cells of a column name a side, one of the two objects, or a tie."""
     column, objects = facts.columns[k], [facts.columns[side] for side in sides]
     if not column.filled or column.kind == "nested":
@@ -440,7 +443,7 @@ def _speaks(facts: Facts, k: int, sides: tuple[int, int]) -> bool:
     return bool(max(sided.mean(), named.mean()) >= 0.9)
 
 
-def _beside(names: Sequence[str], facts: Facts, told: PairReading, columns: PairColumns) -> PairColumns:
+def _beside(names: Sequence[str], facts: ColumnProfile, told: PairReading, columns: PairColumns) -> PairColumns:
     """With the juror's and the item's column; an item that never comes again only numbers the rows.
 
     Unless it is called a question: two objects in the other order about another question are no second answer.

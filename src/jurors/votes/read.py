@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors.errors import VotesError
-from jurors.options import Label, Reading, ReadingOptions, texts
+from jurors.options import Label, Reading, ReadingOptions, text_columns
 from jurors.votes.codes import (
     LARGEST_COUNT,
     Finding,
@@ -25,19 +25,19 @@ from jurors.votes.codes import (
     is_missing,
     no_vote_words,
     ordered_labels,
-    plain,
+    python_value,
     recode,
 )
 from jurors.votes.findings import Spelling, table_findings, with_findings
-from jurors.votes.io.duckdb_table import Log, Table, open_source
+from jurors.votes.io.duckdb_table import SourceTable, ToolLog, open_source
 from jurors.votes.io.local_files import row_fault
 from jurors.votes.io.sources import Source
-from jurors.votes.layout import ITEM_WORDS, JUROR_WORDS, Layout, bare_word, one_vote_per_row, shown
+from jurors.votes.layout import ITEM_WORDS, JUROR_WORDS, Layout, bare_word, one_vote_per_row, quoted_names
 from jurors.votes.readers import Records
-from jurors.votes.recode import Rewriting
-from jurors.votes.repeats import heard_once
-from jurors.votes.scale import chosen, chosen_columns, chosen_votes, is_chosen, rewritten, scaled
-from jurors.votes.table import ABSTAINED, Votes, relabelled, set_apart, with_abstentions
+from jurors.votes.recode import Recoding
+from jurors.votes.repeats import collapse_repeats
+from jurors.votes.scale import apply_scale, recode_votes, select_columns, select_jurors, select_votes, selects_jurors
+from jurors.votes.table import ABSTAINED, Votes, label_as_abstentions, recode_labels, with_abstentions
 
 # Cells turned into `Votes`: what a blank, a whole float or a count means, for files and dataframes alike.
 
@@ -47,22 +47,22 @@ _NESTED = (list, tuple, dict, set, np.ndarray)
 Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  # distinct values, and the code of each row
 
 
-def tidy(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, column: str = "") -> list[Any]:
+def clean_cells(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, column: str = "") -> list[Any]:
     """Cells as labels or names: None where nothing is said, no blanks around, whole floats as integers.
 
     Letters are composed in one way (NFC). Where text and other types mix, all become text.
 
-    >>> tidy([1.0, float("nan"), 0.0, "", None])
+    >>> clean_cells([1.0, float("nan"), 0.0, "", None])
     [1, None, 0, None, None]
-    >>> tidy(["yes ", "-", 1], missing=("-",))
+    >>> clean_cells(["yes ", "-", 1], missing=("-",))
     ['yes', None, '1']
     """
-    absent = {"", "nan", "NaN", *texts(missing)}
+    absent = {"", "nan", "NaN", *text_columns(missing)}
     if set(map(type, values)) == {str}:  # the common case, and there may be millions of items
         is_plain = all(map(str.isascii, values))
         cells: list[Any] = list(map(str.strip if is_plain else _composed, values))
         return cells if absent.isdisjoint(cells) else [None if v in absent else v for v in cells]
-    cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else plain(v) for v in values]
+    cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else python_value(v) for v in values]
     if nested := [v for v in cells if isinstance(v, _NESTED)]:
         inside = next(iter(nested[0]), None) if isinstance(nested[0], dict) else 0
         flag = (
@@ -103,8 +103,8 @@ def spelled_labels(
     >>> spelled_labels(["yes", "no", "Unsure"], Reading(), "label")
     Spelling(labels=['yes', 'no', None], absent={}, abstained={2: 'Unsure'}, assumed=frozenset({'Unsure'}))
     """
-    cells = tidy(values, options.missing, column=column)
-    told, renamed = set(texts(options.abstain)), set(options.names)
+    cells = clean_cells(values, options.missing, column=column)
+    told, renamed = set(text_columns(options.abstain)), set(options.names)
     assumed = abstain_words(cells) - told - renamed if options.labels is None else set()
     abstain = told | assumed
     abstained = {k: str(v) for k, v in enumerate(cells) if v is not None and str(v) in abstain} if abstain else {}
@@ -112,9 +112,9 @@ def spelled_labels(
     words = no_vote_words(left) - renamed if options.labels is None else set()
     absent = {k: cell for k, cell in enumerate(left) if cell in words} if words else {}
     if abstained or absent:  # without them, numbers may be left, which are no text
-        left = tidy(values, (*texts(options.missing), *abstain, *words), column=column)
+        left = clean_cells(values, (*text_columns(options.missing), *abstain, *words), column=column)
     left = left if options.labels is not None else equal_numbers(left)
-    if rewriting := Rewriting.of(options):
+    if rewriting := Recoding.of(options):
         left = rewriting.cells(left, times)
     return Spelling(left, absent, abstained, frozenset(assumed))
 
@@ -134,8 +134,8 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
     items, item = _named(*columns[0], names[0], "item")
     jurors, juror = _named(*columns[1], names[1], "juror")
     at = np.arange(len(juror))
-    if is_chosen(options):
-        rows = np.isin(juror, chosen(list(jurors), options))
+    if selects_jurors(options):
+        rows = np.isin(juror, select_jurors(list(jurors), options))
         columns = [_of_rows(column, rows) for column in ((items, item), (jurors, juror), *columns[2:])]
         (items, item), (jurors, juror), at = *columns[:2], at[rows]
     jurors, juror = in_natural_order(jurors, juror)
@@ -144,7 +144,7 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
     )
     if all(value is None for value in spelling.labels):
         raise VotesError(f"every vote in column {names[2]!r} is missing")
-    votes = set_apart(
+    votes = label_as_abstentions(
         Votes.from_codes(
             items=item_array(items),
             jurors=jurors,
@@ -158,7 +158,7 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
         )
     )
     findings = spelling.findings(votes.jurors, juror, columns[2][1])
-    return scaled(replace(votes, findings=findings, labels_told=options.labels is not None), options)
+    return apply_scale(replace(votes, findings=findings, labels_told=options.labels is not None), options)
 
 
 def _of_rows(column: Column, rows: NDArray[np.bool_]) -> Column:
@@ -184,17 +184,19 @@ def wide_votes(
     """
     _refuse_nested(values, grid, jurors)
     times = None if counts is None else np.repeat(counts, len(jurors))
-    spelling = spelled_labels(values, options, shown(jurors), lambda: _times(grid, len(values), times))
+    spelling = spelled_labels(values, options, quoted_names(jurors), lambda: _times(grid, len(values), times))
     findings: tuple[Finding, ...] = ()
     if spelling.says_something:
         findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), grid.ravel(), times)
     kinds = labels_of(spelling, options)
     if all(cell is None for cell in spelling.labels):
-        raise VotesError(f"every vote in the columns {shown(jurors)} is missing")
+        raise VotesError(f"every vote in the columns {quoted_names(jurors)} is missing")
     codes = recode([*spelling.answers, None], kinds)[grid]  # code -1, no vote, is the last
     again = None if repetition is None else _named(*repetition, options.repeat or "", "repetition")[1]
-    votes = set_apart(_laid_wide(codes, kinds, again, jurors=jurors, items=items, counts=counts, options=options))
-    return scaled(replace(votes, findings=findings, labels_told=options.labels is not None), options)
+    votes = label_as_abstentions(
+        _laid_wide(codes, kinds, again, jurors=jurors, items=items, counts=counts, options=options)
+    )
+    return apply_scale(replace(votes, findings=findings, labels_told=options.labels is not None), options)
 
 
 def _times(grid: NDArray[Any], cells: int, times: NDArray[np.int64] | None) -> list[int]:
@@ -236,7 +238,7 @@ def _refuse_nested(values: Sequence[Any] | NDArray[Any], grid: NDArray[Any], jur
     """VotesError names the column that holds a list or a record."""
     for code, value in enumerate(values):
         if isinstance(value, _NESTED):
-            tidy([value], column=jurors[int(np.argmax((grid == code).any(axis=0)))])
+            clean_cells([value], column=jurors[int(np.argmax((grid == code).any(axis=0)))])
 
 
 def in_natural_order(names: Sequence[Any] | NDArray[Any], code: NDArray[Any]) -> tuple[Sequence[Any], NDArray[Any]]:
@@ -264,7 +266,7 @@ def _named(
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values, code
-    names = tidy(values, column=column)
+    names = clean_cells(values, column=column)
     if all(map(operator.is_, names, values)) and None not in names:
         return names, code
     if None in names:
@@ -275,10 +277,10 @@ def _named(
     return distinct, again[code]
 
 
-def whole_counts(values: Sequence[Any], column: str) -> NDArray[np.int64]:
+def checked_count_column(values: Sequence[Any], column: str) -> NDArray[np.int64]:
     """A column of counts, exactly; VotesError names the first row that holds none.
 
-    >>> whole_counts(["553", 2.0, "12345678901234567"], "count").tolist()
+    >>> checked_count_column(["553", 2.0, "12345678901234567"], "count").tolist()
     [553, 2, 12345678901234567]
     """
     counts = []
@@ -295,7 +297,7 @@ def whole_counts(values: Sequence[Any], column: str) -> NDArray[np.int64]:
 
 def _no_count(value: Any) -> str:
     """Why this is no count."""
-    cell = "nothing" if is_missing(value) else f"{plain(value)!r:.60}"
+    cell = "nothing" if is_missing(value) else f"{python_value(value)!r:.60}"
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -398,13 +400,13 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     """
     options = Reading.of(reading)
     with open_source(source, options) as opened:
-        if isinstance(opened, Log):
+        if isinstance(opened, ToolLog):
             return votes_of_log(opened, options)
-        table, layout = laid_out(opened, options)
+        table, layout = open_layout(opened, options)
         return votes_of(table.keep(layout.used), layout, options)
 
 
-def votes_of_log(log: Log, options: Reading, records: Records | Votes | None = None) -> Votes:
+def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None = None) -> Votes:
     """The votes that another tool wrote; it knows its columns, so that only cells can be spoken of."""
     roles = ("item", "juror", "label", "count", "ignore", "repeat", "transpose")
     spoken = [role for role in roles if getattr(options, role)]
@@ -413,53 +415,53 @@ def votes_of_log(log: Log, options: Reading, records: Records | Votes | None = N
         raise VotesError(f"this is a log ({log.reader.TITLE}), not a table with columns; leave {what}= (--{what}) out")
     records = log.read() if records is None else records
     if isinstance(records, Votes):
-        return heard_once(_with_cells(chosen_votes(records, options), options), options)
+        return collapse_repeats(_with_cells(select_votes(records, options), options), options)
     parts = {"item": records.item, "juror": records.juror, "label": records.label}
     if len(records.repetition):
         parts["repetition"] = records.repetition
     votes = long_votes([factorize(column) for column in parts.values()], tuple(parts), options)
-    return with_findings(heard_once(votes, options), records.findings)
+    return with_findings(collapse_repeats(votes, options), records.findings)
 
 
 def _with_cells(votes: Votes, options: Reading) -> Votes:
     """Votes with the missing marks and the labels that the caller named; a tool that counts ordered its labels."""
-    if away := [label for label in votes.labels if str(label) in texts(options.abstain)]:
+    if away := [label for label in votes.labels if str(label) in text_columns(options.abstain)]:
         votes = with_abstentions(votes, *away)
-    absent = texts(options.missing)
+    absent = text_columns(options.missing)
     if votes.n_votes and not absent and options.labels is None:
-        return scaled(rewritten(votes, options), options)
-    values = tidy(votes.labels, absent, column="label")
+        return apply_scale(recode_votes(votes, options), options)
+    values = clean_cells(votes.labels, absent, column="label")
     if all(value is None for value in values):
         raise VotesError("every vote is missing")
-    read = relabelled(votes, ordered_labels(v for v in values if v is not None), values)
+    read = recode_labels(votes, ordered_labels(v for v in values if v is not None), values)
     if options.labels is None:
-        return scaled(rewritten(read, options), options)
-    named = replace(rewritten(read, options), labels_told=True)
-    return scaled(relabelled(named, tuple(options.labels)), options)
+        return apply_scale(recode_votes(read, options), options)
+    named = replace(recode_votes(read, options), labels_told=True)
+    return apply_scale(recode_labels(named, tuple(options.labels)), options)
 
 
-def laid_out(table: Table, options: Reading) -> tuple[Table, Layout]:
+def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layout]:
     """The table, with all its columns, and what each of them is."""
     layout = table.layout(options)
     if layout.kind != "long" and (every := table.every_column()) is not table:  # a juror who joined late is one
         table, layout = every, every.layout(options)
-    return table, chosen_columns(layout, table.names, options)
+    return table, select_columns(layout, table.names, options)
 
 
-def votes_of(table: Table, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
+def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
     """The votes of a table that keeps the columns of the layout; `is_last`: nobody asks for other cells afterwards."""
-    votes = heard_once(_cells_of(table, layout, options, is_last=is_last), options)
-    return with_findings(votes, told_by_table(table, layout, options, votes))
+    votes = collapse_repeats(_cells_of(table, layout, options, is_last=is_last), options)
+    return with_findings(votes, findings_about_table(table, layout, options, votes))
 
 
-def told_by_table(table: Table, layout: Layout, options: Reading, votes: Votes) -> list[Finding]:
+def findings_about_table(table: SourceTable, layout: Layout, options: Reading, votes: Votes) -> list[Finding]:
     """What is to know of the table that the votes were in."""
     about = table_findings(table.names, layout, table.told(options), files=len(table.parts), items=votes.total)
     notes = [note for part in table.parts for note in part.notes]
     return [*notes, *(() if table.turned is None else table.turned.findings), *about]
 
 
-def _cells_of(table: Table, layout: Layout, options: Reading, *, is_last: bool) -> Votes:
+def _cells_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: bool) -> Votes:
     if layout.kind == "long":
         columns = factorized(table, layout.used)
         if is_last:
@@ -472,24 +474,24 @@ def _cells_of(table: Table, layout: Layout, options: Reading, *, is_last: bool) 
         values,
         jurors=[table.names[k] for k in layout.votes],
         items=None if item is None else (table.names[item], _row_names(table, item)),
-        counts=None if count is None else whole_counts(cells(table, count), table.names[count]),
+        counts=None if count is None else checked_count_column(cells(table, count), table.names[count]),
         options=options,
         repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
     )
 
 
-def cells(table: Table, k: int) -> Sequence[Any]:
+def cells(table: SourceTable, k: int) -> Sequence[Any]:
     """Every cell of one kept column, in the order of the rows."""
-    return table.parse(fetched(table, f"SELECT c{k} AS v FROM kept"), k)
+    return table.parse(fetch_column(table, f"SELECT c{k} AS v FROM kept"), k)
 
 
-def _row_names(table: Table, k: int) -> Column:
+def _row_names(table: SourceTable, k: int) -> Column:
     """The names of the rows; where no two are the same, without looking for the first of each."""
     unique, rows = table.con.sql(f"SELECT count(DISTINCT c{k}) = count(*), count(*) FROM kept").fetchall()[0]
     return (cells(table, k), np.arange(rows)) if unique else factorized(table, [k])[0]
 
 
-def factorized(table: Table, columns: Sequence[int]) -> list[Column]:
+def factorized(table: SourceTable, columns: Sequence[int]) -> list[Column]:
     """Each of these kept columns as distinct values by first appearance, and the code of each row."""
     con = table.con
     for k in columns:
@@ -497,7 +499,7 @@ def factorized(table: Table, columns: Sequence[int]) -> list[Column]:
             f"CREATE TEMP TABLE d{k} AS SELECT v, (row_number() OVER (ORDER BY first) - 1)::INTEGER AS code "
             f"FROM (SELECT c{k} AS v, min(rowid) AS first FROM kept WHERE c{k} IS NOT NULL GROUP BY c{k})"
         )
-    distinct = [fetched(table, f"SELECT v FROM d{k} ORDER BY code") for k in columns]
+    distinct = [fetch_column(table, f"SELECT v FROM d{k} ORDER BY code") for k in columns]
     codes = ", ".join(
         f"coalesce(d{k}.code, {len(d)})::{_whole(len(d))} AS c{k}" for k, d in zip(columns, distinct, strict=True)
     )
@@ -520,10 +522,10 @@ def _in_order(values: Sequence[Any], row: NDArray[Any], code: NDArray[Any]) -> C
     return (values, codes) if code.max(initial=0) < len(values) else ([*values, None], codes)
 
 
-def grid(table: Table, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[Any]]:
+def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[Any]]:
     """These columns as rows x columns codes (-1: empty) of their distinct values."""
     cells = ", ".join(f"c{k}::VARCHAR" for k in columns)
-    texts = fetched(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
+    texts = fetch_column(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
     if not len(texts):
         return np.full((table.con.sql("SELECT count(*) FROM kept").fetchall()[0][0], len(columns)), -1), []
     table.con.execute("CREATE TEMP TYPE known AS ENUM (SELECT unnest(?))", [list(texts)])
@@ -534,7 +536,7 @@ def grid(table: Table, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[A
     return np.column_stack([rows[f"c{k}"] for k in columns]), table.parse(texts, *columns)
 
 
-def fetched(table: Table, sql: str) -> Any:
+def fetch_column(table: SourceTable, sql: str) -> Any:
     """The column v of a query: an array of numbers or of text, with None where it is NULL."""
     values = table.con.execute(sql).fetchnumpy()["v"]
     if not isinstance(values, np.ma.MaskedArray):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from jurors.errors import OptionError, VotesError, nearest, some
+from jurors.errors import OptionError, VotesError, format_names, match_name
 from jurors.options import Label, Reading, is_number
 
 # Labels as numbers: decimal points, decimal commas where they can be nothing else, per cent where all have it.
@@ -67,10 +67,10 @@ def numerals(labels: Iterable[Any]) -> Numerals:
     return Numerals(read, tuple(remarks), doubtful)
 
 
-def middle(labels: Iterable[Any]) -> str:
+def midpoint(labels: Iterable[Any]) -> str:
     """The number halfway between the smallest label and the largest, as text: a cut that leaves some on either side.
 
-    >>> middle((10, "20", 70))
+    >>> midpoint((10, "20", 70))
     '40'
     """
     sizes = [float(text) for text in numerals(labels).texts if text is not None]
@@ -87,18 +87,18 @@ _TRIFLE = Fraction(1, 1000)
 
 
 @dataclass(frozen=True)
-class Rewriting:
+class Recoding:
     """What becomes of labels; a key of the same votes is rewritten alike.
 
     Examples
     --------
-    >>> Rewriting.of(Reading(map={"Y": "yes"}, ignore_case=True)).cells(["Yes", "y", "yes", None], lambda: [1, 4, 9, 0])
+    >>> Recoding.of(Reading(map={"Y": "yes"}, ignore_case=True)).cells(["Yes", "y", "yes", None], lambda: [1, 4, 9, 0])
     ['yes', 'yes', 'yes', None]
-    >>> Rewriting.of(Reading(map={"n": "no"}, ignore_case=True)).cells(["No", "N", "NO"], lambda: [9, 1, 1])
+    >>> Recoding.of(Reading(map={"n": "no"}, ignore_case=True)).cells(["No", "N", "NO"], lambda: [9, 1, 1])
     ['no', 'no', 'no']
-    >>> Rewriting.of(Reading(threshold=0.5)).cells(["0.5", "0.49"])
+    >>> Recoding.of(Reading(threshold=0.5)).cells(["0.5", "0.49"])
     ['pass', 'fail']
-    >>> Rewriting.of(Reading(bins=[0, 3, 10])).cells([0, 3, 10])
+    >>> Recoding.of(Reading(bins=[0, 3, 10])).cells([0, 3, 10])
     ['0 to 3', '3 to 10', '3 to 10']
     """
 
@@ -108,7 +108,7 @@ class Rewriting:
     bins: tuple[str, ...] = ()  #: the ends; a single one: how many
 
     @classmethod
-    def of(cls, options: Reading) -> Rewriting:
+    def of(cls, options: Reading) -> Recoding:
         """What the caller asked for."""
         return cls(options.names, options.ignore_case, options.cut, options.ends)
 
@@ -179,7 +179,7 @@ class Rewriting:
         said = {self._folded(cell) for cell in known}
         for name in self.names:
             if self._folded(name) not in said:
-                nearest(name, known, "label to rename (--map)")
+                match_name(name, known, "label to rename (--map)")
 
     def _called(self, cell: Any) -> Any:
         if cell is None:
@@ -252,7 +252,7 @@ def _numbers(cells: Sequence[Any], flag: str) -> list[Fraction | None]:
     if read.doubt:
         raise VotesError(read.doubt, code="two_readings")
     if odd := [cell for cell, text in zip(said, read.texts, strict=True) if text is None]:
-        shown = some(map(repr, dict.fromkeys(odd)), 4)
+        shown = format_names(map(repr, dict.fromkeys(odd)), 4)
         raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
     texts = iter(read.texts)
     return [None if cell is None else Fraction(next(texts) or "0") for cell in cells]

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Codes
-from jurors.errors import VotesError, nearest, some
-from jurors.options import Reading, texts
+from jurors.errors import VotesError, format_names, match_name
+from jurors.options import Reading, text_columns
 from jurors.votes.codes import Finding
 from jurors.votes.findings import with_findings
-from jurors.votes.table import Repeats, Votes, as_answers, gathered, set_apart
+from jurors.votes.table import Repeats, Votes, abstentions_as_label, collect_votes, label_as_abstentions
 
 # Names that differ by a number alone: `judge_1`, `judge_2`; `gpt-4#1`, `gpt-4#2`; `judge (run 2)`, `judge-sample-3`.
 #
@@ -25,12 +25,14 @@ from jurors.votes.table import Repeats, Votes, as_answers, gathered, set_apart
 
 # Words that say "once more" before a number. Not among them: "version", "v", "prompt", "temperature", "fold" (another
 # judge may stand behind each), "round" and "part" (other items), "no", "number", "id" (names, not repeats).
-AGAIN = "run|epoch|sample|seed|try|trial|attempt|repeat|repetition|rep|replicate|replica|pass|iteration|iter|draw|redo"
+REPEAT_WORDS = (
+    "run|epoch|sample|seed|try|trial|attempt|repeat|repetition|rep|replicate|replica|pass|iteration|iter|draw|redo"
+)
 _BETWEEN = r"[\s_\-/.:,|#@=(\[]*"
 _DIGITS, _MOST_DIGITS = "0123456789", 6
 _MARKS = f"{string.whitespace}_-/.:,|#@=(["  # those of _BETWEEN
 _LETTER = re.compile(r"[^\W\d]")
-_AGAIN = re.compile(rf"^(?P<base>.*?[^\s_\-/.:,|#@=(\[]){_BETWEEN}\b(?:{AGAIN})$", re.IGNORECASE | re.DOTALL)
+_AGAIN = re.compile(rf"^(?P<base>.*?[^\s_\-/.:,|#@=(\[]){_BETWEEN}\b(?:{REPEAT_WORDS})$", re.IGNORECASE | re.DOTALL)
 
 
 def stem_and_number(name: str) -> tuple[str, int] | None:
@@ -76,17 +78,17 @@ def families(jurors: Sequence[str], names: Iterable[str]) -> dict[str, list[int]
             known = sorted({base for juror in jurors for base in called(juror)[:1]})
             if not known:
                 raise VotesError(f"join= (--join {name}): no juror has a name that ends in a number, as repeats have")
-            nearest(name, known, "juror with numbers after its name")  # which raises: there is none
+            match_name(name, known, "juror with numbers after its name")  # which raises: there is none
         if members := [k for k in called_so if k not in taken]:  # whoever is named twice is joined once
             found[name] = members
             taken |= set(members)
     return found
 
 
-def joining_name(jurors: Sequence[str]) -> str | None:
+def common_stem(jurors: Sequence[str]) -> str | None:
     """The name that all of these are called by, which joins them; None where there is none.
 
-    >>> joining_name(["gpt-4 (run 1)", "gpt-4 (run 2)"]), joining_name(["gpt", "gpt #2"]), joining_name(["ann", "bob"])
+    >>> common_stem(["gpt-4 (run 1)", "gpt-4 (run 2)"]), common_stem(["gpt", "gpt #2"]), common_stem(["ann", "bob"])
     ('gpt-4', 'gpt', None)
     """
     first = next((one for name in jurors for one in called(name)), None)
@@ -116,33 +118,34 @@ def asked_again(votes: Votes, own: Repeats) -> Finding:
     how, tied = ("whose number is the mean", "") if votes.scale == "interval" else (how, tied)
     most = f"{items.max():,} items"
     where = f"{most}: one voice" if len(who) == 1 else f"up to {most} each: one voice each"
-    message = f"{some(map(repr, who), _SHOWN)} answered {often} times on {where}, {how}{tied}"
+    message = f"{format_names(map(repr, who), _SHOWN)} answered {often} times on {where}, {how}{tied}"
     return Finding("repeats", message, tuple(who), value=float(times.max()))
 
 
 # Repeats of one juror, joined: one vote for each item on which it was asked several times.
 
 
-def heard_once(votes: Votes, options: Reading) -> Votes:
+def collapse_repeats(votes: Votes, options: Reading) -> Votes:
     """Votes as they were read, with the repeats joined that the caller named, and a note of all that were."""
-    if texts(options.join):
-        return join_named(votes, options.join)
+    if text_columns(options.join):
+        return merge_numbered_jurors(votes, options.join)
     if votes.repeats is not None and votes.scale == "ordinal":  # by the middle, now that there is an order
         votes = _rejoined(votes, votes.jurors, np.arange(len(votes.jurors)))
     return _noted(votes)
 
 
-def join_named(votes: Votes, names: Sequence[str]) -> Votes:
+def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
     """The votes, where jurors whose names differ by a number alone are one juror.
 
     Examples
     --------
     >>> rows = [["a", "a", "b", "a"], ["b", "a", "b", "a"]]
-    >>> votes = join_named(Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "judge_3", "ann")), ["judge"])
+    >>> votes = Votes.from_matrix(rows, jurors=("judge_1", "judge_2", "judge_3", "ann"))
+    >>> votes = merge_numbered_jurors(votes, ["judge"])
     >>> votes.jurors, votes.codes.tolist(), votes.repeats.said.tolist()
     (('judge', 'ann'), [[0, 0], [1, 0]], [[0, 0, 1], [0, 1, 1]])
     """
-    if not (named := texts(names)):
+    if not (named := text_columns(names)):
         return votes
     called = list(votes.jurors)
     home = np.arange(len(called))
@@ -157,12 +160,12 @@ def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -
     """The votes of other jurors: juror k's answers are those of the one at `place[k]`."""
     if votes.repeats is not None and votes.counts is not None:
         raise VotesError("repeats that are counted already cannot be joined once more; join them where they are read")
-    answers = as_answers(votes)
+    answers = abstentions_as_label(votes)
     row, col, code = _every_answer(answers)
     levels = len(votes.labels) if votes.scale == "ordinal" else None
-    once, own = gathered(row, place[col], code, len(jurors), votes.counts, levels)
+    once, own = collect_votes(row, place[col], code, len(jurors), votes.counts, levels)
     bare = replace(answers, jurors=jurors, repeats=own, _dense=None, _sparse=None)
-    return set_apart(bare._with_triples(*once))
+    return label_as_abstentions(bare._with_triples(*once))
 
 
 def _every_answer(votes: Votes) -> tuple[NDArray[np.int64], NDArray[np.int64], Codes]:

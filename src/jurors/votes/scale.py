@@ -13,14 +13,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats, one_thread
-from jurors.errors import OptionError, VotesError, nearest, some
-from jurors.options import KnownScale, Label, Reading, texts
+from jurors._numeric import Floats, single_threaded
+from jurors.errors import OptionError, VotesError, format_names, match_name
+from jurors.options import KnownScale, Label, Reading, text_columns
 from jurors.votes.codes import Finding, ordered_labels
 from jurors.votes.detect import WITH_PAIRS
 from jurors.votes.layout import Layout
-from jurors.votes.recode import FAIL, PASS, Rewriting, bin_order, numerals
-from jurors.votes.table import Votes, counts_said, relabelled
+from jurors.votes.recode import FAIL, PASS, Recoding, bin_order, numerals
+from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 
 # Whether votes that disagree lie near each other: what shows that whole numbers are levels, and not names of classes.
 #
@@ -40,7 +40,7 @@ _FEWEST_MET = 5.0
 _PRIOR = 5.0  # votes by everybody's frequencies that a juror's own begin with
 
 #: far: no nearer than by chance; gap: neighbours hardly meet; rival: another order is nearer; thin: nobody can tell
-Verdict = Literal["ordered", "far", "gap", "rival", "thin"]
+OrdinalityVerdict = Literal["ordered", "far", "gap", "rival", "thin"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Closeness:
         return self._error(distance / self._by_chance(distance) - 1.0)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> OrdinalityVerdict:
         """Whether levels are in an order, or what speaks against it."""
         if not self.observed.sum() or not self.expected.sum():
             return "thin"
@@ -136,7 +136,7 @@ def closeness(votes: Votes, level_of: NDArray[np.int64]) -> Closeness:
     chance = (met * shared[:, None]).T @ met - (share * alone[:, None]).T @ share
     a, b = np.triu_indices(levels, 1)
     both = times[:, a] * times[:, b] / np.maximum(heard - 1, 1)[:, None]
-    with one_thread():
+    with single_threaded():
         spread = (both * weight[:, None]).T @ both
     return Closeness(levels, weight @ both, chance[a, b], spread)
 
@@ -248,7 +248,7 @@ def _counted(words: Sequence[str]) -> list[int] | None:
 
 
 FEWEST_LEVELS = 3  #: two have no order to speak of
-OF_A_STREAM = "the votes of a stream are labels; `jurors grade FILE` looks whether they are in an order"
+STREAMS_HAVE_LABELS = "the votes of a stream are labels; `jurors grade FILE` looks whether they are in an order"
 _MOST_LEVELS = 11
 _FEW_DECIMALS = 5  # 0, 0.5 and 1 are levels; six such numbers are measured
 _FEWEST_NUMBERS = 6
@@ -256,7 +256,7 @@ _BINS = 8
 _SELDOM = 0.3  # of two jurors' answers that are the same: those who name classes agree more often
 _MOST_NUMBERS = 100_000  # distinct ones that are worth a look at how they disagree
 
-_UNORDERED: dict[Verdict, str] = {
+_UNORDERED: dict[OrdinalityVerdict, str] = {
     "far": "whole numbers, but disagreeing votes lie no nearer than by chance",
     "gap": "whole numbers, but some neighbours are hardly ever said of one item",
     "rival": "whole numbers, but in another order disagreeing votes would lie nearer",
@@ -264,15 +264,15 @@ _UNORDERED: dict[Verdict, str] = {
 }
 
 
-def recognised(votes: Votes) -> Votes:
+def detect_scale(votes: Votes) -> Votes:
     """The votes with the scale that they show; labels without order stay as they are.
 
     Examples
     --------
-    >>> votes = recognised(Votes.from_matrix([["low", "high"], ["medium", "high"]], scale="nominal"))
+    >>> votes = detect_scale(Votes.from_matrix([["low", "high"], ["medium", "high"]], scale="nominal"))
     >>> votes.scale, votes.labels, votes.scale_why
     ('ordinal', ('low', 'medium', 'high'), 'words of an ordered scale')
-    >>> recognised(Votes.from_matrix([["cat", "dog"], ["cow", "dog"]])).scale_why
+    >>> detect_scale(Votes.from_matrix([["cat", "dog"], ["cow", "dog"]])).scale_why
     'the labels are words'
     """
     if len(votes.labels) < FEWEST_LEVELS:
@@ -292,15 +292,15 @@ def recognised(votes: Votes) -> Votes:
 def as_labels(votes: Votes) -> Votes:
     """The votes of a stream, which are labels: whether they are in an order may change with the next vote."""
     if len(votes.labels) < FEWEST_LEVELS or (word_order(votes.labels) is None and _sizes(votes.labels) is None):
-        return recognised(votes)
-    return _on(votes, "nominal", OF_A_STREAM)
+        return detect_scale(votes)
+    return _on(votes, "nominal", STREAMS_HAVE_LABELS)
 
 
 def _on(votes: Votes, scale: KnownScale, why: str) -> Votes:
     if scale == "ordinal" and (sizes := _sizes(votes.labels)) is not None and np.any(np.diff(sizes) <= 0):
         if votes.labels_told:
             return _on(votes, "nominal", "numbers, which are named in another order than their own")
-        votes = relabelled(votes, tuple(votes.labels[k] for k in np.argsort(sizes)))
+        votes = recode_labels(votes, tuple(votes.labels[k] for k in np.argsort(sizes)))
     return replace(votes, scale=scale, scale_why=why, scale_told=False)
 
 
@@ -308,7 +308,7 @@ def _on_words(votes: Votes, words: tuple[Label, ...]) -> Votes:
     """Ordered words, lowest first; where the caller named the labels, as named, from either end."""
     why = "words of an ordered scale"
     if not votes.labels_told:
-        return _on(votes if votes.labels == words else relabelled(votes, words), "ordinal", why)
+        return _on(votes if votes.labels == words else recode_labels(votes, words), "ordinal", why)
     if votes.labels in (words, words[::-1]):
         return _on(votes, "ordinal", why)
     return _on(votes, "nominal", f"{why}, which are named in another order")
@@ -343,7 +343,7 @@ def _level_of(votes: Votes, sizes: NDArray[np.float64]) -> NDArray[np.int64]:
     """The level of each label: its rank, or where there are many labels, which eighth of the votes it is in."""
     order = np.argsort(sizes, kind="stable")
     rank = np.argsort(order, kind="stable")
-    often = counts_said(votes).sum(axis=0)[order].astype(float)
+    often = count_labels_by_juror(votes).sum(axis=0)[order].astype(float)
     if len(sizes) <= _MOST_LEVELS:  # among those that are said: a level that nobody says shows nothing
         return np.asarray(np.maximum(np.cumsum(often > 0) - 1, 0))[rank]
     middle = (np.cumsum(often) - often / 2) / max(often.sum(), 1)
@@ -358,22 +358,22 @@ def _level_of(votes: Votes, sizes: NDArray[np.float64]) -> NDArray[np.int64]:
 _SAID = "as you say (--scale {})"
 
 
-def scaled(votes: Votes, options: Reading) -> Votes:
+def apply_scale(votes: Votes, options: Reading) -> Votes:
     """The votes on the scale that was asked for, or that they show; VotesError where they cannot be on it.
 
-    >>> scaled(Votes.from_matrix([[3, 1]]), Reading(scale="ordinal")).scale
+    >>> apply_scale(Votes.from_matrix([[3, 1]]), Reading(scale="ordinal")).scale
     'ordinal'
     """
-    if rewriting := Rewriting.of(options):
+    if rewriting := Recoding.of(options):
         votes = replace(votes, rewriting=rewriting)
     if rewriting.bins and options.labels is None:
-        votes = relabelled(votes, bin_order(votes.labels))
+        votes = recode_labels(votes, bin_order(votes.labels))
     if options.scale == "auto" and (made := _made(rewriting, votes.labels)) is not None:
         return replace(
             votes, scale=made.scale, scale_why=made.why, scale_told=True, findings=(*votes.findings, made.said)
         )
     if options.scale == "auto":
-        return votes if votes.scale_told else recognised(votes)
+        return votes if votes.scale_told else detect_scale(votes)
     if options.scale == "pairs":
         raise OptionError(f"which of two is better (scale 'pairs') is no vote: {WITH_PAIRS}", code="does_not_apply")
     if options.scale == "ordinal" and options.labels is None and not rewriting.bins:
@@ -395,7 +395,7 @@ class _Made:
         return Finding("scale", self.why)
 
 
-def _made(rewriting: Rewriting, labels: Sequence[Label]) -> _Made | None:
+def _made(rewriting: Recoding, labels: Sequence[Label]) -> _Made | None:
     if rewriting.threshold is not None:
         cut = rewriting.threshold
         return _Made(
@@ -403,30 +403,30 @@ def _made(rewriting: Rewriting, labels: Sequence[Label]) -> _Made | None:
         )
     if not rewriting.bins:
         return None
-    why = f"as you say (--bins): numbers are put into {some(labels, 12)}, each with its lower end"
+    why = f"as you say (--bins): numbers are put into {format_names(labels, 12)}, each with its lower end"
     return _Made("ordinal" if len(labels) >= FEWEST_LEVELS else "nominal", why)
 
 
-def rewritten(votes: Votes, options: Reading) -> Votes:
+def recode_votes(votes: Votes, options: Reading) -> Votes:
     """Votes that are read already, with labels as the caller would have them.
 
-    >>> rewritten(Votes.from_matrix([[0.2, 0.5, 0.9]]), Reading(threshold=0.5)).codes.tolist()
+    >>> recode_votes(Votes.from_matrix([[0.2, 0.5, 0.9]]), Reading(threshold=0.5)).codes.tolist()
     [[0, 1, 1]]
     """
-    rewriting = Rewriting.of(options)
+    rewriting = Recoding.of(options)
     if not rewriting:
         return votes
-    often = counts_said(votes).sum(axis=0)
+    often = count_labels_by_juror(votes).sum(axis=0)
     values = rewriting.cells(list(votes.labels), often.tolist)
     said = [value for value, count in zip(values, often.tolist(), strict=True) if count or votes.labels_told]
-    read = relabelled(votes, ordered_labels(said), [value if value in said else None for value in values])
+    read = recode_labels(votes, ordered_labels(said), [value if value in said else None for value in values])
     return replace(read, scale="nominal", scale_why="", scale_told=False)
 
 
-def grown(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
+def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
     """The labels with some that nobody says, in order; VotesError where nobody can tell their place among levels.
 
-    >>> grown(Votes.from_matrix([["low", "high"], ["mid", "low"]]), ["very high"])
+    >>> extend_labels(Votes.from_matrix([["low", "high"], ["mid", "low"]]), ["very high"])
     ('low', 'mid', 'high', 'very high')
     """
     labels = [*votes.labels, *more]
@@ -438,7 +438,10 @@ def grown(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
     for order in () if words is None else (words, words[::-1]):
         if tuple(label for label in order if label in votes.labels) == votes.labels:
             return order
-    message = f"nobody votes {some(map(repr, more), 4)}, and its place among the levels {some(votes.labels, 8)}"
+    message = (
+        f"nobody votes {format_names(map(repr, more), 4)}, and its place among the levels "
+        f"{format_names(votes.labels, 8)}"
+    )
     raise VotesError(f"{message} is not known; name all levels, the lowest first (labels=…, --labels low,mid,high)")
 
 
@@ -454,15 +457,15 @@ def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:
 def _in_order(votes: Votes) -> Votes:
     """The votes with their labels lowest first; VotesError where nobody can tell the order."""
     if (labels := _by_size(votes.labels)) is None:
-        message = f"the order of the labels {some(votes.labels, 8)} is not known; name them, the lowest first"
+        message = f"the order of the labels {format_names(votes.labels, 8)} is not known; name them, the lowest first"
         raise VotesError(f"{message} (labels=…, --labels low,mid,high)")
-    return votes if labels == votes.labels else relabelled(votes, labels)
+    return votes if labels == votes.labels else recode_labels(votes, labels)
 
 
 def _check_numbers(labels: Sequence[Label]) -> None:
     """VotesError names what is no number."""
     if odd := [label for label, text in zip(labels, numerals(labels).texts, strict=True) if text is None]:
-        message = f"votes on the scale 'interval' are numbers, found {some(map(repr, odd), 4)}"
+        message = f"votes on the scale 'interval' are numbers, found {format_names(map(repr, odd), 4)}"
         raise VotesError(f"{message}; leave out what is no vote (--missing VALUE), or say --scale nominal")
 
 
@@ -470,53 +473,56 @@ def _check_numbers(labels: Sequence[Label]) -> None:
 
 
 #: the options that apply to votes that are read already, too
-CHOOSING = ("only", "drop", "join", "map", "ignore_case", "threshold", "bins")
+SELECTION_OPTIONS = ("only", "drop", "join", "map", "ignore_case", "threshold", "bins")
 
 
-def is_chosen(options: Reading) -> bool:
+def selects_jurors(options: Reading) -> bool:
     """Whether the caller says which jurors to read."""
-    return bool(texts(options.only) or texts(options.drop))
+    return bool(text_columns(options.only) or text_columns(options.drop))
 
 
-def chosen(jurors: Sequence[Any], options: Reading) -> list[int]:
+def select_jurors(jurors: Sequence[Any], options: Reading) -> list[int]:
     """The positions of the jurors to read, in their order; VotesError names the nearest of an unknown one.
 
-    >>> chosen(["ann", "bob", "cy"], Reading(only=["cy", "ann"])), chosen(["ann", "bob", "cy"], Reading(drop="bob"))
+    >>> names = ["ann", "bob", "cy"]
+    >>> select_jurors(names, Reading(only=["cy", "ann"])), select_jurors(names, Reading(drop="bob"))
     ([0, 2], [0, 2])
     """
-    only = {nearest(name, jurors, "juror") for name in texts(options.only)}
-    drop = {nearest(name, jurors, "juror") for name in texts(options.drop)}
+    only = {match_name(name, jurors, "juror") for name in text_columns(options.only)}
+    drop = {match_name(name, jurors, "juror") for name in text_columns(options.drop)}
     kept = [k for k, name in enumerate(jurors) if (not only or name in only) and name not in drop]
     if not kept:
-        raise VotesError(f"only= and drop= (--only, --drop) leave none of the jurors {some(jurors, 12)}")
+        raise VotesError(f"only= and drop= (--only, --drop) leave none of the jurors {format_names(jurors, 12)}")
     return kept
 
 
-def chosen_columns(layout: Layout, names: Sequence[str], options: Reading) -> Layout:
+def select_columns(layout: Layout, names: Sequence[str], options: Reading) -> Layout:
     """The layout of a table with one juror per column, of the chosen jurors alone; others are chosen by their rows."""
-    if layout.kind == "long" or not is_chosen(options):
+    if layout.kind == "long" or not selects_jurors(options):
         return layout
-    return replace(layout, votes=tuple(layout.votes[k] for k in chosen([names[k] for k in layout.votes], options)))
+    return replace(
+        layout, votes=tuple(layout.votes[k] for k in select_jurors([names[k] for k in layout.votes], options))
+    )
 
 
-def chosen_votes(votes: Votes, options: Reading) -> Votes:
+def select_votes(votes: Votes, options: Reading) -> Votes:
     """The votes of the chosen jurors, with the labels that these say (all labels, where the caller named them).
 
     >>> votes = Votes.from_matrix([["yes", "no", "unsure"], ["no", "no", "no"]], jurors=["ann", "bob", "cy"])
-    >>> chosen_votes(votes, Reading(drop=["cy"]))
+    >>> select_votes(votes, Reading(drop=["cy"]))
     Votes(2 items, 2 jurors, 4 votes, labels no, yes)
     """
-    if not is_chosen(options):
+    if not selects_jurors(options):
         return votes
-    taken = votes.take([votes.jurors[k] for k in chosen(votes.jurors, options)])
-    return taken if votes.labels_told else said_here(taken)
+    taken = votes.take([votes.jurors[k] for k in select_jurors(votes.jurors, options)])
+    return taken if votes.labels_told else drop_unused_labels(taken)
 
 
-def said_here(votes: Votes, also: np.ndarray[Any, Any] | None = None) -> Votes:
+def drop_unused_labels(votes: Votes, also: np.ndarray[Any, Any] | None = None) -> Votes:
     """The same votes with only the labels that somebody said in them (or that are known): a test of its own."""
     codes = votes.codes if votes.is_dense else votes.triples()[2]
     said = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
     if len(said) == len(votes.labels):
         return votes
     values = [a if k in set(said) else None for k, a in enumerate(votes.labels)]
-    return relabelled(votes, tuple(votes.labels[k] for k in said), values)
+    return recode_labels(votes, tuple(votes.labels[k] for k in said), values)

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jurors._numeric import Codes
-from jurors.errors import VotesError, positions, some
+from jurors.errors import VotesError, format_names, name_positions
 from jurors.options import Duplicates, KnownScale, Label, TableOptions
 from jurors.results import Table, data_frame
 from jurors.votes.codes import (
     NO_VOTE,
     Finding,
     as_cells,
+    check_total_count,
     checked_counts,
     checked_items,
     checked_jurors,
@@ -28,12 +29,11 @@ from jurors.votes.codes import (
     fits_dense,
     is_missing,
     ordered_labels,
-    plain,
+    python_value,
     recode,
-    refuse_past_counting,
     sorted_votes,
 )
-from jurors.votes.recode import Rewriting
+from jurors.votes.recode import Recoding
 
 # What jurors who were asked several times about an item said each time, and the one vote that it comes to.
 #
@@ -83,7 +83,7 @@ class Repeats:
     def counted(self, tuple_of_row: NDArray[np.int64]) -> Repeats:
         """By the tuples that the rows became; cases that are alike then are one."""
         keys = np.column_stack([tuple_of_row[self.row], self.juror, self.said])
-        distinct, items = added_up(keys, self.items)
+        distinct, items = aggregate_rows(keys, self.items)
         said = distinct[:, 2:].astype(self.said.dtype)
         return Repeats(distinct[:, 0], distinct[:, 1].astype(np.int32), said, items)
 
@@ -100,10 +100,10 @@ class Repeats:
         return Repeats(**parts, said=self.said[kept], items=self.items[kept])
 
 
-def added_up(rows: NDArray[Any], items: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def aggregate_rows(rows: NDArray[Any], items: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The distinct rows, sorted, and how many items each stands for.
 
-    >>> rows, items = added_up(np.array([[1, 0], [0, 2], [1, 0]]), np.array([3, 4, 5]))
+    >>> rows, items = aggregate_rows(np.array([[1, 0], [0, 2], [1, 0]]), np.array([3, 4, 5]))
     >>> rows.tolist(), items.tolist()
     ([[0, 2], [1, 0]], [4, 8])
     """
@@ -122,7 +122,7 @@ def added_up(rows: NDArray[Any], items: NDArray[np.int64]) -> tuple[NDArray[Any]
     return distinct, total
 
 
-def put_together(parts: Sequence[tuple[int, Repeats | None]]) -> Repeats | None:
+def concatenate_repeats(parts: Sequence[tuple[int, Repeats | None]]) -> Repeats | None:
     """The repeats of several tables as those of one, in which the rows of each begin so far down."""
     own = [replace(repeats, row=repeats.row + start) for start, repeats in parts if repeats is not None]
     if not own:
@@ -133,7 +133,7 @@ def put_together(parts: Sequence[tuple[int, Repeats | None]]) -> Repeats | None:
     return Repeats(row, juror, np.concatenate(said), items)
 
 
-def gathered(
+def collect_votes(
     row: NDArray[Any],
     juror: NDArray[Any],
     code: Codes,
@@ -143,7 +143,7 @@ def gathered(
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], Codes], Repeats | None]:
     """Votes of which some are a juror's second on an item: one vote each (a tie is none), and what was said.
 
-    >>> votes, own = gathered(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), np.array([1, 0, 1, 1]), 2)
+    >>> votes, own = collect_votes(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), np.array([1, 0, 1, 1]), 2)
     >>> [part.tolist() for part in votes], own.said.tolist()
     ([[0, 0, 1], [0, 1, 0], [1, 1, 0]], [[1, 1]])
     """
@@ -289,7 +289,7 @@ class Votes:
     scale: KnownScale = "nominal"  #: labels without order, ordered levels (`labels` stand lowest first), or numbers
     scale_why: str = ""  #: by what that is known, in a line; empty where nobody has looked
     scale_told: bool = False  #: whether the caller said so
-    rewriting: Rewriting | None = None  #: what became of the labels that were read; a key is read alike
+    rewriting: Recoding | None = None  #: what became of the labels that were read; a key is read alike
     abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror), in order; None: nobody did
     repeats: Repeats | None = None  #: what jurors said each time who were asked twice or more about an item
     _dense: Codes | None = None
@@ -297,7 +297,7 @@ class Votes:
 
     def __post_init__(self) -> None:
         if self.counts is not None:
-            refuse_past_counting(self.counts)
+            check_total_count(self.counts)
 
     # -- in -----------------------------------------------------------------------------------------
 
@@ -380,7 +380,7 @@ class Votes:
         With the number of the `repetition`, a juror may have a vote on an item in each, and they come to one.
         """
         names = checked_jurors(jurors, len(jurors))
-        present = [v for v in map(plain, values) if not is_missing(v)]
+        present = [v for v in map(python_value, values) if not is_missing(v)]
         kinds = ordered_labels(present) if labels is None else tuple(labels)
         code = recode(values, kinds)[np.asarray(value)]
         row, col, kept = np.asarray(item), np.asarray(juror), code >= 0
@@ -398,7 +398,7 @@ class Votes:
             row, col, code = row[once], col[once], code[once]
         if duplicates != "join" and repetition is None:
             return bare._with_triples(row, col, code)
-        votes, repeats = gathered(row, col, code, len(names))
+        votes, repeats = collect_votes(row, col, code, len(names))
         return replace(bare._with_triples(*votes), repeats=repeats)
 
     @classmethod
@@ -471,7 +471,7 @@ class Votes:
 
     def take(self, jurors: Sequence[str]) -> Votes:
         """The same items, only these jurors, in this order."""
-        where = positions(self.jurors, jurors, "juror")
+        where = name_positions(self.jurors, jurors, "juror")
         new_position = np.full(len(self.jurors), -1, dtype=np.int64)
         new_position[where] = np.arange(len(where))
         own = None if self.repeats is None else self.repeats.of_jurors(new_position)
@@ -494,7 +494,7 @@ class Votes:
     def to_frame(self) -> Any:
         """A pandas frame: one vote per row (item, juror, label), or in the counts layout where rows stand for items."""
         if self.abstained is not None:
-            return in_words(self).to_frame()
+            return abstentions_as_word(self).to_frame()
         if self.counts is not None:
             if "count" in self.jurors:
                 raise VotesError("a juror is called 'count' like the column of counts; rename that juror first")
@@ -512,7 +512,7 @@ class Votes:
         return self.rows
 
     def __repr__(self) -> str:
-        labels = some(self.labels, 6)
+        labels = format_names(self.labels, 6)
         what = "items" if self.counts is None else "tuples"
         away = "" if self.abstained is None else f"{len(self.abstained[0]):,} abstentions, "
         return f"Votes({self.rows:,} {what}, {len(self.jurors)} jurors, {self.n_votes:,} votes, {away}labels {labels})"
@@ -545,9 +545,9 @@ class Votes:
         if scale is None:
             return self
         if scale == "auto":
-            from jurors.votes.scale import recognised
+            from jurors.votes.scale import detect_scale
 
-            return replace(recognised(replace(self, labels_told=ordered)), labels_told=self.labels_told)
+            return replace(detect_scale(replace(self, labels_told=ordered)), labels_told=self.labels_told)
         return replace(self, scale=scale, scale_why=f"as you say (scale {scale})", scale_told=True)
 
     def _with_triples(self, row: NDArray[Any], col: NDArray[Any], code: NDArray[Any]) -> Votes:
@@ -582,13 +582,13 @@ def _of_jurors(
 ABSTAINED = "\0abstained"  #: the label that abstaining is among answers, which nobody can type
 
 
-def as_answers(votes: Votes) -> Votes:
+def abstentions_as_label(votes: Votes) -> Votes:
     """The same votes with abstaining as one more label, the last; the very same where nobody abstained.
 
     Examples
     --------
-    >>> votes = set_apart(Votes.from_matrix([["a", "b", ABSTAINED]], labels=("a", "b", ABSTAINED)))
-    >>> votes.labels, votes.codes.tolist(), as_answers(votes).codes.tolist()
+    >>> votes = label_as_abstentions(Votes.from_matrix([["a", "b", ABSTAINED]], labels=("a", "b", ABSTAINED)))
+    >>> votes.labels, votes.codes.tolist(), abstentions_as_label(votes).codes.tolist()
     (('a', 'b'), [[0, 1, -1]], [[0, 1, 2]])
     """
     if votes.abstained is None:
@@ -607,12 +607,14 @@ def as_answers(votes: Votes) -> Votes:
     return replace(bare, _sparse=triples)
 
 
-def in_words(votes: Votes) -> Votes:
+def abstentions_as_word(votes: Votes) -> Votes:
     """The same votes with abstaining as a word among the labels, which reads back as abstaining."""
-    return votes if votes.abstained is None else replace(as_answers(votes), labels=(*votes.labels, "abstained"))
+    return (
+        votes if votes.abstained is None else replace(abstentions_as_label(votes), labels=(*votes.labels, "abstained"))
+    )
 
 
-def set_apart(answers: Votes) -> Votes:
+def label_as_abstentions(answers: Votes) -> Votes:
     """The same votes with those of the last label as abstentions, where it stands for abstaining."""
     if not answers.labels or answers.labels[-1] != ABSTAINED:
         return answers
@@ -641,7 +643,7 @@ def with_abstentions(votes: Votes, *labels: Label) -> Votes:
         if label not in votes.labels:
             shown = ", ".join(map(str, votes.labels))
             raise VotesError(f"nobody says {label!r}, so nobody abstains by it; the labels are {shown}")
-    answers = as_answers(votes)
+    answers = abstentions_as_label(votes)
     kept = tuple(label for label in votes.labels if label not in labels)
     place = np.array([kept.index(a) if a in kept else len(kept) for a in answers.labels] + [-1])
     kind = code_type(len(kept) + 1)
@@ -649,12 +651,12 @@ def with_abstentions(votes: Votes, *labels: Label) -> Votes:
     own = None if votes.repeats is None else votes.repeats.recoded(again)
     bare = replace(answers, labels=(*kept, ABSTAINED), repeats=own)
     if answers.is_dense:
-        return set_apart(replace(bare, _dense=place[answers.codes].astype(kind)))
+        return label_as_abstentions(replace(bare, _dense=place[answers.codes].astype(kind)))
     row, col, code = answers.triples()
-    return set_apart(replace(bare, _sparse=(row, col, place[code].astype(kind))))
+    return label_as_abstentions(replace(bare, _sparse=(row, col, place[code].astype(kind))))
 
 
-def chosen_rows(votes: Votes, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
+def select_abstentions(votes: Votes, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
     """The abstentions of these rows alone, which come once each, numbered by their places in `which`."""
     if votes.abstained is None:
         return None
@@ -666,7 +668,7 @@ def chosen_rows(votes: Votes, which: NDArray[np.int64]) -> tuple[NDArray[np.int6
     return (at[order], who[order]) if len(order) else None
 
 
-def chosen_repeats(votes: Votes, which: NDArray[np.int64]) -> Repeats | None:
+def select_repeats(votes: Votes, which: NDArray[np.int64]) -> Repeats | None:
     """The repeats of these rows alone, numbered likewise."""
     return None if votes.repeats is None else votes.repeats.of_rows(_places(votes.rows, which))
 
@@ -684,7 +686,7 @@ def _flat(row: NDArray[np.int64], col: NDArray[np.int32], votes: Votes) -> NDArr
 # Votes whose labels stand in another order, or have become others.
 
 
-def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label | None] | None = None) -> Votes:
+def recode_labels(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label | None] | None = None) -> Votes:
     """The same votes with their codes as positions in `labels`, which has every label (or value of it) of theirs."""
     place = recode([*(votes.labels if values is None else values), None], labels)  # code -1 is the last
     own = None if votes.repeats is None else votes.repeats.recoded(np.r_[place[:-1], len(labels)])
@@ -698,13 +700,13 @@ def relabelled(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label |
 # How often who says what, and which tuples come how often: what findings are made from.
 
 
-Said: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each says which
+JurorLabelCounts: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each says which
 _MOST_ROWS = 50_000
 _PART = 1 << 21  # votes counted at a time: memory stays flat
 _FEW_COLUMNS = 64  # of many jurors most say nothing of an item
 
 
-def counts_said(votes: Votes) -> Said:
+def count_labels_by_juror(votes: Votes) -> JurorLabelCounts:
     """How often each juror says each label."""
     width, depth = len(votes.jurors), len(votes.labels)
     weights = votes.counts
@@ -725,7 +727,7 @@ def counts_said(votes: Votes) -> Said:
     return flat.reshape(width, depth).round().astype(np.int64)
 
 
-def sampled(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """At most so many rows of codes, evenly spread, and how many items each is."""
     rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
     return votes.codes[rows], votes.weights[rows]

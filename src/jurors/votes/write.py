@@ -17,18 +17,18 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._files import is_stream, scratch, whole_file, write_whole
-from jurors.errors import OutputError, VotesError, choice
+from jurors._files import atomic_path, atomic_write, is_stream, temp_directory
+from jurors.errors import OutputError, VotesError, check_choice
 from jurors.options import Reading
 from jurors.results import without_formula
-from jurors.votes.codes import NO_VOTE, plain
+from jurors.votes.codes import NO_VOTE, python_value
 from jurors.votes.detect import find_layout
 from jurors.votes.io.local_files import first_line
 from jurors.votes.io.sources import CELLS, ENDINGS, PACKED, SKETCH_ENDING, WRITTEN, is_sketch_name, named_format
-from jurors.votes.layout import Facts, facts_of_columns, head_rows
-from jurors.votes.read import spelled_labels, tidy
+from jurors.votes.layout import ColumnProfile, head_rows, profile_columns
+from jurors.votes.read import clean_cells, spelled_labels
 from jurors.votes.readers import load_reader
-from jurors.votes.table import Votes, in_words
+from jurors.votes.table import Votes, abstentions_as_word
 
 # Whether votes, once written, would read back as they are: what a reader would take for something else is refused.
 
@@ -58,7 +58,7 @@ def _check_values(values: list[Any], what: str, format: str) -> None:
             raise VotesError(f"a {what} is there twice; give each {what} a name of its own")
         return
     written = [cell_value(value, format) for value in values]
-    back = spelled_labels(written, Reading(), what).labels if what == "label" else tidy(written, column=what)
+    back = spelled_labels(written, Reading(), what).labels if what == "label" else clean_cells(written, column=what)
     for value, read in zip(written, back, strict=True):
         if read is None:
             meaning = "no vote" if what == "label" else "an empty name"
@@ -97,7 +97,7 @@ def _check_header(votes: Votes, layout: str, format: str) -> None:
         raise VotesError(f"the jurors' names hold so many {_delimiter(names)!r} that they look like columns; {way_out}")
 
 
-def _facts(votes: Votes, names: Sequence[str]) -> Facts:
+def _facts(votes: Votes, names: Sequence[str]) -> ColumnProfile:
     """What a reader would see in the first rows."""
     most = head_rows(len(names))
     labels = np.array([*votes.labels, None], dtype=object)
@@ -106,7 +106,7 @@ def _facts(votes: Votes, names: Sequence[str]) -> Facts:
         columns.insert(0, votes.item_names()[:most].tolist())
     else:
         columns.append(votes.counts[:most].tolist())
-    return facts_of_columns([name.strip() for name in names], columns, votes.rows if votes.rows <= most else None)
+    return profile_columns([name.strip() for name in names], columns, votes.rows if votes.rows <= most else None)
 
 
 def header(votes: Votes, layout: str) -> list[str]:
@@ -127,13 +127,13 @@ def _delimiter(names: Sequence[str]) -> str:
 # Votes into a file: long, wide, counts or a sketch; CSV, TSV, JSON, JSON lines or Parquet. They read back the same.
 
 
-Target: TypeAlias = Literal["long", "wide", "counts", "sketch"]
-LAYOUTS: tuple[Target, ...] = ("long", "wide", "counts", "sketch")
+WriteLayout: TypeAlias = Literal["long", "wide", "counts", "sketch"]
+LAYOUTS: tuple[WriteLayout, ...] = ("long", "wide", "counts", "sketch")
 _CHUNK = 100_000
 _MOST_ITEMS = 1 << 31
 
 
-def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: Target | None = None) -> None:
+def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: WriteLayout | None = None) -> None:
     """Write votes so that `read_votes` gives them back; the file is written whole or not at all.
 
     Parameters
@@ -167,15 +167,15 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: Target | 
 
     """
     target = Path(path)
-    chosen = chosen_layout(votes, target, layout)
+    chosen = select_layout(votes, target, layout)
     kind = _format_of(target, chosen)
     if kind != "parquet":
-        write_whole(target, votes_text(votes, chosen, kind))
+        atomic_write(target, votes_text(votes, chosen, kind))
         return
     _write_parquet(_written(votes, chosen, kind), chosen, target)
 
 
-def votes_text(votes: Votes, layout: Target, format: str = "csv") -> Iterator[str]:
+def votes_text(votes: Votes, layout: WriteLayout, format: str = "csv") -> Iterator[str]:
     """The votes as text, piece by piece.
 
     >>> print(*votes_text(Votes.from_matrix([["yes", "a,b"]], jurors=("ann", "bob")), "long"), end="")
@@ -190,23 +190,23 @@ def votes_text(votes: Votes, layout: Target, format: str = "csv") -> Iterator[st
     return _pieces(lines)
 
 
-def chosen_layout(votes: Votes, path: Path | None, layout: Target | None = None) -> Target:
+def select_layout(votes: Votes, path: Path | None, layout: WriteLayout | None = None) -> WriteLayout:
     """The layout asked for, or the one that the name and the votes suggest."""
     if layout is not None:
-        return cast(Target, choice(layout, LAYOUTS, "layout"))
+        return cast(WriteLayout, check_choice(layout, LAYOUTS, "layout"))
     if path is not None and is_sketch_name(path.name):
         return "sketch"
     return "long" if votes.counts is None else "counts"
 
 
-def losses(votes: Votes, layout: Target) -> list[str]:
+def layout_losses(votes: Votes, layout: WriteLayout) -> list[str]:
     """What this layout does not keep of these votes, in words."""
     if votes.repeats is not None:
         return ["the vote is kept that a juror's repeats came to, not each of them", *_other_losses(votes, layout)]
     return _other_losses(votes, layout)
 
 
-def _other_losses(votes: Votes, layout: Target) -> list[str]:
+def _other_losses(votes: Votes, layout: WriteLayout) -> list[str]:
     if layout in ("counts", "sketch") and votes.counts is None:
         return [f"the {layout} layout counts decision tuples: which item is which is not kept"]
     if layout in ("long", "wide") and votes.counts is not None:
@@ -214,7 +214,7 @@ def _other_losses(votes: Votes, layout: Target) -> list[str]:
     return []
 
 
-def _format_of(path: Path, layout: Target) -> str:
+def _format_of(path: Path, layout: WriteLayout) -> str:
     kind = named_format(path.name)
     if kind is None and is_stream(path):  # whose name says nothing: as on standard output
         return "json" if layout == "sketch" else "csv"
@@ -231,21 +231,21 @@ def _format_of(path: Path, layout: Target) -> str:
 # -- rows and columns -----------------------------------------------------------------------------------------
 
 
-def _written(votes: Votes, layout: Target, format: str) -> Votes:
+def _written(votes: Votes, layout: WriteLayout, format: str) -> Votes:
     """The votes as their rows are written, with a word for abstaining; refused where they would not read back."""
     check_faithful(_arranged(votes, layout), layout, format)
     if votes.abstained is None:
         return _arranged(votes, layout)
     if len(votes.labels) < 2:
         raise VotesError("with fewer than two labels abstentions would read back as an answer; write a sketch instead")
-    return _arranged(in_words(votes), layout)
+    return _arranged(abstentions_as_word(votes), layout)
 
 
-def _arranged(votes: Votes, layout: Target) -> Votes:
+def _arranged(votes: Votes, layout: WriteLayout) -> Votes:
     """One row per item for long and wide, one row per distinct tuple for counts."""
     if layout == "counts":
         counts = votes.weights
-        rows, sizes = grouped(votes.codes[counts > 0], counts[counts > 0])
+        rows, sizes = group_rows(votes.codes[counts > 0], counts[counts > 0])
         return replace(
             votes, rows=len(rows), items=None, counts=sizes, abstained=None, repeats=None, _dense=rows, _sparse=None
         )
@@ -259,7 +259,7 @@ def _arranged(votes: Votes, layout: Target) -> Votes:
     )
 
 
-def grouped(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def group_rows(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The distinct rows in lexicographic order, and their counts added up as integers."""
     if not len(rows):
         return rows, counts
@@ -289,7 +289,7 @@ def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
     return row[order], col[order], code[order]
 
 
-def _columns(votes: Votes, layout: Target, show: Callable[[Any], str], missing: str) -> list[list[str]]:
+def _columns(votes: Votes, layout: WriteLayout, show: Callable[[Any], str], missing: str) -> list[list[str]]:
     """Every column as cells, each distinct value shown once."""
     labels = _shown([*votes.labels], show, missing)
     if layout == "long":
@@ -307,7 +307,7 @@ def _columns(votes: Votes, layout: Target, show: Callable[[Any], str], missing: 
 
 def _shown(values: Sequence[Any], show: Callable[[Any], str], *last: str) -> NDArray[Any]:
     array = np.empty(len(values) + len(last), dtype=object)
-    array[:] = [*map(show, map(plain, values)), *last]
+    array[:] = [*map(show, map(python_value, values)), *last]
     return array
 
 
@@ -319,7 +319,7 @@ def _pieces(lines: Iterator[str]) -> Iterator[str]:
 # -- formats --------------------------------------------------------------------------------------------------
 
 
-def _csv_lines(votes: Votes, layout: Target, format: str) -> Iterator[str]:
+def _csv_lines(votes: Votes, layout: WriteLayout, format: str) -> Iterator[str]:
     delimiter = "," if format == "csv" else "\t"
 
     def quoted(value: Any) -> str:
@@ -332,7 +332,7 @@ def _csv_lines(votes: Votes, layout: Target, format: str) -> Iterator[str]:
         yield delimiter.join(cells) + "\n"
 
 
-def _json_lines(votes: Votes, layout: Target, format: str) -> Iterator[str]:
+def _json_lines(votes: Votes, layout: WriteLayout, format: str) -> Iterator[str]:
     def written(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
 
@@ -347,10 +347,10 @@ def _json_lines(votes: Votes, layout: Target, format: str) -> Iterator[str]:
     yield "\n]\n"
 
 
-def _write_parquet(votes: Votes, layout: Target, path: Path) -> None:
+def _write_parquet(votes: Votes, layout: WriteLayout, path: Path) -> None:
     import duckdb
 
-    labels = [plain(label) for label in votes.labels]
+    labels = [python_value(label) for label in votes.labels]
     if len({type(label) for label in labels}) > 1:
         labels = [str(label) for label in labels]
     items = votes.item_names()
@@ -369,7 +369,7 @@ def _write_parquet(votes: Votes, layout: Target, path: Path) -> None:
     names = ['"' + name.replace('"', '""') + '"' for name in header(votes, layout)]
     select = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
     try:
-        with whole_file(path) as draft, _named_in_text(draft) as name, duckdb.connect() as con:
+        with atomic_path(path) as draft, _named_in_text(draft) as name, duckdb.connect() as con:
             con.register("votes", arrays)
             con.sql(f"SELECT {select} FROM votes", params={"labels": labels}).write_parquet(name)
     except duckdb.Error as error:
@@ -382,6 +382,6 @@ def _named_in_text(path: Path) -> Iterator[str]:
     if not re.search("[\ud800-\udfff]", str(path)):
         yield str(path)
         return
-    with scratch() as folder:
+    with temp_directory() as folder:
         (folder / "here").symlink_to(path.parent)
         yield str(folder / "here" / path.name)

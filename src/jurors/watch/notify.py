@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS
 from jurors.jury import Verdict
-from jurors.results import visible
+from jurors.results import escape_text
 
 # What rings: alarms of the stream and limits that are not kept, told once when they begin and once when they end.
 
@@ -30,12 +30,12 @@ Event = dict[str, Any]  # JSON's own types
 
 
 @dataclass
-class Bell:
+class AlarmState:
     """Which alarms were told; `rung` compares them with what is so now.
 
     Examples
     --------
-    >>> bell = Bell("votes.jsonl")
+    >>> bell = AlarmState("votes.jsonl")
     >>> drifts = {"id": 1, "kind": "juror_drift", "level": "alarm", "message": "ann agrees less", "active": True}
     >>> [event["event"] for event in bell.rung([drifts], None)], bell.rung([drifts], None)
     (['raised'], [])
@@ -106,13 +106,13 @@ _SLOWEST = 600.0
 
 
 @dataclass(frozen=True)
-class Program:
+class NotifyProgram:
     """A program that is started for each event, with its arguments; `--exec "notify --room jury"`."""
 
     command: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> Program:
+    def of(cls, text: str) -> NotifyProgram:
         """The program of a command line; OptionError where it cannot be run."""
         try:
             words = tuple(shlex.split(text))
@@ -144,11 +144,11 @@ class Program:
 
 def _plain(value: Any) -> str:
     """Text that an environment variable can hold."""
-    return visible(str(value)).replace("\0", "")
+    return escape_text(str(value)).replace("\0", "")
 
 
 @dataclass(frozen=True)
-class Address:
+class Webhook:
     """A web address to which each event is posted as JSON."""
 
     scheme: str
@@ -158,12 +158,12 @@ class Address:
     private: bool = False  #: the command line allows addresses of private networks
 
     @classmethod
-    def of(cls, url: str, *, private: bool = False) -> Address:
+    def of(cls, url: str, *, private: bool = False) -> Webhook:
         """The address; OptionError where it is neither https nor http on this machine.
 
-        >>> Address.of("https://example.org/hook?room=7").target
+        >>> Webhook.of("https://example.org/hook?room=7").target
         '/hook?room=7'
-        >>> Address.of("http://example.org/")
+        >>> Webhook.of("http://example.org/")
         Traceback (most recent call last):
             ...
         jurors.errors.OptionError: --webhook must be https, or http on this machine (localhost)
@@ -238,7 +238,7 @@ class Waiting:
 
 
 @dataclass
-class Post:
+class NotificationQueue:
     """The events that are still to be told, and to whom; a snapshot keeps them."""
 
     receivers: dict[str, Callable[[Event], None]]

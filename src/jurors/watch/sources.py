@@ -17,12 +17,12 @@ from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from jurors.errors import OptionError, VotesError
 from jurors.monitor.ledger import TIME_WORDS
-from jurors.options import Reading, texts
+from jurors.options import Reading, text_columns
 from jurors.votes.io.sources import is_served, named_format, split_inside
-from jurors.votes.layout import Layout, bare_word, find_column, layout_by_words, shown
+from jurors.votes.layout import Layout, bare_word, find_column, layout_by_words, quoted_names
 from jurors.votes.readers import Records, find_reader, openinference, read_records
 from jurors.votes.readers.base import Files, Node, parsed
-from jurors.votes.recode import Rewriting
+from jurors.votes.recode import Recoding
 from jurors.votes.table import Votes
 
 # A file that grows: its whole lines, once each, whatever happens to the file.
@@ -312,7 +312,7 @@ class Rows:
 
     def _label(self, value: Any) -> Any:
         """A cell that means no vote, by the options, is none; empty ones the monitor knows."""
-        absent = (*texts(self.options.missing), *texts(self.options.abstain))
+        absent = (*text_columns(self.options.missing), *text_columns(self.options.abstain))
         return None if value is None or value == "" or str(value).strip() in absent else value
 
 
@@ -326,7 +326,8 @@ def _layout(names: Sequence[str], options: Reading, time: str | None) -> tuple[L
         raise VotesError("counts have no items; a stream needs one vote or one item per line, with the item's name")
     if layout.item is None:
         raise VotesError(
-            f"none of {shown(names)} names the item; a stream needs it, so that a vote that comes again is known: name "
+            f"none of {quoted_names(names)} names the item; a stream needs it, so that a vote that "
+            "comes again is known: name "
             "it with --item COLUMN"
         )
     return layout, place
@@ -362,9 +363,9 @@ def heard(votes: Sequence[Vote], options: Reading) -> list[Vote]:
     >>> heard([{"juror": "ann", "label": 0.7}, {"juror": "bob", "label": 0.2}], Reading(drop=["bob"], threshold=0.5))
     [{'juror': 'ann', 'label': 'pass'}]
     """
-    only, drop = texts(options.only), texts(options.drop)
+    only, drop = text_columns(options.only), text_columns(options.drop)
     kept = [vote for vote in votes if (not only or str(vote["juror"]) in only) and str(vote["juror"]) not in drop]
-    rewriting = Rewriting.of(options)
+    rewriting = Recoding.of(options)
     return [{**vote, "label": rewriting.one(vote["label"])} for vote in kept] if rewriting else kept
 
 
@@ -386,7 +387,7 @@ _BATCH = 20_000  # votes handed on together
 
 
 @dataclass(frozen=True)
-class Problem:
+class SourceProblem:
     """A line or a file that could not be read: where, and why."""
 
     where: str
@@ -396,7 +397,7 @@ class Problem:
 class VoteSource(Protocol):
     """What a watcher reads; `state` is what a snapshot keeps of it."""
 
-    problems: list[Problem]
+    problems: list[SourceProblem]
     news: list[str]  #: what happened to files, for people
     is_done: bool  #: whether nothing more can come
 
@@ -420,7 +421,7 @@ class GrowingFile:
     path: Path
     options: Reading
     time: str | None = None
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[SourceProblem] = field(default_factory=list)
     news: list[str] = field(default_factory=list)
     is_done: bool = False
 
@@ -453,7 +454,7 @@ class GrowingFile:
             if is_first or error.code in _FATAL:  # the columns are no votes: every line would be refused
                 raise error.in_file(str(self.path)) from None
             where = f"{self.path}, before byte {self._tail.position.offset:,}"
-            self.problems.append(Problem(where, " ".join(str(error).split())))
+            self.problems.append(SourceProblem(where, " ".join(str(error).split())))
             return []
 
     def close(self) -> None:
@@ -477,7 +478,7 @@ class StandardInput:
     options: Reading
     time: str | None = None
     stream: BinaryIO | None = None
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[SourceProblem] = field(default_factory=list)
     news: list[str] = field(default_factory=list)
     is_done: bool = False
 
@@ -518,7 +519,7 @@ class StandardInput:
             if self._number == 1 or error.code in _FATAL:
                 raise error.in_file("standard input") from None
             where = f"standard input, line {self._number:,}"
-            self.problems.append(Problem(where, " ".join(str(error).split())))
+            self.problems.append(SourceProblem(where, " ".join(str(error).split())))
             return []
 
     def close(self) -> None:
@@ -558,7 +559,7 @@ class Folder:
     path: Path
     options: Reading
     time: str | None = None
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[SourceProblem] = field(default_factory=list)
     news: list[str] = field(default_factory=list)
     is_done: bool = False
 
@@ -625,7 +626,7 @@ class Folder:
         except VotesError as error:
             if error.code in _FATAL:
                 raise error.in_file(str(path)) from None
-            self.problems.append(Problem(str(path), " ".join(error.fault.split())))
+            self.problems.append(SourceProblem(str(path), " ".join(error.fault.split())))
             return []
         self.news += [f"{path}: {one.level}: {one.message}" for one in records.findings if one.level != "note"]
         return votes
@@ -659,8 +660,8 @@ class Folder:
 
 def source_of(files: Sequence[str], options: Reading, time: str | None = None) -> VoteSource:
     """Standard input, a folder, or a file that may still be to come."""
-    if options.repeat is not None or texts(options.join) or options.duplicates == "join":
-        name = "repeat" if options.repeat is not None else "join" if texts(options.join) else "duplicates"
+    if options.repeat is not None or text_columns(options.join) or options.duplicates == "join":
+        name = "repeat" if options.repeat is not None else "join" if text_columns(options.join) else "duplicates"
         message = (
             f"--{name} does not apply to a stream, where a juror's later vote corrects the earlier: grade the file"
         )

@@ -12,15 +12,15 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeAlias
 
-from jurors._files import write_whole
+from jurors._files import atomic_write
 from jurors.errors import JurorsError, OptionError, VotesError
 from jurors.evaluate import Evaluation
 from jurors.jury import Verdict, check
 from jurors.monitor import Monitor
 from jurors.monitor.monitor import read_snapshot, text_of
-from jurors.results import json_ready, visible
-from jurors.watch.notify import Bell, Event, Post
-from jurors.watch.sources import Problem, Vote, VoteSource
+from jurors.results import escape_text, json_ready
+from jurors.watch.notify import AlarmState, Event, NotificationQueue
+from jurors.watch.sources import SourceProblem, Vote, VoteSource
 
 # `Watcher`: reads what is new, counts it, grades it, rings, and keeps a snapshot from which it goes on.
 #
@@ -39,7 +39,7 @@ class Look:
     reason: str  #: why there are no grades
     events: Sequence[Event]
     ringing: Sequence[Event]
-    problems: Sequence[Problem]
+    problems: Sequence[SourceProblem]
     refused: int  #: lines and files since the beginning that could not be read
     news: Sequence[str]
 
@@ -51,14 +51,14 @@ class Watcher:
     source: VoteSource
     name: str  #: of the source, for people
     monitor: Monitor
-    post: Post
+    post: NotificationQueue
     limits: dict[str, Any] = field(default_factory=dict)
     grading: dict[str, Any] = field(default_factory=dict)
     state: Path | None = None
     refused: int = 0
 
     def __post_init__(self) -> None:
-        self.bell = Bell(self.name)
+        self.bell = AlarmState(self.name)
         self.resumed = False
         self._graded: tuple[int, int] | None = None  # items and votes
         self._grades: tuple[Evaluation | None, Verdict | None, str] = (None, None, "no vote has come yet")
@@ -110,7 +110,7 @@ class Watcher:
                 counted += 1
             except VotesError as error:
                 last = error
-                self.source.problems.append(Problem(f"{self.name}, item {vote['item']!r:.40}", error.fault))
+                self.source.problems.append(SourceProblem(f"{self.name}, item {vote['item']!r:.40}", error.fault))
         if not counted and not self.monitor.votes:  # nothing of it is a vote: the command line does not fit
             raise last.in_file(self.name)
         return counted
@@ -134,7 +134,7 @@ class Watcher:
         if self.state is None or not self._fits or not (at_once or (self._dirty and monotonic() >= self._next)):
             return
         began = monotonic()
-        write_whole(self.state, text_of(self._document()))
+        atomic_write(self.state, text_of(self._document()))
         self._dirty = False
         self._next = monotonic() + 4 * (monotonic() - began)
 
@@ -172,7 +172,7 @@ class Watcher:
         self.refused = watch["refused"]
 
 
-def watching(watcher: Watcher, show: Callable[[Look], None], *, every: float, once: bool = False) -> None:
+def watch_source(watcher: Watcher, show: Callable[[Look], None], *, every: float, once: bool = False) -> None:
     """Look again and again until the source is done, or once; the snapshot is kept whatever ends it."""
     try:
         while True:
@@ -212,32 +212,32 @@ def _clock() -> str:
 
 def _scores(look: Look) -> str:
     if look.evaluation is None:
-        return visible(look.reason)
+        return escape_text(look.reason)
     calibrated = look.evaluation.calibrated
     score = look.evaluation.score if calibrated is None else calibrated.score
-    told = [visible(f"{juror} {value:.2f}") for juror, value in score.items() if value is not None]
+    told = [escape_text(f"{juror} {value:.2f}") for juror, value in score.items() if value is not None]
     return ", ".join(told[:_MOST]) + (" …" if len(told) > _MOST else "")
 
 
 def event_line(event: dict[str, Any]) -> str:
     """An alarm that begins or ends, with what to do about it."""
     if event["event"] == "cleared":
-        return visible(f"cleared: {event['message']}")
-    return visible(f"{event['level'].upper()}: {event['message']}. {event.get('advice', '')}".rstrip())
+        return escape_text(f"cleared: {event['message']}")
+    return escape_text(f"{event['level'].upper()}: {event['message']}. {event.get('advice', '')}".rstrip())
 
 
 def told_lines(look: Look) -> list[str]:
     """What a person has to know of this look beside the grades: alarms, lines that could not be read, news of files."""
-    problems = [visible(f"not read: {one.where}: {one.why}") for one in look.problems[:3]]
+    problems = [escape_text(f"not read: {one.where}: {one.why}") for one in look.problems[:3]]
     if len(look.problems) > 3:
         problems.append(f"not read: {len(look.problems) - 3:,} more")
-    return [*map(visible, look.news), *problems, *map(event_line, look.events)]
+    return [*map(escape_text, look.news), *problems, *map(event_line, look.events)]
 
 
 def scale_line(look: Look) -> str:
     """What the votes are taken for, where they might be something else; nothing where that is plain."""
     alarms = () if look.evaluation is None else look.evaluation.alarms
-    return next((visible(f"note: {alarm.message}") for alarm in alarms if alarm.kind == "scale"), "")
+    return next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.kind == "scale"), "")
 
 
 def document_of(look: Look) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def document_of(look: Look) -> dict[str, Any]:
 
 
 @contextmanager
-def showing(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
+def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
     """How looks are shown: by the format that was asked for, and by where standard output goes."""
     if format == "json":
         yield lambda look: _put(json.dumps(json_ready(document_of(look))))
@@ -310,7 +310,7 @@ def _card(name: str) -> Iterator[Show]:
 
 def card_of(look: Look, name: str, history: list[str]) -> str:
     """The card: what is watched, the report card of the last window, what rings, and what happened lately."""
-    lines = [f"{visible(name)}   {line_of(look)}", ""]
+    lines = [f"{escape_text(name)}   {line_of(look)}", ""]
     if look.evaluation is not None:
         lines += [look.evaluation.to_text().rstrip(), ""]
     lines += [event_line(event) for event in look.ringing] or ["no alarm rings"]

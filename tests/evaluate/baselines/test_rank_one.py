@@ -25,8 +25,7 @@ from jurors.evaluate.baselines.pairwise import (
 )
 from jurors.evaluate.trio import encode
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import Pairs
+from jurors.sketch.pairs import Incidence, Pairs
 
 
 def pairs_of(width: int, *linked: tuple[int, int]) -> Pairs:

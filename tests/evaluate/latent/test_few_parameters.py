@@ -17,19 +17,19 @@ from jurors._numeric import Floats
 from jurors.evaluate.latent import em as expectation
 from jurors.evaluate.latent.em import (
     AnyParameters,
+    EMProblem,
     FewParameters,
     FewStrata,
     Parameters,
-    Problem,
     are_few,
-    ascend,
-    ascend_all,
+    em_problem,
     first_parameters,
     improve,
-    pose,
+    run_em,
+    run_em_models,
 )
 from jurors.evaluate.latent.models import MODELS
-from jurors.sketch.incidence import Incidence
+from jurors.sketch.pairs import Incidence
 
 PLAIN = ("one_coin", "confusion")
 
@@ -44,7 +44,7 @@ def panel(seed: int, *, labels: int = 2, jurors: int = 4, stack: int = 1, shared
     return replace(one, matrix=matrix, weights=rng.integers(1, 40, (stack, 9)).astype(np.float64))
 
 
-def points(seed: int, problem: Problem) -> Parameters:
+def points(seed: int, problem: EMProblem) -> Parameters:
     """Anywhere where chances add up to one."""
     start = first_parameters(problem)
     noise = np.random.default_rng(seed).normal(0.0, 2.0, start.flat.shape)
@@ -62,7 +62,7 @@ def test_a_quick_step_is_a_step(
     data = panel(seed, labels=labels, jurors=jurors, stack=stack, shared=shared)
     key = np.full((9, labels), np.nan)
     key[:3] = np.eye(labels)[[0, 1, 0]]
-    problem = pose(data, model, 2.0, key if gold else None)
+    problem = em_problem(data, model, 2.0, key if gold else None)
     problem = replace(problem, tied=problem.tied and tied)
     at = points(seed, problem)
     with patch.object(expectation, "are_few", lambda _: True):
@@ -79,19 +79,19 @@ def test_a_quick_step_is_a_step(
 
 
 def test_quick_steps_are_for_few_parameters_of_dense_panels() -> None:
-    assert isinstance(pose(panel(0), "confusion", 2.0).steps, FewParameters)
-    assert isinstance(pose(panel(0), "strata", 2.0).steps, FewStrata)
+    assert isinstance(em_problem(panel(0), "confusion", 2.0).steps, FewParameters)
+    assert isinstance(em_problem(panel(0), "strata", 2.0).steps, FewStrata)
     many = panel(0, labels=4, jurors=9)
     assert not are_few(many)
-    assert isinstance(pose(many, "confusion", 2.0).steps, AnyParameters)
-    problem = pose(panel(0), "confusion", 2.0)
+    assert isinstance(em_problem(many, "confusion", 2.0).steps, AnyParameters)
+    problem = em_problem(panel(0), "confusion", 2.0)
     beside = replace(problem, beside=(np.ones((1, 2)), np.ones((1, 2, 8))))
     assert isinstance(beside.steps, AnyParameters)
 
 
 @pytest.mark.parametrize("away", [-60.0, 40.0])
 def test_jurors_who_always_or_never_look_away_are_no_trouble(away: float) -> None:
-    problem = pose(panel(5), "strata", 2.0)
+    problem = em_problem(panel(5), "strata", 2.0)
     flat = points(5, problem).flat
     flat[:, -4:] = away
     at = first_parameters(problem).at(flat)
@@ -106,12 +106,12 @@ def test_models_go_up_together_as_they_go_up_alone(start: str) -> None:
     """A model that has arrived waits for the others, and is nearer to the top then."""
     votes = simulate(800, 5, seed=2).votes
     data = Incidence.from_codes(votes, labels=2)
-    problems = [pose(data, model, 2.0) for model in PLAIN]
+    problems = [em_problem(data, model, 2.0) for model in PLAIN]
     begin = None if start == "shares of votes" else [points(1, problem) for problem in problems]
-    together = ascend_all(problems, begin, 1e-6, 400)
+    together = run_em_models(problems, begin, 1e-6, 400)
     for k, (problem, (end, _, converged)) in enumerate(zip(problems, together, strict=True)):
         at = first_parameters(problem) if begin is None else begin[k]
-        alone, _, _ = ascend(problem, at, 1e-6 * at.flat.shape[1], 400)
+        alone, _, _ = run_em(problem, at, 1e-6 * at.flat.shape[1], 400)
         assert converged
         assert _height(problem, end) >= _height(problem, alone) - 1e-4
         assert np.exp(end.flat) == pytest.approx(np.exp(alone.flat), abs=2e-3)
@@ -121,22 +121,22 @@ def test_models_go_up_together_as_they_go_up_alone(start: str) -> None:
 
 def test_a_model_that_has_arrived_says_so_whatever_the_others_do() -> None:
     data = Incidence.from_codes(simulate(800, 4, seed=2).votes, labels=2)
-    problems = [pose(data, model, 2.0) for model in PLAIN]
-    together = ascend_all(problems, None, 1e-5, 10)
+    problems = [em_problem(data, model, 2.0) for model in PLAIN]
+    together = run_em_models(problems, None, 1e-5, 10)
     assert [converged for _, _, converged in together] == [False, True]
 
 
-def _height(problem: Problem, at: Parameters) -> float:
+def _height(problem: EMProblem, at: Parameters) -> float:
     return float(improve(problem, at)[1][0])
 
 
 def test_others_are_fitted_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strata go up by themselves, as ever."""
     data = Incidence.from_codes(simulate(300, 5, seed=4).votes, labels=2)
-    problems = [pose(data, model, 2.0) for model in (*PLAIN, "strata")]
-    quick = ascend_all(problems, None, 1e-6, 300)
+    problems = [em_problem(data, model, 2.0) for model in (*PLAIN, "strata")]
+    quick = run_em_models(problems, None, 1e-6, 300)
     monkeypatch.setattr(expectation, "are_few", lambda _: False)
-    slow = ascend_all([pose(data, model, 2.0) for model in (*PLAIN, "strata")], None, 1e-6, 300)
+    slow = run_em_models([em_problem(data, model, 2.0) for model in (*PLAIN, "strata")], None, 1e-6, 300)
     for (one, _, _), (other, _, _) in zip(quick, slow, strict=True):
         assert np.exp(one.flat) == pytest.approx(np.exp(other.flat), abs=2e-3)
     assert quick[2][0].flat == pytest.approx(slow[2][0].flat, abs=1e-6)
@@ -145,9 +145,9 @@ def test_others_are_fitted_beside_them(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("labels", [2, 4])
 def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
     """Nothing waits for the garbage collector: of a hundred million votes that would be gigabytes."""
-    problem = pose(panel(1, labels=labels, jurors=9), "strata", 2.0)
+    problem = em_problem(panel(1, labels=labels, jurors=9), "strata", 2.0)
     assert isinstance(problem.steps, FewStrata if labels == 2 else AnyParameters)
-    ascend(problem, first_parameters(problem), 1e-3, 20)
+    run_em(problem, first_parameters(problem), 1e-3, 20)
     held = weakref.ref(problem)
     gc.disable()
     try:
@@ -159,8 +159,8 @@ def test_votes_are_let_go_with_the_last_who_needs_them(labels: int) -> None:
 
 def test_one_accuracy_per_juror_whatever_is_counted() -> None:
     """Errors are shared out evenly over the labels that are wrong, and all rows have the same accuracy."""
-    few = pose(panel(3, labels=3, jurors=5), "one_coin", 2.0).few(("one_coin",))
-    once, _ = few.improve(few.enter(points(3, pose(panel(3, labels=3, jurors=5), "one_coin", 2.0)).flat))
+    few = em_problem(panel(3, labels=3, jurors=5), "one_coin", 2.0).few(("one_coin",))
+    once, _ = few.improve(few.enter(points(3, em_problem(panel(3, labels=3, jurors=5), "one_coin", 2.0)).flat))
     table: Floats = np.exp(once.reshape(3, -1)[:, :-1]).reshape(3, 5, 3)
     for k in range(3):
         assert table[k, :, k] == pytest.approx(table[0, :, 0])

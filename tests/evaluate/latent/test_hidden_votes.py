@@ -12,10 +12,10 @@ from strategies import examples
 
 from jurors.evaluate.latent import selection as hidden_votes
 from jurors.evaluate.latent import selection as model_choice
-from jurors.evaluate.latent.em import class_table, expect, first_parameters, pose
+from jurors.evaluate.latent.em import class_table, e_step, em_problem, first_parameters
 from jurors.evaluate.latent.models import MODELS
 from jurors.evaluate.latent.selection import choose_latent
-from jurors.sketch.incidence import Incidence
+from jurors.sketch.pairs import Incidence
 
 
 def panel(seed: int, *, density: float = 0.8, jurors: int = 6, items: int = 120) -> Incidence:
@@ -35,7 +35,7 @@ def as_sparse(data: Incidence) -> Incidence:
 def test_the_folds_hide_every_vote_of_every_item_exactly_once(seed: int, sparse: bool) -> None:
     dense = panel(seed)
     data = as_sparse(dense) if sparse else dense
-    visible, hidden, rows = hidden_votes.hide(data)
+    visible, hidden, rows = hidden_votes.hold_out(data)
     votes = np.zeros((dense.rows, dense.jurors * dense.labels))
     np.add.at(votes, (rows[hidden.row], hidden.cell), hidden.items)
     assert votes == pytest.approx(dense.matrix[0] * dense.weights[0][:, None])
@@ -148,7 +148,9 @@ def test_reordering_jurors_labels_and_tuples_changes_nothing_beyond_rounding(
 @pytest.mark.parametrize("folds", [1, 4])
 def test_dense_and_sparse_votes_are_hidden_alike(folds: int) -> None:
     dense = panel(5, items=30)
-    (seen, hidden, rows), (other, sparse, same) = (hidden_votes.hide(data, folds) for data in (dense, as_sparse(dense)))
+    (seen, hidden, rows), (other, sparse, same) = (
+        hidden_votes.hold_out(data, folds) for data in (dense, as_sparse(dense))
+    )
     assert (rows == same).all()
     order = np.lexsort((sparse.cell, sparse.row, sparse.panel))
     for name in ("panel", "row", "seen", "cell", "items"):
@@ -161,10 +163,10 @@ def test_dense_and_sparse_votes_are_hidden_alike(folds: int) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(model: str, sparse: bool) -> None:
     data = panel(6, items=25)
-    visible, hidden, _ = hidden_votes.hide(as_sparse(data) if sparse else data)
-    problem = pose(visible, model, 2.0)
+    visible, hidden, _ = hidden_votes.hold_out(as_sparse(data) if sparse else data)
+    problem = em_problem(visible, model, 2.0)
     at = first_parameters(problem)
-    posterior, table = expect(problem, at)[0], np.exp(class_table(at))
+    posterior, table = e_step(problem, at)[0], np.exp(class_table(at))
     plain = [
         np.log(sum(posterior[f, k, t] * table[f, k, c] for k in range(posterior.shape[1])))
         for f, t, c in zip(hidden.panel, hidden.seen, hidden.cell, strict=True)
@@ -175,21 +177,21 @@ def test_the_chance_of_a_hidden_vote_is_what_the_posterior_of_its_item_makes_it(
 def test_rows_of_equal_visible_votes_foretell_as_one_what_they_foretell_each() -> None:
     codes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (-1, 0, 1)])
     data = Incidence.from_codes(codes, np.arange(20, 32), labels=2)
-    visible, hidden, _ = hidden_votes.hide(data)
-    fewer, noted, _ = hidden_votes.hide(data, fold_equal=True)
+    visible, hidden, _ = hidden_votes.hold_out(data)
+    fewer, noted, _ = hidden_votes.hold_out(data, fold_equal=True)
     assert len({tuple(row) for row in fewer.matrix[0].tolist()}) == fewer.rows < visible.rows
     for fold in range(4):
         whole, part = (votes.counts(votes.weights[:, None]) for votes in (visible, fewer))
         assert whole[fold] == pytest.approx(part[fold])
         at_fold = noted.panel == fold
         assert (fewer.matrix[0][noted.seen[at_fold]] == visible.matrix[fold][hidden.row[at_fold]]).all()
-    ends = [first_parameters(pose(votes, "confusion", 2.0)) for votes in (visible, fewer)]
+    ends = [first_parameters(em_problem(votes, "confusion", 2.0)) for votes in (visible, fewer)]
     assert ends[0].flat == pytest.approx(ends[1].flat)
-    one, other = (h.chances(pose(v, "confusion", 2.0), ends[0]) for v, h in ((visible, hidden), (fewer, noted)))
+    one, other = (h.chances(em_problem(v, "confusion", 2.0), ends[0]) for v, h in ((visible, hidden), (fewer, noted)))
     assert one == pytest.approx(other)
     few = Incidence.from_codes(codes, np.full(12, 2), labels=2)
     for alone in (few, as_sparse(data)):  # nothing is crowded; sparse votes stay as they are
-        visible, hidden, rows = hidden_votes.hide(alone, fold_equal=True)
+        visible, hidden, rows = hidden_votes.hold_out(alone, fold_equal=True)
         assert visible.rows == len(rows)
         assert (hidden.seen == hidden.row).all()
 
@@ -202,18 +204,18 @@ def test_items_left_over_start_at_another_group_each_time() -> None:
 
 
 def test_a_share_of_the_rows_is_drawn_in_order_without_repeats() -> None:
-    rows = hidden_votes.sample(40, 0.25, 3)
+    rows = hidden_votes.sample_rows(40, 0.25, 3)
     assert len(set(rows.tolist())) == 10
     assert (np.diff(rows) > 0).all()
-    assert hidden_votes.sample(5, 7.0, 0).tolist() == [0, 1, 2, 3, 4]
-    assert len(hidden_votes.sample(5, 0.0, 0)) == 1
+    assert hidden_votes.sample_rows(5, 7.0, 0).tolist() == [0, 1, 2, 3, 4]
+    assert len(hidden_votes.sample_rows(5, 0.0, 0)) == 1
 
 
 def test_of_a_large_panel_a_quarter_of_the_votes_of_some_tuples_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     data = as_sparse(panel(8, items=60))
     monkeypatch.setattr(hidden_votes, "LARGE", data.matrix.nnz)  # so half of the tuples
     visible, hidden = hidden_votes.hide_some(data, 1)
-    picked = hidden_votes.sample(60, 0.5, 1).tolist()
+    picked = hidden_votes.sample_rows(60, 0.5, 1).tolist()
     before, after = data.matrix.toarray(), visible.matrix.toarray()
     away = [(t, c) for t in picked for c in np.flatnonzero(before[t]).tolist() if (c // 2 + t) % 4 == 0]
     assert list(zip(hidden.row.tolist(), hidden.cell.tolist(), strict=True)) == away

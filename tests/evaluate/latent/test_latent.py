@@ -11,9 +11,9 @@ from panels import simulate
 from strategies import examples
 
 from jurors._numeric import Floats, Integers
-from jurors.evaluate.latent.em import Parameters, climb, first_parameters, pose
-from jurors.evaluate.latent.models import MODELS, fit_latent, juror_scores, observed
-from jurors.sketch.incidence import Incidence
+from jurors.evaluate.latent.em import Parameters, em_problem, first_parameters, fit_strata
+from jurors.evaluate.latent.models import MODELS, fit_latent, juror_scores, restrict_to_answered
+from jurors.sketch.pairs import Incidence
 
 models = pytest.mark.parametrize("model", MODELS)
 
@@ -27,7 +27,7 @@ def panel(seed: int, labels: int = 2, density: float = 0.9) -> tuple[Integers, F
 
 def height(data: Incidence, model: str, at: Parameters) -> float:
     """The objective at a point, by the definition: log-likelihood plus the log of the pseudo-counts' density."""
-    problem = pose(data, model, 2.0)
+    problem = em_problem(data, model, 2.0)
     fit = fit_latent(data, model, start=at, max_iterations=0)
     prior = at.prior.sum() + (at.table * problem.pseudo).sum()
     away = (at.away - 2 * np.logaddexp(0, at.away)).sum() if at.has_strata else 0.0
@@ -40,9 +40,9 @@ def height(data: Incidence, model: str, at: Parameters) -> float:
 def test_the_objective_never_falls_from_one_length_of_the_climb_to_the_next(model: str, seed: int, labels: int) -> None:
     codes, weights = panel(seed, labels)
     data = Incidence.from_codes(codes, weights, labels=labels)
-    problem = pose(data, model, 2.0)
+    problem = em_problem(data, model, 2.0)
     at = first_parameters(problem)
-    ends = [climb(problem, at, 0.0, limit)[0] for limit in (2, 4, 8, 16, 32)]
+    ends = [fit_strata(problem, at, 0.0, limit)[0] for limit in (2, 4, 8, 16, 32)]
     heights = [height(data, model, end) for end in (at, *ends)]
     # The first M-step with strata shares hard votes out half and half, which is no step of EM.
     assert (np.diff(heights[1:] if model == "strata" else heights) > -1e-7).all()
@@ -97,7 +97,7 @@ def test_exact_expected_counts_give_the_jury_back(labels: int) -> None:
     codes = np.array(list(product(range(labels), repeat=4)))
     shares = prevalence * np.prod([confusion[j][:, codes[:, j]].T for j in range(4)], axis=0)
     data = Incidence.from_codes(codes, 1e9 * shares.sum(axis=1), labels=labels)
-    fit = observed(data, fit_latent(data, "confusion", tolerance=1e-12, max_iterations=20_000))
+    fit = restrict_to_answered(data, fit_latent(data, "confusion", tolerance=1e-12, max_iterations=20_000))
     assert fit.prevalence == pytest.approx(prevalence, abs=1e-4)
     assert fit.confusion == pytest.approx(confusion, abs=1e-4)
     assert fit.posterior == pytest.approx(shares / shares.sum(axis=1, keepdims=True), abs=1e-3)
@@ -128,11 +128,11 @@ def test_stacked_panels_are_fitted_as_each_alone() -> None:
     alone = [Incidence.from_codes(codes, w, labels=2) for w in (weights, weights[::-1].copy())]
     stack = Incidence(alone[0].matrix, np.concatenate([data.weights for data in alone]), 5, 2)
     for model in MODELS:
-        problem = pose(stack, model, 2.0)
-        ends = climb(problem, first_parameters(problem), 1e-6, 2000)[0]
+        problem = em_problem(stack, model, 2.0)
+        ends = fit_strata(problem, first_parameters(problem), 1e-6, 2000)[0]
         for k, data in enumerate(alone):
-            single = pose(data, model, 2.0)
-            end = climb(single, first_parameters(single), 1e-6, 2000)[0]
+            single = em_problem(data, model, 2.0)
+            end = fit_strata(single, first_parameters(single), 1e-6, 2000)[0]
             assert np.exp(ends.panel(k).table) == pytest.approx(np.exp(end.table), abs=1e-3)
 
 
@@ -145,7 +145,7 @@ def test_strata_have_a_label_mix_of_their_own_where_the_votes_insist() -> None:
     data = Incidence.from_codes(*np.unique(codes, axis=0, return_counts=True), labels=2)
     free = fit_latent(data, "strata")
     assert not free.parameters.is_tied
-    problem = pose(data, "strata", 2.0)
+    problem = em_problem(data, "strata", 2.0)
     tied = fit_latent(data, "strata", start=first_parameters(problem), settled=True)
     assert tied.parameters.is_tied
     assert free.log_likelihood > tied.log_likelihood
@@ -164,7 +164,7 @@ def test_the_first_parameters_are_shares_of_votes_unless_more_is_known(given: st
         shares = np.where(np.isnan(gold), shares, shares * gold)
         shares /= shares.sum(axis=1, keepdims=True)
     data = Incidence.from_codes(codes, weights, labels=2)
-    problem = pose(data, "confusion", 2.0, gold if given == "gold" else None)
+    problem = em_problem(data, "confusion", 2.0, gold if given == "gold" else None)
     at = first_parameters(problem, chances.T[None] if given == "labels" else None)
     mass = (chances if given == "labels" else shares) * weights[:, None]
     assert np.exp(at.prior[0]) == pytest.approx((mass.sum(axis=0) + 1) / 12)

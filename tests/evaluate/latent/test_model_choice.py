@@ -13,7 +13,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from jurors.evaluate.latent import selection as model_choice
-from jurors.evaluate.latent.em import first_parameters, improve, pose
+from jurors.evaluate.latent.em import em_problem, first_parameters, improve
 from jurors.evaluate.latent.models import MODELS, fit_latent, juror_scores
 from jurors.evaluate.latent.selection import (
     ModelChoice,
@@ -23,10 +23,10 @@ from jurors.evaluate.latent.selection import (
     _identifiable,
     _stack_weights,
     choose_latent,
-    hide,
+    hold_out,
 )
-from jurors.evaluate.solution import Later
-from jurors.sketch.incidence import Incidence
+from jurors.evaluate.solution import LazyNamed
+from jurors.sketch.pairs import Incidence
 
 
 def panel(seed: int, *, items: int = 80, jurors: int = 5, sparse: bool = False) -> Incidence:
@@ -47,8 +47,8 @@ def settled(
 
 
 def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
-    visible, hidden, _ = hide(DATA, 1)
-    problems = {model: pose(visible, model, 2.0) for model in MODELS}
+    visible, hidden, _ = hold_out(DATA, 1)
+    problems = {model: em_problem(visible, model, 2.0) for model in MODELS}
     ends = {model: _End(problem, first_parameters(problem), 0, True) for model, problem in problems.items()}
     contest = _Contest.judge(ends, hidden)
     assert contest.models == list(MODELS)
@@ -186,11 +186,11 @@ def test_large_panels_are_compared_on_a_sample_and_graded_by_the_chosen_model(mo
 @pytest.mark.parametrize("model", MODELS)
 def test_tuples_left_alone_count_as_if_they_were_worked_out_again(model: str, sparse: bool) -> None:
     data = panel(6, items=400, jurors=7, sparse=sparse)
-    problem = pose(data, model, 2.0)
+    problem = em_problem(data, model, 2.0)
     at, rows = first_parameters(problem), np.arange(data.rows)
     end, others = _End(problem, at, 0, True), rows[rows % 3 > 0]
     beside = end.beside(np.where(np.isin(rows, others), data.weights, 0.0))
-    part = replace(pose(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, beside=beside)
+    part = replace(em_problem(data.take(rows[rows % 3 == 0]), model, 2.0), pseudo=problem.pseudo, beside=beside)
     whole, pieces = (improve(problem, at)[0].flat for problem in (problem, part))
     assert pieces == pytest.approx(whole, abs=1e-4 if sparse else 1e-9)
 
@@ -269,7 +269,7 @@ def test_of_many_votes_one_fold_and_a_looser_fit_say_enough(monkeypatch: pytest.
     monkeypatch.setattr(model_choice, "_PLENTY", 0)
     quarter, _ = compare(data, starts, fitter), choose_latent(data)
     assert tolerances == pytest.approx([1e-5, 1e-4])
-    _, hidden, rows = hide(data, 1)
+    _, hidden, rows = hold_out(data, 1)
     assert np.flatnonzero(quarter.items).tolist() == sorted(set(hidden.row.tolist()))
     assert len(quarter.items) == len(whole.items) == len(rows)
     assert (quarter.by_tuple @ quarter.items)[0] > 0.5 * (whole.by_tuple @ whole.items)[0]
@@ -289,7 +289,7 @@ def test_what_comes_later_is_worked_out_when_somebody_looks() -> None:
         told.append(name)
         return name
 
-    later = Later({name: partial(tell, name) for name in ("one", "other")})
+    later = LazyNamed({name: partial(tell, name) for name in ("one", "other")})
     assert "one" in later
     assert "third" not in later
     assert (len(later), told) == (2, [])

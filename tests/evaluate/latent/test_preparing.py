@@ -12,14 +12,20 @@ from simulated_juries import as_sparse
 from jurors import Sketch, Votes
 from jurors._numeric import Integers
 from jurors.evaluate.latent import panel
-from jurors.evaluate.latent.models import _PSEUDO, LatentFit, _scores, couple, fit_latent
-from jurors.evaluate.latent.repeats import joined, same_voices
-from jurors.evaluate.trio import decode_floats, vote_start
+from jurors.evaluate.latent.models import (
+    _PSEUDO,
+    LatentFit,
+    _scores,
+    couple_groups,
+    find_repeated_jurors,
+    fit_latent,
+    merge_representatives,
+)
+from jurors.evaluate.trio import decode_floats, start_from_votes
 from jurors.evaluate.trio_decomposition import Algebra, Slicing
 from jurors.sketch import connectivity as islands
-from jurors.sketch.connectivity import juror_groups, part_of, too_few_voices
-from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import Pairs
+from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
+from jurors.sketch.pairs import Incidence, Pairs
 
 
 def sketch_of(codes: Integers) -> Sketch:
@@ -104,7 +110,7 @@ def test_repeats_are_heard_as_one_while_their_joint_answers_can_be_counted() -> 
     base[:, :7] = np.where(np.random.default_rng(3).random((300, 7)) < 0.1, 1 - base[:, :1], base[:, :1])
     names = [*(f"gpt#{k}" for k in range(1, 8)), "ann", "bob"]
     sketch = Sketch.from_votes(Votes.from_matrix(base, jurors=names, labels=(0, 1)))
-    assert same_voices(sketch) == [tuple(range(7))]
+    assert find_repeated_jurors(sketch) == [tuple(range(7))]
     assert panel._repeats(sketch, {}) == ()  # 128 joint answers
     assert panel._repeats(sketch, {6: 0}) == (tuple(range(6)),)
     assert panel._repeats(sketch, dict.fromkeys(range(1, 7), 0)) == ()
@@ -123,7 +129,7 @@ def test_islands_keep_their_jurors_tuples_and_counts(sparse: bool) -> None:
     group = juror_groups(sketch)
     assert group.tolist() == [0, 1, 0, 1]
     for number, names in enumerate((("ann", "cy"), ("bob", "di"))):
-        part, rows = part_of(sketch, group, number)
+        part, rows = restrict_to_jurors(sketch, group, number)
         assert part.jurors == names
         assert part.counts.tolist() == whole.counts[rows].tolist()
         columns = [whole.jurors.index(name) for name in names]
@@ -133,13 +139,13 @@ def test_islands_keep_their_jurors_tuples_and_counts(sparse: bool) -> None:
 
 def test_voices_are_told_apart_by_what_they_say_on_enough_items() -> None:
     counts = {"AABA": 9, "BBAA": 8, "AABB": 0}
-    few = too_few_voices(Sketch.from_counts(counts, jurors="ijkl", labels=("A", "B")))
+    few = too_few_jurors(Sketch.from_counts(counts, jurors="ijkl", labels=("A", "B")))
     assert few is not None
     assert few.same == ((1, 0),)
     assert few.opposite == ((2, 0),)
     assert (few.constant, few.votes, few.count, few.met) == ((3,), (17,), 1, (17, 17))
     short = {("A", "A", None): 9, ("B", "B", "A"): 2, ("B", None, "B"): 20}
-    met = too_few_voices(Sketch.from_counts(short, jurors="ijk", labels=("A", "B")))
+    met = too_few_jurors(Sketch.from_counts(short, jurors="ijk", labels=("A", "B")))
     assert met is None  # eleven items in common are too few to be one voice
 
 
@@ -151,10 +157,10 @@ def test_three_voices_are_seen_at_a_glance_or_one_by_one(seed: int, monkeypatch:
         codes_now = codes.copy()
         codes_now[:, told[0]] = told[1]
         for sketch in (sketch_of(codes_now), sketch_of(codes_now[:, :3])):
-            glance = too_few_voices(sketch)
+            glance = too_few_jurors(sketch)
             with monkeypatch.context() as patched:
                 patched.setattr(islands, "_differ", lambda _: False)
-                assert too_few_voices(sketch) == glance
+                assert too_few_jurors(sketch) == glance
 
 
 def test_repeats_are_confirmed_by_disagreeing_less_with_each_other() -> None:
@@ -164,16 +170,16 @@ def test_repeats_are_confirmed_by_disagreeing_less_with_each_other() -> None:
         """Two repeats disagree on `inner` items, each with ann on `outer` more or less."""
         both, one = outer - inner // 2, inner
         counts = {"AAA": items - both - one, "AAB": both, "ABA": one // 2, "BAA": one - one // 2}
-        return bool(same_voices(Sketch.from_counts(counts, jurors=names, labels=("A", "B"))))
+        return bool(find_repeated_jurors(Sketch.from_counts(counts, jurors=names, labels=("A", "B"))))
 
     assert confirmed(10, 60, 200)
     assert not confirmed(50, 60, 200)  # by a sixth only
     assert not confirmed(1, 4, 20)  # chance
     alone = Sketch.from_counts({"AA": 3, "AB": 9}, jurors=names[:2])
-    assert same_voices(alone) == [(0, 1)]  # nobody to compare with
+    assert find_repeated_jurors(alone) == [(0, 1)]  # nobody to compare with
     apart = {("A", None, "A"): 9, (None, "B", "A"): 9}
-    assert same_voices(Sketch.from_counts(apart, jurors=names, labels=("A", "B"))) == []
-    assert joined((0, 1, 2, 3), [(1, 2), (2, 3)]) == (0, 1, 1, 1)
+    assert find_repeated_jurors(Sketch.from_counts(apart, jurors=names, labels=("A", "B"))) == []
+    assert merge_representatives((0, 1, 2, 3), [(1, 2), (2, 3)]) == (0, 1, 1, 1)
 
 
 def test_a_step_of_coupled_jurors_is_that_of_plain_loops() -> None:
@@ -181,7 +187,7 @@ def test_a_step_of_coupled_jurors_is_that_of_plain_loops() -> None:
     votes = Votes.from_matrix(codes, labels=(0, 1))
     data = Incidence.from_codes(codes, labels=2)
     mass = np.array([[0.9, 0.2, 0.1, 0.6], [0.1, 0.8, 0.9, 0.4]])
-    prior, confusion, score = _scores(data, couple(votes, [(0, 1)]), mass[None], 2.0)
+    prior, confusion, score = _scores(data, couple_groups(votes, [(0, 1)]), mass[None], 2.0)
     assert prior[0] == pytest.approx((mass.sum(axis=1) + 1) / 6)
     table = np.zeros((2, 3, 2))
     for true in range(2):
@@ -240,7 +246,7 @@ def test_the_slicing_juror_is_the_one_whose_colleagues_show_most_labels() -> Non
 
 def test_where_no_decode_is_real_one_step_from_the_votes_is_taken() -> None:
     counts = np.random.default_rng(9).integers(1, 30, (3, 3, 3)).astype(float)
-    prevalence, confusions = vote_start(counts)
+    prevalence, confusions = start_from_votes(counts)
     mass = np.zeros((3, 3, 3))
     for said in np.ndindex(3, 3, 3):
         for label in said:

@@ -7,7 +7,7 @@ import pytest
 from panels import simulate
 
 import jurors
-from jurors.evaluate.latent.repeats import named_alike, possible_repeats, repeated_name, same_voices
+from jurors.evaluate.latent.models import find_repeated_jurors, named_alike, possible_repeats, repeated_name
 from jurors.sketch import Sketch
 
 NAMES = ("gpt#1", "gpt#2", "gpt#3", "ann", "bob", "cy", "di")
@@ -107,7 +107,9 @@ def repeats(items: int, again: float, seed: int) -> tuple[np.ndarray, np.ndarray
 
 def test_votes_must_confirm_the_names() -> None:
     alike = [
-        same_voices(Sketch.from_votes(jurors.Votes.from_matrix(simulate(200, 7, seed=seed).votes, jurors=NAMES)))
+        find_repeated_jurors(
+            Sketch.from_votes(jurors.Votes.from_matrix(simulate(200, 7, seed=seed).votes, jurors=NAMES))
+        )
         for seed in range(60)
     ]
     assert sum(map(bool, alike)) <= 3  # independent jurors with such names

@@ -13,12 +13,12 @@ from strategies import examples
 
 import jurors
 from jurors._numeric import Floats, Integers
-from jurors.evaluate.consistency import ORDERED, item_levels, juror_levels
+from jurors.evaluate.consistency import ORDINAL_MODELS, item_levels, juror_levels
 from jurors.evaluate.latent.panel import evaluate_panel
 from jurors.evaluate.ordinal import ease, fit_trait
 from jurors.evaluate.partition import Partition
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import Incidence
+from jurors.sketch.pairs import Incidence
 from jurors.uncertainty.reference import ON_A_LINE, shipped_juries
 
 SLOPES, SHIFTS = (3.0, 3.0, 2.0, 2.0, 4.0, 1.0), (0.4, -0.4, 0.3, -0.3, 0.0, 0.0)
@@ -34,7 +34,7 @@ def _kappa(said: Integers, truth: Integers) -> float:
 def test_a_large_panel_is_recovered() -> None:
     truth, votes = ordered_panel(20_000, SLOPES, SHIFTS)
     graded = jurors.grade(as_votes(votes), errors="independent")
-    assert graded.model in ORDERED
+    assert graded.model in ORDINAL_MODELS
     assert graded.ordered is not None
     for k, name in enumerate(graded.jurors):
         off = votes[:, k] - truth
@@ -105,7 +105,7 @@ def test_levels_whose_errors_know_no_order_are_graded_without() -> None:
     votes = np.where(rng.random((600, 5)) < 0.75, truth[:, None], ring[:, None])
     panel = evaluate_panel(Sketch.from_votes(as_votes(votes, 4)))
     assert panel.ordered is not None
-    assert panel.ordered.chosen not in ORDERED
+    assert panel.ordered.chosen not in ORDINAL_MODELS
     assert panel.is_unordered
 
 
@@ -118,10 +118,10 @@ def test_one_label_off_the_line_is_not_paid_for_with_exact_labels() -> None:
     ordered = evaluate_panel(Sketch.from_votes(as_votes(votes, 4))).ordered
     assert ordered is not None
     assert ordered.exact[ordered.chosen] == max(ordered.exact.values())
-    assert ordered.chosen not in ORDERED
+    assert ordered.chosen not in ORDINAL_MODELS
     kept = evaluate_panel(Sketch.from_votes(as_votes(votes[~broken], 3))).ordered
     assert kept is not None
-    assert kept.chosen in ORDERED
+    assert kept.chosen in ORDINAL_MODELS
 
 
 def test_unordered_votes_have_no_levels() -> None:
@@ -184,7 +184,7 @@ def test_the_card_says_how_far_off_and_to_which_side(panel: tuple[Integers, juro
     assert document["bias"]["B"] < -0.1
     assert "harsh" in text
     assert list(graded.to_frame().columns)[-3:] == ["mean_error", "bias", "weighted_agreement"]
-    assert set(graded.to_dict()["details"]["ordered"]) >= set(ORDERED)
+    assert set(graded.to_dict()["details"]["ordered"]) >= set(ORDINAL_MODELS)
 
 
 def test_an_interval_holds_what_it_says() -> None:

@@ -32,7 +32,7 @@ from jurors.evaluate.dependence import (
     residual_correlations,
     residual_test,
 )
-from jurors.evaluate.latent.models import classes_of, fit_latent
+from jurors.evaluate.latent.models import fit_latent, fitted_classes
 from jurors.evaluate.solution import float_solution
 from jurors.sketch.moments import PairMoments, pair_moments
 from jurors.sketch.pairs import Pairs, incidence_of
@@ -268,7 +268,7 @@ def test_agreement_beyond_a_fit_is_counted_in_binomial_standard_errors() -> None
     panel = simulate(400, 5, seed=5, prevalence=(0.5, 0.3, 0.2), density=0.9)
     sketch = Sketch.from_votes(Votes.from_matrix(panel.votes, labels=(0, 1, 2)))
     fit = fit_latent(incidence_of(sketch), "confusion")
-    test, pairs = agreement_test(Pairs(sketch), *classes_of(fit)), Pairs(sketch)
+    test, pairs = agreement_test(Pairs(sketch), *fitted_classes(fit)), Pairs(sketch)
     assert test is not None
     z = []
     for p, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True)):
@@ -277,7 +277,7 @@ def test_agreement_beyond_a_fit_is_counted_in_binomial_standard_errors() -> None
         z.append(test.excess[p] / np.sqrt(expected * (1 - expected) / pairs.items[p]))
     assert test.z == pytest.approx(z)
     assert test.p_value == pytest.approx(chi2.sf(np.square(z).sum(), 10 - 5))
-    assert agreement_test(Pairs(sketch.take(sketch.jurors[:3])), *classes_of(fit)) is None
+    assert agreement_test(Pairs(sketch.take(sketch.jurors[:3])), *fitted_classes(fit)) is None
 
 
 def test_the_size_of_an_excess_is_what_chance_does_not_give() -> None:

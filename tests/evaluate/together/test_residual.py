@@ -9,7 +9,7 @@ from strategies import examples
 
 from jurors import Sketch, Votes
 from jurors._numeric import Integers
-from jurors.evaluate.dependence import can_explain, explaining_groups, residual_test
+from jurors.evaluate.dependence import find_dependent_groups, has_room_for_groups, residual_test
 from jurors.sketch.pairs import Pairs
 
 
@@ -37,7 +37,7 @@ def test_a_copying_pair_is_named_and_explains_everything() -> None:
     assert test is not None
     assert test.is_significant
     assert test.striking_pairs()[0][:2] == (2, 5)
-    assert explaining_groups(Pairs(sketch), test) == [(2, 5)]
+    assert find_dependent_groups(Pairs(sketch), test) == [(2, 5)]
     rest = residual_test(Pairs(sketch), [(2, 5)])
     assert rest is not None
     assert not rest.is_significant
@@ -50,16 +50,16 @@ def test_four_jurors_have_no_room_for_a_group() -> None:
     test = residual_test(four)
     assert test is not None
     assert test.is_significant
-    assert not can_explain(4)
-    assert explaining_groups(four, test) == []
-    assert can_explain(5)
+    assert not has_room_for_groups(4)
+    assert find_dependent_groups(four, test) == []
+    assert has_room_for_groups(5)
 
 
 def test_two_groups_are_told_apart_in_the_jurors_order() -> None:
     sketch = sketch_of(codes_of(4, items=6000, copies=((6, 1), (0, 3))))
     test = residual_test(Pairs(sketch))
     assert test is not None
-    assert explaining_groups(Pairs(sketch), test) == [(0, 3), (1, 6)]
+    assert find_dependent_groups(Pairs(sketch), test) == [(0, 3), (1, 6)]
 
 
 @examples(8, deadline=None)

@@ -10,7 +10,7 @@ import pytest
 
 import jurors
 from jurors.errors import OptionError
-from jurors.jury.gates import Gate, judged_gates
+from jurors.jury.gates import Gate, evaluate_gates
 from jurors.options import Limits
 
 NAMES = ("ann", "bob", "gpt:4", "gpt:4:pass")
@@ -24,7 +24,7 @@ def graded(*names: str, labels: tuple[str, str] = LABELS) -> jurors.Evaluation:
 
 
 def gates(evaluation: jurors.Evaluation | None = None, **limits: Any) -> dict[str, Gate]:
-    return {one.name: one for one in judged_gates(evaluation or graded(), Limits.of(limits))}
+    return {one.name: one for one in evaluate_gates(evaluation or graded(), Limits.of(limits))}
 
 
 def test_a_gate_is_about_the_calibrated_share_and_its_interval() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import jurors
 from jurors.errors import OptionError
-from jurors.jury.gates import Gate, difference, judged_gates
+from jurors.jury.gates import Gate, difference, evaluate_gates
 from jurors.options import Limits
 
 NAMES = ("ann", "bob", "cy", "di", "ed")
@@ -39,7 +39,7 @@ graded = cache(jurors.grade)
 
 def gates(now: jurors.Votes, before: Any, **limits: Any) -> dict[str, Gate]:
     asked = Limits.of({"baseline": before, "votes": now, **limits})
-    return {one.juror or "": one for one in judged_gates(graded(now), asked)}
+    return {one.juror or "": one for one in evaluate_gates(graded(now), asked)}
 
 
 def test_the_same_votes_pass_and_nothing_is_in_doubt() -> None:
@@ -145,7 +145,7 @@ def test_the_difference_of_two_scores_holds_its_value_and_turns_with_them(
 def test_errors_taken_for_independent_are_known_better() -> None:
     def width(**how: Any) -> float:
         now = jurors.grade(votes(40), **how)
-        (gate,) = (g for g in judged_gates(now, Limits(baseline=votes(), votes=votes(40))) if g.juror == "ann")
+        (gate,) = (g for g in evaluate_gates(now, Limits(baseline=votes(), votes=votes(40))) if g.juror == "ann")
         assert gate.interval is not None
         return gate.interval[1] - gate.interval[0]
 

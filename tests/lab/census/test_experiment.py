@@ -28,7 +28,7 @@ from jurors.lab.census.acs import load_census
 from jurors.lab.census.acs_groups import evaluate_groups
 from jurors.lab.census.acs_jury import training_records
 from jurors.lab.census.draws import second_label_votes
-from jurors.lab.census.experiment import Settings
+from jurors.lab.census.experiment import ExperimentSettings
 from jurors.lab.census.experiment_figures import accuracy_figure, prevalence_figure
 from jurors.lab.census.experiment_store import read_sketches
 from jurors.lab.census.experiment_verdict import against_majority, drowned_settings
@@ -142,7 +142,7 @@ def test_a_run_that_fails_at_the_start_leaves_no_folder(
     census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _refused("--data", census, "--train", "20000", "-o", tmp_path / "new" / "inside")
-    monkeypatch.setitem(sys.modules, "jurors.lab.disjoint", None)
+    monkeypatch.setitem(sys.modules, "jurors.lab.independence", None)
     assert "needs scikit-learn" in _refused("--data", census, *FLAGS, "-o", tmp_path / "new" / "inside")
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").touch()
@@ -443,7 +443,7 @@ def test_wrong_data_get_one_line(tmp_path: Path, census: Path) -> None:
 def test_an_unknown_draw_is_refused() -> None:
     assert _run("--draw", "both").exit_code == 2
     with pytest.raises(VotesError, match="there is no draw 'both'; there are: shared, separate"):
-        Settings(draw="both")  # type: ignore[arg-type]
+        ExperimentSettings(draw="both")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

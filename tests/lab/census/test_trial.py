@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jurors.errors import DegenerateSketchError
 from jurors.evaluate import evaluate_majority, evaluate_trio
-from jurors.evaluate.keyed import evaluate_with_key
+from jurors.evaluate.evaluation import evaluate_with_key
 from jurors.evaluate.partition import partition_by_label
 from jurors.lab.census.trial import decisions, evaluate_tests, is_irrational
 from jurors.sketch import Sketch

@@ -10,8 +10,7 @@ import pytest
 from jurors._numeric import Integers
 from jurors.errors import OptionError
 from jurors.monitor.drift.detector import Drift, StreamAlarm
-from jurors.monitor.drift.evidence import SUBJECTS, log_border_shares, shares
-from jurors.monitor.drift.series import Watched, keys_from
+from jurors.monitor.drift.evidence import SUBJECTS, WatchedSeries, keys_from, log_border_shares, shares
 from jurors.monitor.windows import Panes
 
 NAMES, LABELS = ["ann", "bob", "cy", "dee", "eve"], ["yes", "no"]
@@ -217,7 +216,7 @@ def test_tuples_that_are_too_many_to_keep_leave_their_counts(monkeypatch: pytest
     codes, truth = _stream(1500)
     _worse(codes, truth, 2, 0.5)
     whole = _drift(codes)
-    monkeypatch.setattr("jurors.monitor.drift.series.MOST_TUPLES", 40)
+    monkeypatch.setattr("jurors.monitor.drift.evidence.MOST_TUPLES", 40)
     forgetful = Drift.from_dict(json.loads(json.dumps(_drift(codes[:900]).to_dict())))
     forgetful.follow(codes[900:])
     assert any(stretch.counted for stretch in forgetful._stretches.closed)
@@ -227,7 +226,7 @@ def test_tuples_that_are_too_many_to_keep_leave_their_counts(monkeypatch: pytest
 
 def test_counts_are_carried_over_to_more_jurors_and_labels() -> None:
     codes = np.array([[1, 1, 2], [2, 2, 2]])
-    few, many = Watched(3, 2), Watched(4, 3)
+    few, many = WatchedSeries(3, 2), WatchedSeries(4, 3)
     cells = few.cells(codes).sum(axis=0)
     wider = np.hstack([codes, [[0], [0]]])
     carried, counted = many.carried(3, 2, cells.tolist()), many.cells(wider).sum(axis=0)
@@ -257,7 +256,7 @@ def test_all_shares_together_are_at_most_one_however_many_come(first: int) -> No
 
 def test_a_juror_aside_takes_no_part_in_majorities() -> None:
     codes = np.array([[1, 1, 2, 2, 2]])
-    whole, aside = Watched(5, 2), Watched(5, 2, frozenset({4}))
+    whole, aside = WatchedSeries(5, 2), WatchedSeries(5, 2, frozenset({4}))
     assert whole.parts["prevalence"].of(whole.cells(codes)).ravel().tolist() == [0, 1]
     assert aside.parts["prevalence"].of(aside.cells(codes)).ravel().tolist() == [0, 0]  # two against two
     assert aside.parts["agrees"].of(aside.cells(codes))[0, 2, 0].tolist() == [1, 0]  # two against one

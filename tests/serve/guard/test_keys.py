@@ -8,7 +8,7 @@ import pytest
 from served import KeysInMemory
 
 from jurors.serve.auth import check_key, make_key
-from jurors.serve.errors import Refused
+from jurors.serve.errors import ApiError
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_key_does_what_it_is_for(store: KeysInMemory) -> None:
 )
 def test_a_key_does_nothing_else(store: KeysInMemory, scope: str, project: str | None) -> None:
     token = _given(store, "write", "shop")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ApiError) as refused:
         check_key(store, f"Bearer {token}", scope, project)  # type: ignore[arg-type]
     assert (refused.value.status, refused.value.code) == (403, "forbidden")
 
@@ -46,7 +46,7 @@ def _spoilt(token: str) -> list[str]:
 def test_a_key_that_is_nearly_right_is_refused(store: KeysInMemory) -> None:
     token = _given(store, "admin")
     for wrong in _spoilt(token):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(ApiError) as refused:
             check_key(store, f"Bearer {wrong}", "read", None)
         assert refused.value.status == 401
         assert token not in str(refused.value)
@@ -54,7 +54,7 @@ def test_a_key_that_is_nearly_right_is_refused(store: KeysInMemory) -> None:
 
 @pytest.mark.parametrize("header", [None, "Basic x", "Bearer"], ids=["none", "basic", "bare"])
 def test_another_scheme_is_refused(store: KeysInMemory, header: str | None) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ApiError) as refused:
         check_key(store, header, "read", None)
     assert (refused.value.status, refused.value.headers) == (401, {"WWW-Authenticate": "Bearer"})
 
@@ -62,9 +62,9 @@ def test_another_scheme_is_refused(store: KeysInMemory, header: str | None) -> N
 def test_a_revoked_key_is_refused_as_one_that_never_was(store: KeysInMemory) -> None:
     token = _given(store, "admin")
     assert store.revoke_key(token[3:15], time.time())
-    with pytest.raises(Refused) as revoked:
+    with pytest.raises(ApiError) as revoked:
         check_key(store, f"Bearer {token}", "read", None)
-    with pytest.raises(Refused) as unknown:
+    with pytest.raises(ApiError) as unknown:
         check_key(KeysInMemory(), f"Bearer {token}", "read", None)
     assert (str(revoked.value), revoked.value.code) == (str(unknown.value), unknown.value.code)
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from served import KeysInMemory
 
-from jurors.serve.auth import Limits, make_key
-from jurors.serve.security import HEADERS, Message, Receive, Send, Shield
+from jurors.serve.auth import ServerLimits, make_key
+from jurors.serve.security import HEADERS, Message, Receive, SecurityMiddleware, Send
 
 ADDRESS = "http://127.0.0.1:8000"
 JSON = {"Content-Type": "application/json"}
@@ -29,7 +29,7 @@ async def echo(scope: Message, receive: Receive, send: Send) -> None:
 
 
 def asked(
-    shield: Shield, method: str = "GET", url: str = "/healthz", *, content: Any = None,
+    shield: SecurityMiddleware, method: str = "GET", url: str = "/healthz", *, content: Any = None,
     headers: Mapping[str, str] | list[tuple[str, str]] | None = None, base: str = ADDRESS,
 ) -> httpx.Response:  # fmt: skip
     async def ask() -> httpx.Response:
@@ -45,30 +45,30 @@ def code_of(answer: httpx.Response) -> tuple[int, str]:
 
 
 @pytest.fixture
-def shield() -> Shield:
-    return Shield(echo, KeysInMemory(), Limits(body=1000))
+def shield() -> SecurityMiddleware:
+    return SecurityMiddleware(echo, KeysInMemory(), ServerLimits(body=1000))
 
 
 @pytest.fixture
-def keyed() -> tuple[Shield, str]:
+def keyed() -> tuple[SecurityMiddleware, str]:
     keys = KeysInMemory()
     token, key = make_key("write", "shop")
     keys.add_key(key)
-    return Shield(echo, keys, needs_key=True), token
+    return SecurityMiddleware(echo, keys, needs_key=True), token
 
 
-def test_every_answer_carries_the_headers(shield: Shield) -> None:
+def test_every_answer_carries_the_headers(shield: SecurityMiddleware) -> None:
     for answer in (asked(shield), asked(shield, "POST", "/v1/projects/shop/votes")):
         assert {name: answer.headers[name] for name in HEADERS} == HEADERS
 
 
 @pytest.mark.parametrize("base", ["http://evil.example:8000", "http://127.0.0.1.evil.example", "http://10.0.0.1"])
-def test_a_name_rebound_to_loopback_is_refused(shield: Shield, base: str) -> None:
+def test_a_name_rebound_to_loopback_is_refused(shield: SecurityMiddleware, base: str) -> None:
     assert code_of(asked(shield, base=base)) == (403, "wrong_host")
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:8001", "file://127.0.0.1:8000"])
-def test_a_page_of_another_origin_is_refused(shield: Shield, origin: str) -> None:
+def test_a_page_of_another_origin_is_refused(shield: SecurityMiddleware, origin: str) -> None:
     headers = {**JSON, "Origin": origin}
     assert code_of(asked(shield, "POST", "/v1/projects/shop/votes", headers=headers)) == (403, "wrong_origin")
     assert asked(shield, headers={"Origin": ADDRESS}).status_code == 200
@@ -77,18 +77,18 @@ def test_a_page_of_another_origin_is_refused(shield: Shield, origin: str) -> Non
 @pytest.mark.parametrize(
     "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp"]
 )
-def test_what_a_form_could_send_is_refused(shield: Shield, kind: str) -> None:
+def test_what_a_form_could_send_is_refused(shield: SecurityMiddleware, kind: str) -> None:
     answer = asked(shield, "POST", "/v1/projects/shop/votes", content=b"{}", headers={"Content-Type": kind})
     assert code_of(answer) == (415, "not_json")
 
 
-def test_a_body_of_the_allowed_size_arrives_and_one_byte_more_does_not(shield: Shield) -> None:
+def test_a_body_of_the_allowed_size_arrives_and_one_byte_more_does_not(shield: SecurityMiddleware) -> None:
     assert asked(shield, "POST", "/v1/projects/a/votes", content=b"x" * 1000, headers=JSON).json() == {"size": 1000}
     answer = asked(shield, "POST", "/v1/projects/a/votes", content=b"x" * 1001, headers=JSON)
     assert code_of(answer) == (413, "too_large")
 
 
-def test_a_body_without_a_length_is_counted_while_it_arrives(shield: Shield) -> None:
+def test_a_body_without_a_length_is_counted_while_it_arrives(shield: SecurityMiddleware) -> None:
     sent = []
 
     async def endless() -> AsyncIterator[bytes]:
@@ -102,7 +102,7 @@ def test_a_body_without_a_length_is_counted_while_it_arrives(shield: Shield) -> 
 
 
 def test_a_body_that_takes_for_ever_is_given_up() -> None:
-    shield = Shield(echo, KeysInMemory(), Limits(body_seconds=0.2))
+    shield = SecurityMiddleware(echo, KeysInMemory(), ServerLimits(body_seconds=0.2))
 
     async def slow() -> AsyncIterator[bytes]:
         yield b"{"
@@ -117,32 +117,32 @@ def test_a_body_that_takes_for_ever_is_given_up() -> None:
      "/v1/projects/a%0ab", "/v1/projects/%2e%2e%2fx"],
     ids=["slash", "double", "dots", "backslash", "nul", "newline", "encoded"],
 )  # fmt: skip
-def test_paths_that_mean_two_things_are_refused(shield: Shield, path: str) -> None:
+def test_paths_that_mean_two_things_are_refused(shield: SecurityMiddleware, path: str) -> None:
     assert code_of(asked(shield, "GET", path)) == (400, "bad_path")
 
 
 @pytest.mark.parametrize("name", ["Host", "Authorization", "Content-Type"])
-def test_what_decides_is_said_once(shield: Shield, name: str) -> None:
+def test_what_decides_is_said_once(shield: SecurityMiddleware, name: str) -> None:
     assert code_of(asked(shield, headers=[(name, "a"), (name, "b")])) == (400, "bad_request")
 
 
-def test_two_lengths_are_refused(shield: Shield) -> None:
+def test_two_lengths_are_refused(shield: SecurityMiddleware) -> None:
     headers = {**JSON, "Content-Length": "4", "Transfer-Encoding": "chunked"}
     assert code_of(asked(shield, "POST", "/v1/projects/a/votes", headers=headers)) == (400, "bad_request")
 
 
 def test_too_many_requests_are_told_when_to_come_back() -> None:
-    shield = Shield(echo, KeysInMemory(), Limits(rate=0.1, burst=2))
+    shield = SecurityMiddleware(echo, KeysInMemory(), ServerLimits(rate=0.1, burst=2))
     assert [asked(shield).status_code for _ in range(3)] == [200, 200, 429]
     assert int(asked(shield).headers["retry-after"]) >= 1
 
 
-def test_guesses_of_keys_are_counted_too(keyed: tuple[Shield, str]) -> None:
-    shield = Shield(echo, keyed[0].keys, Limits(rate=0.1, burst=2), needs_key=True)
+def test_guesses_of_keys_are_counted_too(keyed: tuple[SecurityMiddleware, str]) -> None:
+    shield = SecurityMiddleware(echo, keyed[0].keys, ServerLimits(rate=0.1, burst=2), needs_key=True)
     assert [asked(shield, url="/v1/projects").status_code for _ in range(3)] == [401, 401, 429]
 
 
-def test_with_keys_the_key_decides_not_the_address(keyed: tuple[Shield, str]) -> None:
+def test_with_keys_the_key_decides_not_the_address(keyed: tuple[SecurityMiddleware, str]) -> None:
     shield, token = keyed
     bearer = {**JSON, "Authorization": f"Bearer {token}"}
     base = "https://votes.example"
@@ -156,11 +156,11 @@ def test_with_keys_the_key_decides_not_the_address(keyed: tuple[Shield, str]) ->
     assert code_of(asked(shield, "GET", "/not/there", headers=bearer, base=base)) == (403, "forbidden")
 
 
-def test_a_put_without_a_body_needs_no_content_type(shield: Shield) -> None:
+def test_a_put_without_a_body_needs_no_content_type(shield: SecurityMiddleware) -> None:
     assert asked(shield, "PUT", "/v1/projects/shop").status_code == 200
     assert code_of(asked(shield, "PUT", "/v1/projects/shop", content=b"{}")) == (415, "not_json")
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/projects/"], ids=["root", "trailing"])
-def test_a_path_may_end_in_a_slash(shield: Shield, path: str) -> None:
+def test_a_path_may_end_in_a_slash(shield: SecurityMiddleware, path: str) -> None:
     assert asked(shield, "GET", path).status_code == 200

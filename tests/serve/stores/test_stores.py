@@ -13,8 +13,8 @@ import pytest
 
 from jurors.errors import OptionError
 from jurors.serve.database import MIGRATIONS
-from jurors.serve.errors import NoProject, Refused
-from jurors.serve.store import SqlStore, batch_of, open_store, shown_store
+from jurors.serve.errors import ApiError, NoProject
+from jurors.serve.store import SqlStore, batch_of, open_store, store_name
 
 
 def votes(*said: str, **more: Any) -> Any:
@@ -53,7 +53,7 @@ def test_a_project_is_made_once_told_more_and_forgotten(store: SqlStore) -> None
     _, first = store.put_project("p", {"labels": ["yes", "no"]})
     again, second = store.put_project("p", {"labels": ["yes", "no", "maybe"]})
     assert (first, second, again.labels) == (True, False, ("yes", "no", "maybe"))
-    with pytest.raises(Refused, match="label 'no' of this project cannot be taken away"):
+    with pytest.raises(ApiError, match="label 'no' of this project cannot be taken away"):
         store.put_project("p", {"labels": ["yes"]})
     store.append([(again.id, votes("q1 ann yes"))])
     store.fold_all(again.id)
@@ -104,7 +104,7 @@ def test_a_store_is_brought_up_to_date_once_and_a_newer_one_is_refused(place: st
         assert session.rows("SELECT version FROM schema_version") == [(len(MIGRATIONS),)]
         session.run("UPDATE schema_version SET version = 999")
     store.close()
-    with pytest.raises(Refused, match="written by a newer jurors"):
+    with pytest.raises(ApiError, match="written by a newer jurors"):
         open_store(place)
 
 
@@ -146,7 +146,7 @@ def test_a_file_of_votes_is_not_taken_for_a_store(tmp_path: Any) -> None:
 
 
 def test_a_password_is_never_shown() -> None:
-    assert "secret" not in shown_store("postgresql://me:secret@localhost/votes")
-    with pytest.raises(Refused) as caught:
+    assert "secret" not in store_name("postgresql://me:secret@localhost/votes")
+    with pytest.raises(ApiError) as caught:
         open_store("postgresql://me:secret@127.0.0.1:1/votes")
     assert "secret" not in str(caught.value)

@@ -16,12 +16,11 @@ from strategies import examples, juries, sketches
 from jurors import Sketch, Solution, encode
 from jurors._numeric import Flags, Integers
 from jurors.errors import OptionError, SketchError
-from jurors.evaluate import Named, evaluate_with_key
+from jurors.evaluate import NamedMapping, evaluate_with_key
 from jurors.results import data_frame
 from jurors.sketch.moments import table_moments
 from jurors.uncertainty.bounds_robust import MOST_TRIOS, correlation_curve, robust_bounds, sensitivities
-from jurors.uncertainty.bounds_spec import Bounds
-from jurors.uncertainty.bounds_trio import ExactTrio, _least_correlation
+from jurors.uncertainty.bounds_trio import Bounds, ExactTrio, _least_correlation
 
 CENSUS = np.reshape([568, 553, 649, 1068, 1813, 3607, 3534, 8208], (2, 2, 2))
 TUPLES = np.array(list(product((0, 1), repeat=3)))
@@ -124,12 +123,12 @@ def bounded_trios() -> list[tuple[Keyed, Bounds]]:
     return [(keyed, robust_bounds(keyed.sketch, keyed.epsilon)) for keyed in trios()]
 
 
-def shares(bounds: Bounds) -> Named:
+def shares(bounds: Bounds) -> NamedMapping:
     assert bounds.prevalence is not None
     return bounds.prevalence
 
 
-def rights(bounds: Bounds) -> Named:
+def rights(bounds: Bounds) -> NamedMapping:
     assert bounds.accuracy is not None
     return bounds.accuracy
 

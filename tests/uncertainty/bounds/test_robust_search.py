@@ -11,8 +11,7 @@ from jurors import Sketch, Votes
 from jurors.uncertainty import bounds_robust as robust_panel
 from jurors.uncertainty.bounds_robust import correlation_curve, robust_bounds
 from jurors.uncertainty.bounds_search import Hull, Separated
-from jurors.uncertainty.bounds_spec import Bounds
-from jurors.uncertainty.bounds_trio import ExactTrio, FlippedTrio, closed_box
+from jurors.uncertainty.bounds_trio import Bounds, ExactTrio, FlippedTrio, closed_box
 
 CENSUS = [568, 553, 649, 1068, 1813, 3607, 3534, 8208]
 UNSETTLED = [4935, 8365, 7365, 5335, 8915, 4785, 15785, 4515]
@@ -31,7 +30,7 @@ def searches(monkeypatch: pytest.MonkeyPatch, sketch: Sketch, epsilon: float) ->
         signs.append(problem.signs.tolist())
         return Hull((np.zeros(7), np.ones(7)), 7, True)
 
-    monkeypatch.setattr(robust_panel, "search", look)
+    monkeypatch.setattr(robust_panel, "search_hull", look)
     return robust_bounds(sketch, epsilon, tight=True), signs
 
 

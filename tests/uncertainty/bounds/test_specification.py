@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from jurors.errors import OptionError
-from jurors.uncertainty.bounds_spec import _share
+from jurors.uncertainty.bounds_trio import _share
 
 
 @pytest.mark.parametrize(

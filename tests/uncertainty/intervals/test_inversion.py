@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jurors import Sketch, Solution, encode, evaluate_trios, grade
-from jurors.uncertainty.intervals_trio import trio_interval_ends, trio_intervals
+from jurors.uncertainty.intervals import trio_interval_ends, trio_intervals
 
 TABLE1 = np.array([568, 553, 649, 1068, 1813, 3607, 3534, 8208]).reshape(2, 2, 2)
 Z = 1.959963984540054

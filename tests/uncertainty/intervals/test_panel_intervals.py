@@ -14,14 +14,14 @@ from scipy.sparse import csr_array
 
 from jurors._numeric import Floats
 from jurors.evaluate import evaluate_panel
-from jurors.evaluate.latent.models import spoken_only
+from jurors.evaluate.latent.models import drop_abstentions
 from jurors.evaluate.latent.panel import PanelFit
 from jurors.evaluate.latent.sensitivity import NEGLIGIBLE
 from jurors.options import Target
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import Incidence
-from jurors.uncertainty import intervals_panel as panel_intervals
-from jurors.uncertainty.intervals_panel import _draw, _replicates, _variance, expected_statistics
+from jurors.sketch.pairs import Incidence
+from jurors.uncertainty import intervals as panel_intervals
+from jurors.uncertainty.intervals import _draw, _replicates, _variance, expected_statistics
 from jurors.votes import Votes
 
 
@@ -169,7 +169,7 @@ def abstaining_panel() -> Any:
     data = replace(dense, matrix=csr_array(dense.matrix[0]))
     posterior = rng.dirichlet((1.0, 1.0), 60)
     choice = SimpleNamespace(fit=SimpleNamespace(posterior=posterior))
-    return SimpleNamespace(data=data, spoken=spoken_only(data), choice=choice)
+    return SimpleNamespace(data=data, spoken=drop_abstentions(data), choice=choice)
 
 
 def test_statistics_move_as_differences_say_and_abstaining_is_no_vote() -> None:

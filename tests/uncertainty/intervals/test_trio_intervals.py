@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jurors import Sketch, evaluate_trios, grade
-from jurors.uncertainty.intervals_trio import interval_around, trio_intervals, trio_standard_errors
+from jurors.uncertainty.intervals import interval_around, trio_intervals, trio_standard_errors
 
 TABLE1 = np.array([568, 553, 649, 1068, 1813, 3607, 3534, 8208]).reshape(2, 2, 2)
 

@@ -15,7 +15,13 @@ from jurors.uncertainty import calibrate as expected
 from jurors.uncertainty import scenarios
 from jurors.uncertainty.calibrate import CalibratedShares, FitNoise, _own_deviation, _scores, calibrate
 from jurors.uncertainty.reference import shipped_population
-from jurors.uncertainty.scenarios import Jury, count_voices, log_odds, majority_posterior, with_labels
+from jurors.uncertainty.scenarios import (
+    JuryVotes,
+    add_label_juror,
+    count_independent_jurors,
+    log_odds,
+    majority_posterior,
+)
 
 POPULATION = shipped_population()
 SHARES = ("prevalence", "accuracy", "score", "wrong_labels")
@@ -25,7 +31,7 @@ quickly = settings(max_examples=15, deadline=None)
 
 def random_jury(
     seed: int = 0, tuples: int = 40, jurors: int = 6, labels: int = 3, missing: float = 0.3
-) -> tuple[Jury, Floats]:
+) -> tuple[JuryVotes, Floats]:
     """A jury whose posterior has nothing to do with its votes, and its key: the laws hold for any posterior."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(labels, size=tuples)
@@ -38,10 +44,10 @@ def random_jury(
     key[np.arange(tuples), truth] = weights
     posterior = rng.dirichlet(np.full(labels, 0.3), tuples)
     voices = np.bincount(row, minlength=tuples).astype(float)
-    return Jury(posterior, weights, row, juror, codes[row, juror], jurors, voices), key
+    return JuryVotes(posterior, weights, row, juror, codes[row, juror], jurors, voices), key
 
 
-def true_scores(jury: Jury, key: Floats) -> Floats:
+def true_scores(jury: JuryVotes, key: Floats) -> Floats:
     """The share of right votes of each juror."""
     right = np.bincount(jury.juror, key[jury.row, jury.label], jury.jurors)
     return np.asarray(right / np.bincount(jury.juror, jury.weights[jury.row], jury.jurors))
@@ -136,7 +142,7 @@ def test_a_juror_without_votes_has_no_score() -> None:
 
 def test_where_there_is_one_label_everybody_is_right() -> None:
     zeros = np.zeros(3, dtype=np.int64)
-    jury = Jury(np.ones((3, 1)), np.ones(3), np.arange(3), zeros, zeros, 1, np.ones(3))
+    jury = JuryVotes(np.ones((3, 1)), np.ones(3), np.arange(3), zeros, zeros, 1, np.ones(3))
     assert calibrate(jury, POPULATION).score.tolist() == [1.0]
 
 
@@ -151,15 +157,15 @@ def test_no_voice_adds_more_than_twenty_to_one(seed: int) -> None:
 
 def test_a_judge_who_is_asked_twice_is_one_voice() -> None:
     row, juror = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
-    assert count_voices(row, juror, 2, np.array([0, 0, 1])).tolist() == [2, 1]
-    assert count_voices(row, juror, 2, np.arange(3)).tolist() == [3, 1]
+    assert count_independent_jurors(row, juror, 2, np.array([0, 0, 1])).tolist() == [2, 1]
+    assert count_independent_jurors(row, juror, 2, np.arange(3)).tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("limit, value", [("_DENSE_CELLS", 0), ("_BLOCK_CELLS", 1000)])
 def test_how_it_is_computed_changes_nothing(limit: str, value: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All at once or a few tuples at a time, and where the votes of a labelling follow those of the jurors."""
     jury, key = random_jury()
-    labelled = with_labels(jury, key.argmax(axis=1))
+    labelled = add_label_juror(jury, key.argmax(axis=1))
     asked = [(jury, np.floor(key / 2)), (jury, None), (labelled, None)]
     told = [calibrate(one, POPULATION, gold=gold) for one, gold in asked]
     monkeypatch.setattr(expected, limit, value)
@@ -222,10 +228,10 @@ def test_a_tempered_posterior_by_hand_however_many_rows_are_worked_out_at_a_time
     slant = np.array([[0.3, -0.1, 0.0], [0.0, 0.0, 0.0]])
     monkeypatch.setattr(scenarios, "MANY", many)  # in single and in double precision
     monkeypatch.setattr(scenarios, "_IN_CACHE", 42)  # seven rows
-    found = scenarios.temper(odds, jury.voices, log_rho, slant)
+    found = scenarios.temper_posteriors(odds, jury.voices, log_rho, slant)
     tau = 1 / (1 + np.maximum(jury.voices - 1, 0)[:, None] * np.exp(log_rho))
     z = np.exp(odds[:, :, None] * tau[:, None] + slant.T)
     assert found == pytest.approx(z / z.sum(axis=1, keepdims=True), abs=1e-6 if many == 0 else 1e-14)
-    assert scenarios.temper(odds, jury.voices, log_rho[:0], slant[:0]).shape == (50, 3, 0)
-    mean = scenarios.temper_mean(odds, jury.voices, log_rho, slant)
+    assert scenarios.temper_posteriors(odds, jury.voices, log_rho[:0], slant[:0]).shape == (50, 3, 0)
+    mean = scenarios.mean_tempered_posterior(odds, jury.voices, log_rho, slant)
     assert mean == pytest.approx(found.mean(axis=2), abs=1e-6 if many == 0 else 1e-14)

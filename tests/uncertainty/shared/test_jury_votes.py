@@ -5,18 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jurors.uncertainty.scenarios import Jury, answer_spread, count_voices, log_odds, majority_posterior, with_labels
+from jurors.uncertainty.scenarios import (
+    JuryVotes,
+    add_label_juror,
+    answer_spread,
+    count_independent_jurors,
+    log_odds,
+    majority_posterior,
+)
 
 #: (tuple, juror, label said); three labels
 VOTES = [(0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 2), (1, 2, 2), (2, 1, 1), (3, 0, 1), (3, 1, 0), (3, 2, 0)]
 ITEMS = (5.0, 8.0, 2.0, 3.0)
 
 
-def jury(votes: list[tuple[int, int, int]] = VOTES, weights: tuple[float, ...] = ITEMS, labels: int = 3) -> Jury:
+def jury(votes: list[tuple[int, int, int]] = VOTES, weights: tuple[float, ...] = ITEMS, labels: int = 3) -> JuryVotes:
     row, juror, label = np.array(votes).T
     size = len(weights)
     voices = np.bincount(row, minlength=size).astype(float)
-    return Jury(np.full((size, labels), 1 / labels), np.array(weights), row, juror, label, 3, voices)
+    return JuryVotes(np.full((size, labels), 1 / labels), np.array(weights), row, juror, label, 3, voices)
 
 
 def test_majority_takes_the_accuracy_from_how_often_two_agree() -> None:
@@ -54,14 +61,14 @@ def test_how_far_answer_rates_lie_apart_by_plain_loops() -> None:
 
 def test_a_voice_is_counted_once_per_tuple() -> None:
     row, juror, _ = np.array(VOTES).T
-    assert count_voices(row, juror, 5, np.array([0, 1, 2])).tolist() == [3, 2, 1, 3, 0]
-    assert count_voices(row, juror, 5, np.array([0, 1, 0])).tolist() == [2, 1, 1, 2, 0]
-    assert count_voices(row, juror, 5, np.array([0, 0, 1])).tolist() == [2, 2, 1, 2, 0]
-    assert count_voices(row[:0], juror[:0], 2, np.array([], dtype=int)).tolist() == [0, 0]
+    assert count_independent_jurors(row, juror, 5, np.array([0, 1, 2])).tolist() == [3, 2, 1, 3, 0]
+    assert count_independent_jurors(row, juror, 5, np.array([0, 1, 0])).tolist() == [2, 1, 1, 2, 0]
+    assert count_independent_jurors(row, juror, 5, np.array([0, 0, 1])).tolist() == [2, 2, 1, 2, 0]
+    assert count_independent_jurors(row[:0], juror[:0], 2, np.array([], dtype=int)).tolist() == [0, 0]
 
 
 def test_labels_are_one_more_juror() -> None:
-    more = with_labels(jury(), np.array([2, 1, 0, 1]))
+    more = add_label_juror(jury(), np.array([2, 1, 0, 1]))
     votes = list(zip(more.row.tolist(), more.juror.tolist(), more.label.tolist(), strict=True))
     assert votes == [*VOTES, (0, 3, 2), (1, 3, 1), (2, 3, 0), (3, 3, 1)]
     assert (more.jurors, more.labels) == (4, 3)

@@ -11,7 +11,7 @@ from jurors._numeric import Floats
 from jurors.uncertainty.calibrate import FitNoise, calibrate
 from jurors.uncertainty.gold import Labellings
 from jurors.uncertainty.reference import shipped_population
-from jurors.uncertainty.scenarios import Jury, answer_spread
+from jurors.uncertainty.scenarios import JuryVotes, answer_spread
 
 TRUTH = np.array([0, 1, 2, 0, 1, 2])
 WEIGHTS = np.array([4.0, 1.0, 2.0, 3.0, 5.0, 1.0])
@@ -22,7 +22,7 @@ def labellings(gold: Floats | None, noise: FitNoise | None = None) -> Labellings
     codes = np.stack([TRUTH, np.roll(TRUTH, 1), np.array([0, 1, 2, 0, 2, 1])], axis=1)
     row, juror = np.nonzero(codes >= 0)
     posterior = np.random.default_rng(1).dirichlet(np.full(3, 0.5), 6)
-    jury = Jury(posterior, WEIGHTS, row, juror, codes[row, juror], 3, np.full(6, 3.0))
+    jury = JuryVotes(posterior, WEIGHTS, row, juror, codes[row, juror], 3, np.full(6, 3.0))
     return Labellings(jury, shipped_population(), None, gold, (), noise or FitNoise(), 0.9)
 
 

@@ -8,10 +8,10 @@ import pytest
 from jurors.errors import SketchError
 from jurors.jury.reference import _deviations, _likeliest, _ratio_of_sums, measure_jury
 from jurors.uncertainty.calibrate import OneHot
-from jurors.uncertainty.scenarios import GoldTuples, Jury, laplace
+from jurors.uncertainty.scenarios import GoldTuples, JuryVotes, laplace
 
 
-def small_jury() -> tuple[Jury, np.ndarray]:
+def small_jury() -> tuple[JuryVotes, np.ndarray]:
     """Eight tuples, three jurors of whom the last cast two votes, two labels."""
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 2, (8, 3))
@@ -22,7 +22,7 @@ def small_jury() -> tuple[Jury, np.ndarray]:
     share = rng.random(8)
     voices = np.bincount(row, minlength=8).astype(float)
     posterior = np.stack([share, 1 - share], axis=1)
-    return Jury(posterior, key.sum(axis=1), row, juror, codes[row, juror], 3, voices), key
+    return JuryVotes(posterior, key.sum(axis=1), row, juror, codes[row, juror], 3, voices), key
 
 
 def test_deviations_beyond_chance_by_plain_loops() -> None:
@@ -70,7 +70,7 @@ def test_the_likeliest_shared_error_is_the_top_of_a_fine_grid() -> None:
 def test_items_without_weight_are_not_in_the_key() -> None:
     jury, key = small_jury()
     more = np.array([[50.0, 50.0]])
-    wide = Jury(
+    wide = JuryVotes(
         np.vstack([jury.posterior, [[0.5, 0.5]]]), np.append(jury.weights, 0.0), np.append(jury.row, 8),
         np.append(jury.juror, 0), np.append(jury.label, 1), 3, np.append(jury.voices, 1.0),
     )  # fmt: skip

@@ -9,13 +9,13 @@ import pytest
 
 from jurors._numeric import Floats
 from jurors.uncertainty import gold as paired
-from jurors.uncertainty.gold import TwoRuns, paired_change
+from jurors.uncertainty.gold import PairedRuns, paired_change
 from jurors.uncertainty.scenarios import DRAWS
 
 
-def runs(now: list[int], before: list[int]) -> TwoRuns:
+def runs(now: list[int], before: list[int]) -> PairedRuns:
     many = len(now)
-    return TwoRuns(
+    return PairedRuns(
         now=np.array(now)[:, None], before=np.array(before)[:, None], weights=np.arange(1.0, many + 1),
         odds=np.zeros((many, 2)), voices=np.ones(many), noise=np.array([0.02]),
     )  # fmt: skip

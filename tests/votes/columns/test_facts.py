@@ -7,7 +7,7 @@ import io
 import pytest
 
 import jurors
-from jurors.votes.layout import facts_of_columns
+from jurors.votes.layout import profile_columns
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from jurors.votes.layout import facts_of_columns
     ],
 )
 def test_a_column_of_numbers_is_what_labels_that_are_numbers_would_be(cells: list[str], is_number: bool) -> None:
-    assert facts_of_columns(["x"], [cells]).is_number(0) is is_number
+    assert profile_columns(["x"], [cells]).is_number(0) is is_number
 
 
 def test_numbers_with_a_word_among_them_are_no_tallies() -> None:

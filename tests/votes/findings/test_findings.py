@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import jurors
 from jurors import Sketch, Votes, VotesError, read_sketch, read_votes
 from jurors.cli import main
-from jurors.votes.findings import _follow_most, find_all
+from jurors.votes.findings import _follow_most, find_findings
 
 ROWS = [
     ["yes", "yes", "no"], ["no", "N/A", "no"], ["yes", "pass", "pass"], ["no", "no", "-"], ["yes", "no", "yes"],
@@ -70,7 +70,7 @@ def test_a_word_that_may_be_an_answer_is_an_alarm_until_somebody_chooses() -> No
         {"labels": ["no", "undecided", "yes", "N/A", "-"]},
     ):
         votes = read_votes(io.StringIO(text), **chosen)  # type: ignore[arg-type]
-        assert "ambiguous_words" not in said(find_all(votes))
+        assert "ambiguous_words" not in said(find_findings(votes))
 
 
 def test_a_key_that_may_say_nothing_is_refused_with_the_way_out() -> None:
@@ -85,7 +85,7 @@ def test_a_juror_of_another_alphabet_is_named_with_the_mapping_that_mends_it() -
     truth = rng.integers(0, 2, 60)
     rows = [[["no", "yes"][t ^ int(rng.random() < 0.1)] for _ in range(4)] + [str(t)] for t in truth]
     votes = Votes.from_matrix(rows, jurors=("ann", "bob", "cy", "dee", "eve"))
-    (finding,) = (f for f in find_all(votes) if f.kind == "another_alphabet")
+    (finding,) = (f for f in find_findings(votes) if f.kind == "another_alphabet")
     assert (finding.level, finding.about) == ("alarm", ("eve",))
     assert "write no for 0, yes for 1" in finding.message
 
@@ -137,4 +137,4 @@ def test_who_follows_most_others_is_told_from_the_tally_of_all(labels: int) -> N
 def test_many_numbers_are_no_free_text_however_they_are_written(written: Any) -> None:
     said = np.random.default_rng(2).integers(100, 10_000, (60, 3)) / 100
     votes = Votes.from_matrix([[written(x) for x in row] for row in said.tolist()], scale=None)
-    assert "free_text" not in {finding.kind for finding in find_all(votes)}
+    assert "free_text" not in {finding.kind for finding in find_findings(votes)}

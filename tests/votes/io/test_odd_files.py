@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from jurors import JurorsError, OptionError, Sketch, Votes, VotesError, read_votes
 from jurors.cli.main import main
 from jurors.votes.io import sources as sizes
-from jurors.votes.io.sources import Room, in_bytes
+from jurors.votes.io.sources import UnpackLimit, in_bytes
 
 WIDE = b"item,ann,bob,cy\n1,x,y,x\n2,y,y,x\n3,x,x,y\n"
 
@@ -123,7 +123,7 @@ def test_sizes_of_all_units_are_taken() -> None:
     assert [in_bytes(size, "memory") for size in ("0.00001TB", 512, "2KiB", "1.5 mb")] == [
         10_000_000, 512, 2048, 1_500_000,
     ]  # fmt: skip
-    assert Room(10, 50).of(1, None) == 50
+    assert UnpackLimit(10, 50).of(1, None) == 50
     assert read_votes(io.BytesIO(WIDE), memory="0.00001TB").total == 3
 
 

@@ -20,7 +20,7 @@ from votes.misread.making import Case
 
 from jurors import JurorsError, Votes, read_key, read_sketch, read_votes, score_labels
 from jurors.cli import main
-from jurors.jury.inputs import check_gradable, vote_alarms, without_silent
+from jurors.jury.inputs import check_gradable, drop_silent_jurors, input_alarms
 
 GOOD = ("right", "refused", "alarm")
 
@@ -38,11 +38,11 @@ def decided(case: Case, folder: Path) -> tuple[str, str]:
             return _scored(case, score_labels(read_votes(files[0]), read_key(files[1])).score)
         if case["command"] == "merge":
             return _merged(files)
-        votes, _ = without_silent(read_sketch(files if len(files) > 1 else files[0]).tuples)
+        votes, _ = drop_silent_jurors(read_sketch(files if len(files) > 1 else files[0]).tuples)
         check_gradable(votes)
     except JurorsError as error:
         return ("refused" if "\n" not in str(error) else "BROKEN"), str(error)
-    alarms = [(alarm.level, alarm.kind, alarm.message) for alarm in vote_alarms(votes, weighted=True)]
+    alarms = [(alarm.level, alarm.kind, alarm.message) for alarm in input_alarms(votes, weighted=True)]
     return _judged(case, _said(votes), alarms)
 
 

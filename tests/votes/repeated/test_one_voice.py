@@ -19,10 +19,10 @@ import jurors
 from jurors import Sketch, Votes, read_sketch, read_votes
 from jurors.errors import VotesError
 from jurors.jury.groups import split_votes
-from jurors.jury.inputs import accept, as_sketch
+from jurors.jury.inputs import as_sketch, read_input
 from jurors.numeric.data import read_numbers
 from jurors.options import Reading
-from jurors.votes.repeats import families, join_named
+from jurors.votes.repeats import families, merge_numbered_jurors
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 2), st.sampled_from(["no", "perhaps", "yes"])), min_size=1, max_size=30
@@ -102,7 +102,7 @@ def test_columns_of_one_name_are_joined_as_rows_are(rows: list[tuple[int, int, s
         juror.append(f"j{who} (run {again[item, who]})")
     apart = Votes.from_columns([row[0] for row in rows], juror, [row[2] for row in rows])
     names = sorted({f"j{who}" for _, who, _ in rows})
-    one = join_named(apart, names)
+    one = merge_numbered_jurors(apart, names)
     assert said(one) == said(joined(rows))
     counted = as_sketch(Sketch.from_votes(apart), join=names)
     assert counted == Sketch.from_votes(one)
@@ -147,7 +147,9 @@ def test_names_are_joined_where_files_are_counted_too(layout: Any, tmp_path: Pat
     votes = Votes.from_matrix(codes, items=list(range(40)), jurors=("gpt#1", "gpt#2", "gpt#3", "ann"))
     jurors.write_votes(votes, tmp_path / "votes.csv", layout=layout)
     counted = read_sketch(tmp_path / "votes.csv", join="gpt")
-    assert counted.take(["gpt", "ann"]) == Sketch.from_votes(join_named(votes.relabel({0: "0", 1: "1"}), ["gpt"]))
+    assert counted.take(["gpt", "ann"]) == Sketch.from_votes(
+        merge_numbered_jurors(votes.relabel({0: "0", 1: "1"}), ["gpt"])
+    )
     assert counted.tuples.repeats is not None
     assert int(counted.tuples.repeats.items.sum()) == 40
 
@@ -222,7 +224,7 @@ def test_ordered_levels_come_to_the_middle_one() -> None:
     by_column = read_votes(io.StringIO(text), repeat="time", scale="ordinal")
     assert said(by_column) == {("q1", "ann"): "2", ("q1", "bob"): "1", ("q2", "bob"): "5"}
     by_name = Votes.from_matrix([[1, 2, 5], [1, 2, None]], scale="ordinal", jurors=("a1", "a2", "a3"))
-    assert [label for _, label in sorted(said(join_named(by_name, ["a"])).items())] == [2]
+    assert [label for _, label in sorted(said(merge_numbered_jurors(by_name, ["a"])).items())] == [2]
 
 
 def test_numbers_come_to_their_mean() -> None:
@@ -261,9 +263,11 @@ def test_sketches_that_are_merged_keep_what_was_said_each_time() -> None:
 
 
 def test_repeats_that_are_counted_are_not_joined_once_more() -> None:
-    sketch = Sketch.from_votes(join_named(Votes.from_matrix([[0, 1, 1]], jurors=("a_1", "a_2", "b_1")), ["a"]))
+    sketch = Sketch.from_votes(
+        merge_numbered_jurors(Votes.from_matrix([[0, 1, 1]], jurors=("a_1", "a_2", "b_1")), ["a"])
+    )
     with pytest.raises(VotesError, match="counted already cannot be joined once more"):
-        accept(sketch, join=["b"])
+        read_input(sketch, join=["b"])
 
 
 def test_a_name_is_found_with_its_number_without_it_and_whatever_stands_between() -> None:

@@ -18,8 +18,8 @@ import jurors
 from jurors import Monitor, Sketch, Votes, read_votes
 from jurors.errors import SketchError, VotesError
 from jurors.sketch import read_sketch
-from jurors.votes.findings import find_all
-from jurors.votes.scale import closeness, recognised, word_order
+from jurors.votes.findings import find_findings
+from jurors.votes.scale import closeness, detect_scale, word_order
 
 
 def ratings(items: int = 120, jurors_: int = 4, seed: int = 0) -> np.ndarray[Any, Any]:
@@ -112,7 +112,7 @@ def test_every_way_of_reading_recognises_the_same(tmp_path: Path) -> None:
 
 def test_what_was_recognised_is_said_and_what_is_plain_is_not() -> None:
     def said(matrix: Any, **options: Any) -> list[str]:
-        return [f.message for f in find_all(Votes.from_matrix(matrix, **options)) if f.kind == "scale"]
+        return [f.message for f in find_findings(Votes.from_matrix(matrix, **options)) if f.kind == "scale"]
 
     (note,) = said(ratings())
     assert note.startswith("taken for ordered levels, 1 < 2 < 3 < 4 < 5 (")
@@ -215,7 +215,7 @@ def test_levels_upside_down_and_rows_counted_show_the_same(rows: list[list[int]]
 @given(st.permutations(["never", "rarely", "sometimes", "often", "always"]))
 def test_words_come_in_their_order_whatever_came_first(words: list[str]) -> None:
     assert word_order(words) == ("never", "rarely", "sometimes", "often", "always")
-    votes = recognised(Votes.from_matrix([words], labels=words, scale=None))
+    votes = detect_scale(Votes.from_matrix([words], labels=words, scale=None))
     assert votes.labels == ("never", "rarely", "sometimes", "often", "always")
 
 
@@ -253,7 +253,7 @@ def test_a_level_that_is_named_and_never_said_changes_nothing() -> None:
     plain = Votes.from_matrix(rows)
     assert plain.scale == "ordinal"
     for labels in ((1, 2, 3, 4, 5, 6), (0, 1, 2, 3, 4, 5)):
-        assert recognised(Votes.from_matrix(rows, labels=labels)).scale == "ordinal"
+        assert detect_scale(Votes.from_matrix(rows, labels=labels)).scale == "ordinal"
 
 
 def test_many_numbers_in_no_order_are_refused_with_the_scale_that_takes_them() -> None:

@@ -19,7 +19,7 @@ from jurors.errors import OptionError, VotesError
 from jurors.jury.inputs import as_sketch, as_votes
 from jurors.options import Reading
 from jurors.sketch import read_sketch
-from jurors.votes.recode import Rewriting, bin_order, numerals
+from jurors.votes.recode import Recoding, bin_order, numerals
 
 WORDS = [["Yes", "yes", "Y"], ["no", "NO", "no"], ["YES", "no", "yes"], ["no", "yes", None]]
 SCORES = [[0.5, 0.49, 1], [0.1, 0.9, 0.5], [0, None, 0.3]]
@@ -78,9 +78,9 @@ def test_the_most_frequent_spelling_wins() -> None:
 
 
 def test_boundaries_belong_above_and_nothing_is_rounded() -> None:
-    cut = Rewriting.of(Reading(threshold=0.1))
+    cut = Recoding.of(Reading(threshold=0.1))
     assert cut.cells(["0.1", "0.0999999999999999999", "1e-1", ".1"]) == ["pass", "fail", "pass", "pass"]
-    levels = Rewriting.of(Reading(bins=[0, 3, 7, 10]))
+    levels = Recoding.of(Reading(bins=[0, 3, 7, 10]))
     assert levels.cells([0, 3, 6.999, 7, 10]) == ["0 to 3", "3 to 7", "3 to 7", "7 to 10", "7 to 10"]
     votes = as_votes([[0, 5, 12]], bins=[0, 10, 20])
     assert votes.labels == ("0 to 10", "10 to 20")
@@ -202,7 +202,7 @@ def test_a_number_of_bins_may_be_written_in_any_way(bins: Any) -> None:
 @pytest.mark.parametrize("start", ["1234567", "0.1234561", "1234567.1234567891"])
 def test_levels_are_as_many_as_were_asked_for_however_near_numbers_are(start: str) -> None:
     cells = [str(Decimal(start) + k * Decimal(1).scaleb(-len(start.partition(".")[2]))) for k in range(10)]
-    levels = Rewriting.of(Reading(bins=3)).cells(cells)
+    levels = Recoding.of(Reading(bins=3)).cells(cells)
     assert [levels.count(level) for level in dict.fromkeys(levels)] == [3, 3, 4]
     assert bin_order(levels) == tuple(levels)
 

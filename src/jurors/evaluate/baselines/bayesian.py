@@ -24,16 +24,15 @@ from jurors.evaluate.baselines.dawid_skene import (
     check_panel,
     expected_counts,
     few_jurors_alarm,
-    has_settled,
+    has_converged,
     iteration_limit,
     vote_shares,
 )
-from jurors.evaluate.latent.em import chances
+from jurors.evaluate.latent.em import class_likelihoods
 from jurors.evaluate.latent.models import juror_scores
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import incidence_of
+from jurors.sketch.pairs import Incidence, incidence_of
 
 _PRECISE, _ENOUGH = 1e-10, 1e-6  # of the lower bound; of a sparse panel, whose jurors with few votes take long
 
@@ -117,7 +116,7 @@ def _expected_log(alpha: Floats) -> Floats:
 
 def _has_settled(is_dense: bool, tolerance: float | None, gain: float, bound: float) -> bool:
     if is_dense or tolerance is not None:
-        return has_settled(gain, bound, _PRECISE if tolerance is None else tolerance)
+        return has_converged(gain, bound, _PRECISE if tolerance is None else tolerance)
     return gain <= _ENOUGH * abs(bound)
 
 
@@ -125,7 +124,7 @@ def _expect(data: Incidence, items: Floats, rows: Floats) -> tuple[Floats, float
     """Labels x tuples: the probability of each label; and Σ_t w_t log of its normalising constant."""
     table = _expected_log(rows).transpose(1, 0, 2).reshape(1, data.labels, -1)
     prior = np.exp(_expected_log(items))
-    chance, top, total = chances(data, table, prior[None], None)
+    chance, top, total = class_likelihoods(data, table, prior[None], None)
     posterior = chance[0] * (prior[:, None] / total[0])
     return posterior, float((data.weights[0] * (top[0] + np.log(total[0]))).sum())
 

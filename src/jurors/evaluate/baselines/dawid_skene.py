@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jurors._numeric import Floats
-from jurors.errors import OptionError, SketchError, VotesError, nearest
+from jurors.errors import OptionError, SketchError, VotesError, match_name
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.latent.em import Problem, ascend, expect, first_parameters
+from jurors.evaluate.latent.em import EMProblem, e_step, first_parameters, run_em
 from jurors.evaluate.latent.models import right_shares
 from jurors.evaluate.partition import vote_counts
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import incidence_of, votes_cast
+from jurors.sketch.pairs import Incidence, incidence_of, votes_cast
 
 if TYPE_CHECKING:
     from jurors._numeric import Floats
@@ -89,7 +88,7 @@ def _rounds(data: Incidence, posterior: Floats, limit: int, tolerance: float | N
     while steps < limit and not converged:
         posterior, new = _expect(data, *_maximise(data, posterior))
         steps += 1
-        converged = has_settled(new - height, new, _PRECISE if tolerance is None else tolerance)
+        converged = has_converged(new - height, new, _PRECISE if tolerance is None else tolerance)
         height = new
     return posterior, height, steps, converged
 
@@ -99,17 +98,17 @@ def _long_steps(
 ) -> tuple[Floats, float, int, bool]:
     """The same on a sparse panel, with the long steps that all latent-class models there take."""
     pseudo = np.full((1, data.labels, data.jurors * data.labels), _NOTHING)
-    problem = Problem(data, "confusion", pseudo, None, data.blocks(), items=_NOTHING)
+    problem = EMProblem(data, "confusion", pseudo, None, data.blocks(), items=_NOTHING)
     start = first_parameters(problem, posterior[None])
     share = _ENOUGH if tolerance is None else tolerance
-    end, steps, converged = ascend(problem, start, share, limit, relative=True)
-    posterior = expect(problem, end)[0][0]
+    end, steps, converged = run_em(problem, start, share, limit, relative=True)
+    posterior = e_step(problem, end)[0][0]
     posterior[posterior < np.sqrt(_NOTHING)] = 0.0
     posterior, height = _expect(data, *_maximise(data, posterior))
     return posterior, height, steps, converged
 
 
-def has_settled(gain: float, height: float, tolerance: float) -> bool:
+def has_converged(gain: float, height: float, tolerance: float) -> bool:
     """Whether a step gained next to nothing: less than a share of the height, and on large tests less than 1e-6.
 
     Below 4e-15 of the height a gain is rounding.
@@ -244,7 +243,7 @@ def evaluate_on_engine(
         raise OptionError(message, code="out_of_range", name="max_rounds", value=max_rounds)
     schema = opened.collect_schema()
     for name in (item, juror, label):
-        nearest(name, schema.names(), "column")
+        match_name(name, schema.names(), "column")
     if isinstance(opened, nw.DataFrame):
         opened = opened.lazy("duckdb")  # which plans the steps, and spills to disk
     named = [nw.col(column).alias(name) for column, name in ((item, "item"), (juror, "juror"), (label, _SAID))]

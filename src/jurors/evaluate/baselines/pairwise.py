@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from jurors._numeric import Flags, Floats, Integers
-from jurors.errors import DegenerateSketchError, SketchError, and_more
+from jurors.errors import DegenerateSketchError, SketchError, format_first_names
 from jurors.evaluate.alarms import Alarm
 from jurors.evaluate.solution import Fit, convergence_alarm, float_solution
 from jurors.sketch import Sketch
-from jurors.sketch.connectivity import linked
-from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import Pairs, incidence_of
+from jurors.sketch.connectivity import are_connected
+from jurors.sketch.pairs import Incidence, Pairs, incidence_of
 
 # One number per juror from one number per pair: the b with b_i b_j nearest to the given value of every pair i, j.
 #
@@ -102,8 +101,8 @@ def _groups(pairs: Pairs, width: int) -> tuple[Integers, Flags]:
     """
     first, second = pairs.first, pairs.second
     ends = (np.concatenate([first, first + width]), np.concatenate([second + width, second]))
-    copy = linked(*ends, 2 * width)
-    return linked(first, second, width), np.asarray(copy[:width] == copy[width:])
+    copy = are_connected(*ends, 2 * width)
+    return are_connected(first, second, width), np.asarray(copy[:width] == copy[width:])
 
 
 def _leading(value: Any, weight: Any, group: Integers) -> Floats:
@@ -318,7 +317,7 @@ def _no_answer(sketch: Sketch) -> Fit:
 
 
 def _names(who: tuple[str, ...]) -> str:
-    return and_more(map(repr, who), 5)
+    return format_first_names(map(repr, who), 5)
 
 
 # Platanios, Blum and Mitchell (2014): one error rate per juror, from how often each pair agrees.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Flags, Floats, Integers, long_step
-from jurors.sketch.incidence import Incidence, once_per_juror
+from jurors._numeric import Flags, Floats, Integers, squarem_step
+from jurors.sketch.pairs import Incidence, tile_per_juror
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -275,7 +275,7 @@ _LONG_GAIN = 10.0  # times the tolerance: what a long step may gain at the end
 _ROUNDING = {4: 3e-8, 8: 4e-15}  # of the height, by the size of a number: what is gained below may be rounding
 _FAR = 60.0  # logarithms that a long step may reach
 _LONGEST = 100.0  # a longer step in log-parameters hardly ever gains
-ROUGH = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
+ROUGH_TOLERANCE = 100.0  #: times the tolerance: how roughly strata are fitted before the gain by a freer model is tried
 _FARTHEST = -80.0  # below, exponentials in single precision leave the numbers that processors are quick with
 _QUIET = np.errstate(invalid="ignore")  # OpenBLAS has flagged products of numbers without fault (numpy issue 24067)
 _TRIAL = 8  # EM steps after which the gain by a freer model is judged
@@ -340,7 +340,7 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Problem:
+class EMProblem:
     """What all EM steps share: the data, the model, the pseudo-votes and the known labels."""
 
     data: Incidence
@@ -384,20 +384,20 @@ class Problem:
         )
 
 
-def pose(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> Problem:
+def em_problem(data: Incidence, model: str, strength: float, gold: ArrayLike | None = None) -> EMProblem:
     """Give every juror the same pseudo-votes in each row: strength/R on each label, strength more on the right one.
 
     The habit row has as many, but spread as the juror's own votes are: by habit everyone votes as always.
     """
     labels = data.labels
-    pseudo = once_per_juror(strength / labels + strength * np.eye(labels), data.jurors)
+    pseudo = tile_per_juror(strength / labels + strength * np.eye(labels), data.jurors)
     if model == "strata":
         cast = data.counts(data.weights[:, None, :]).reshape(data.stack, 1, data.jurors, labels) + 2.0 / labels
         habit = 2.0 * strength * cast / cast.sum(axis=3, keepdims=True)
         habit = habit.reshape(data.stack, 1, -1)
         pseudo = np.concatenate([np.broadcast_to(pseudo, (data.stack, *pseudo.shape[1:])), habit], axis=1)
     pseudo = pseudo.astype(data.matrix.dtype, copy=False)
-    return Problem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
+    return EMProblem(data, model, pseudo, _log_key(gold, model), data.blocks(), model == "strata")
 
 
 def _log_key(gold: ArrayLike | None, model: str) -> Floats | None:
@@ -420,17 +420,19 @@ def class_table(at: Parameters) -> Floats:
 
 
 @_QUIET
-def expect(problem: Problem, at: Parameters) -> tuple[Floats, Floats]:
+def e_step(problem: EMProblem, at: Parameters) -> tuple[Floats, Floats]:
     """E-step: the posterior of each class (stack, classes, T), and the log-likelihood of each tuple (stack, T).
 
     Posteriors are as precise as the matrix of votes.
     """
     prior = np.exp(at.prior)
-    chance, top, total = chances(problem.data, class_table(at), prior, problem.known)
+    chance, top, total = class_likelihoods(problem.data, class_table(at), prior, problem.known)
     return chance * (prior[:, :, None] / total[:, None]), np.asarray(top + np.log(total), dtype=np.float64)
 
 
-def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None) -> tuple[Floats, Floats, Floats]:
+def class_likelihoods(
+    data: Incidence, table: Floats, prior: Floats, known: Floats | None
+) -> tuple[Floats, Floats, Floats]:
     """What each class makes of each tuple's votes, relative to the likeliest one; its logarithm; and all together.
 
     (stack, classes, T), (stack, T), (stack, T); the last with the classes as common as they are. A sparse
@@ -449,7 +451,7 @@ def chances(data: Incidence, table: Floats, prior: Floats, known: Floats | None)
     return score, top, np.matmul(prior[:, None].astype(score.dtype, copy=False), score)[:, 0]
 
 
-def improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
+def improve(problem: EMProblem, at: Parameters) -> tuple[Parameters, Floats]:
     """One EM step from a point, and the objective at the point: log-likelihood plus log prior, panel by panel."""
     table, prior = class_table(at), np.exp(at.prior)
     parts = [_tally(problem, block, rows, table, prior) for block, rows in problem.blocks]
@@ -469,16 +471,16 @@ def improve(problem: Problem, at: Parameters) -> tuple[Parameters, Floats]:
 
 
 def _tally(
-    problem: Problem, block: Incidence, rows: slice, table: Floats, prior: Floats
+    problem: EMProblem, block: Incidence, rows: slice, table: Floats, prior: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Items and votes by class in a block, both relative to how common the class is; and the log-likelihood."""
     known = None if problem.known is None else problem.known[:, rows]
-    mass, top, total = chances(block, table, prior, known)
+    mass, top, total = class_likelihoods(block, table, prior, known)
     mass *= (block.weights / total).astype(mass.dtype, copy=False)[:, None]
     return *block.sums(mass), np.einsum("bt,bt->b", block.weights, top + np.log(total))
 
 
-def _log_prior(problem: Problem, at: Parameters) -> Floats:
+def _log_prior(problem: EMProblem, at: Parameters) -> Floats:
     """Log density of the pseudo-votes, of one pseudo-item per class, and of h ~ Beta(2, 2)."""
     value = np.einsum("bp,bp->b", at.flat, problem.weight_of_prior, dtype=np.float64)
     if at.has_strata:  # log h + log(1 - h) = logit h - 2 log(1 + odds of h)
@@ -492,7 +494,7 @@ def _ones(size: int, kind: Any) -> Floats:
     return np.ones((size, 1), dtype=kind)
 
 
-def _maximise(problem: Problem, share: Floats, counts: Floats, at: Parameters | None) -> Parameters:
+def _maximise(problem: EMProblem, share: Floats, counts: Floats, at: Parameters | None) -> Parameters:
     """M-step: the parameters that make the counts by class and the pseudo-votes most likely."""
     data, odds = problem.data, None
     if problem.model == "strata":
@@ -545,7 +547,7 @@ def _spread_evenly(counts: Floats, labels: int) -> Floats:
 class AnyParameters:
     """EM steps of any problem, on Parameters.flat."""
 
-    problem: Problem
+    problem: EMProblem
 
     @property
     def data(self) -> Incidence:
@@ -579,8 +581,8 @@ class AnyParameters:
 Steps: TypeAlias = FewParameters | FewStrata | AnyParameters
 
 
-def ascend(
-    problem: Problem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False
+def run_em(
+    problem: EMProblem, at: Parameters, tolerance: float, limit: int, *, relative: bool = False
 ) -> tuple[Parameters, int, bool]:
     """Run accelerated EM until neither a plain EM step nor the last long one gains much in any panel.
 
@@ -592,8 +594,8 @@ def ascend(
     return at.at(steps.leave(there)), taken, bool(settled.all())
 
 
-def ascend_all(
-    problems: Sequence[Problem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
+def run_em_models(
+    problems: Sequence[EMProblem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
 ) -> list[tuple[Parameters, int, bool]]:
     """The same of several models of the same votes, from the votes' shares if no start is given.
 
@@ -606,12 +608,12 @@ def ascend_all(
     for k, problem in enumerate(problems):
         if k not in ends:
             at = first_parameters(problem) if starts is None else starts[k]
-            ends[k] = ascend(problem, at, tolerance * at.flat.shape[1], limit)
+            ends[k] = run_em(problem, at, tolerance * at.flat.shape[1], limit)
     return [ends[k] for k in range(len(problems))]
 
 
 def _ascend_together(
-    problems: Sequence[Problem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
+    problems: Sequence[EMProblem], starts: Sequence[Parameters] | None, tolerance: float, limit: int
 ) -> list[tuple[Parameters, int, bool]]:
     first, data = problems[0], problems[0].data
     steps = first.few(tuple(problem.model for problem in problems))
@@ -663,18 +665,18 @@ def _ascend(
         if np.count_nonzero(settled) == size or (enough < np.inf and np.count_nonzero(floor - first > enough) == size):
             break
         before = start
-        ahead = long_step(here, once, twice, _LONGEST)
+        ahead = squarem_step(here, once, twice, _LONGEST)
         here = steps.normalise(np.minimum(np.maximum(ahead, -_FAR, out=ahead), _FAR, out=ahead))
     return twice, taken, settled, floor - first
 
 
-def climb(
-    problem: Problem, at: Parameters, tolerance: float, limit: int, rough: float = ROUGH
+def fit_strata(
+    problem: EMProblem, at: Parameters, tolerance: float, limit: int, rough: float = ROUGH_TOLERANCE
 ) -> tuple[Parameters, int, bool]:
     """Fit: with strata first tied and roughly, then with a label mix of their own in the panels that insist on it."""
     if not problem.tied:
-        return ascend(problem, at, tolerance, limit)
-    at, steps, _ = ascend(problem, at, rough * tolerance, limit)
+        return run_em(problem, at, tolerance, limit)
+    at, steps, _ = run_em(problem, at, rough * tolerance, limit)
     if steps >= limit:
         return at, steps, False
     loose, worth = replace(problem, tied=False), 0.5 * _chi_square(problem.data.labels - 1)
@@ -684,7 +686,7 @@ def climb(
     ends, converged = at.flat, True
     for which, start, kind in ((~insist, at, problem), (insist, at.at(trial), loose)):
         if which.any():
-            end, more, settled = ascend(kind, start, tolerance, max(limit - steps, 2))
+            end, more, settled = run_em(kind, start, tolerance, max(limit - steps, 2))
             ends = np.where(which[:, None], end.flat, ends)
             steps, converged = steps + more, converged and settled
     return at.at(ends), steps, converged
@@ -699,7 +701,7 @@ def _chi_square(freedom: int) -> float:
     return float(freedom * (1.0 - spread + 3.09 * spread**0.5) ** 3)
 
 
-def first_parameters(problem: Problem, labels: Floats | None = None) -> Parameters:
+def first_parameters(problem: EMProblem, labels: Floats | None = None) -> Parameters:
     """Begin from smoothed vote shares, or from the chances of labels that an earlier fit gave (stack, R, T).
 
     With strata, the items without a clear majority are the harder ones.
@@ -708,7 +710,7 @@ def first_parameters(problem: Problem, labels: Floats | None = None) -> Paramete
     return _maximise(problem, mass.sum(axis=2, dtype=np.float64) + problem.items, problem.data.counts(mass), None)
 
 
-def _first_mass(problem: Problem, labels: Floats | None = None) -> Floats:
+def _first_mass(problem: EMProblem, labels: Floats | None = None) -> Floats:
     """Items by class and tuple (stack, classes, T), to begin with."""
     data = problem.data
     shares = (data.vote_shares if labels is None else labels).astype(data.matrix.dtype, copy=False)
@@ -732,20 +734,20 @@ def _first_mass(problem: Problem, labels: Floats | None = None) -> Floats:
 
 
 Words: TypeAlias = NDArray[np.uint64]
-Ranks: TypeAlias = tuple[Integers, Integers]  #: of jurors, and of tuples
+CanonicalRanks: TypeAlias = tuple[Integers, Integers]  #: of jurors, and of tuples
 _ROUNDS = 3
 _GOLDEN, _FIRST = np.uint64(0x9E3779B97F4A7C15), np.uint64(30)  # the constants of splitmix64
 _TURNS = tuple((np.uint64(s), np.uint64(f)) for s, f in ((27, 0xBF58476D1CE4E5B9), (31, 0x94D049BB133111EB)))
 
 
-def colour_ranks(data: Incidence) -> Ranks:
+def canonical_ranks(data: Incidence) -> CanonicalRanks:
     """The rank of each juror and of each tuple by colour, of the first panel of a stack.
 
     Examples
     --------
     >>> table = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 1]])
-    >>> jurors, tuples = colour_ranks(Incidence.from_codes(table, [5, 2, 3], labels=2))
-    >>> turned = colour_ranks(Incidence.from_codes(1 - table[:, ::-1], [5, 2, 3], labels=2))
+    >>> jurors, tuples = canonical_ranks(Incidence.from_codes(table, [5, 2, 3], labels=2))
+    >>> turned = canonical_ranks(Incidence.from_codes(1 - table[:, ::-1], [5, 2, 3], labels=2))
     >>> (turned[0] == jurors[::-1]).all(), (turned[1] == tuples).all()
     (np.True_, np.True_)
     """

@@ -9,32 +9,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Floats, Integers, keep_freed_memory
+from jurors._numeric import Floats, Integers, retain_freed_memory
 from jurors.evaluate.alarms import Alarm
-from jurors.evaluate.dependence import ResidualTest, can_explain, explaining_groups, residual_test
-from jurors.evaluate.latent.em import Parameters, first_parameters, pose
+from jurors.evaluate.dependence import ResidualTest, find_dependent_groups, has_room_for_groups, residual_test
+from jurors.evaluate.latent.em import Parameters, em_problem, first_parameters
 from jurors.evaluate.latent.models import (
     Coupling,
     LatentFit,
     classes_at,
-    classes_of,
-    couple,
+    couple_groups,
+    drop_abstentions,
+    exclude_last_label,
+    find_repeated_jurors,
     fit_coupled,
+    fit_given_answered,
     fit_latent,
-    never_true,
-    observed,
-    spoken_fit,
-    spoken_only,
+    fitted_classes,
+    restrict_to_answered,
 )
-from jurors.evaluate.latent.repeats import same_voices
 from jurors.evaluate.latent.selection import ModelChoice, choose_latent
-from jurors.evaluate.ordinal import OrderedChoice, order_panel
-from jurors.evaluate.solution import Fit, Later, Solution, convergence_alarm, float_solution
+from jurors.evaluate.ordinal import OrdinalChoice, choose_ordinal
+from jurors.evaluate.solution import Fit, LazyNamed, Solution, convergence_alarm, float_solution
 from jurors.sketch import Sketch
-from jurors.sketch.incidence import Incidence
-from jurors.sketch.pairs import Pairs, incidence_of, parts_of
+from jurors.sketch.pairs import Incidence, Pairs, incidence_of, parts_of
 from jurors.votes import Votes
-from jurors.votes.table import as_answers
+from jurors.votes.table import abstentions_as_label
 
 # Any number of jurors and labels, missing votes included: jurors independent given label *and* difficulty.
 #
@@ -63,7 +62,7 @@ class PanelFit:
     pairs: Pairs  #: of jurors, with the copies silenced
     repeats: tuple[tuple[int, ...], ...] = ()  #: jurors that are one judge asked several times, heard as one
     strength: float = STRENGTH
-    ordered: OrderedChoice | None = None  #: of ordered levels: the ordered models, and whether one was chosen
+    ordered: OrdinalChoice | None = None  #: of ordered levels: the ordered models, and whether one was chosen
 
     @cached_property
     def test(self) -> ResidualTest | None:
@@ -78,7 +77,7 @@ class PanelFit:
     @cached_property
     def spoken(self) -> Incidence:
         """`data` without abstentions, which is what grades are about."""
-        return self.data if self.data.labels == len(self.heard.labels) else spoken_only(self.data)
+        return self.data if self.data.labels == len(self.heard.labels) else drop_abstentions(self.data)
 
     @property
     def explaining(self) -> list[tuple[int, ...]]:
@@ -97,7 +96,7 @@ class PanelFit:
         if self.ordered is not None and self.ordered.trait is not None:
             return self.ordered.trait.shares[0], self.ordered.trait.table[0]
         main = self.choice.fits[max(self.choice.fits, key=lambda name: self.choice.weights.get(name, 0.0))]
-        return classes_of(main)
+        return fitted_classes(main)
 
 
 def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 0) -> PanelFit:
@@ -112,30 +111,30 @@ def evaluate_panel(sketch: Sketch, *, gold: Integers | None = None, seed: int = 
     seed
         For the sample of items whose votes a very large panel hides.
     """
-    keep_freed_memory()
-    answers = sketch if sketch.tuples.abstained is None else Sketch(as_answers(sketch.tuples))
+    retain_freed_memory()
+    answers = sketch if sketch.tuples.abstained is None else Sketch(abstentions_as_label(sketch.tuples))
     votes, key = (answers.tuples, None) if gold is None else _gold_apart(answers, gold)
     known = key
     if answers is not sketch:
-        key = never_true(key, votes.rows, len(votes.labels))
+        key = exclude_last_label(key, votes.rows, len(votes.labels))
     pairs = Pairs(sketch)
     copies = _copies(pairs, votes, key)
     data = incidence_of(Sketch(_heard_once(votes, copies)))
-    spoken = data if answers is sketch else spoken_only(data)
+    spoken = data if answers is sketch else drop_abstentions(data)
     choice = choose_latent(data, gold=key, seed=seed, strength=STRENGTH)
-    choice, ordered = order_panel(sketch, spoken, choice, None if known is None else known[:, : spoken.labels], seed)
+    choice, ordered = choose_ordinal(sketch, spoken, choice, None if known is None else known[:, : spoken.labels], seed)
     hearing = np.arange(len(sketch.jurors))
     for copy, original in copies.items():
         hearing[copy] = original
     heard = _silenced(sketch, copies)
     repeats = _repeats(sketch, copies)
     pairs = Pairs(heard) if copies else pairs
-    may_explain = can_explain(len(sketch.jurors))
+    may_explain = has_room_for_groups(len(sketch.jurors))
     test = residual_test(pairs, repeats) if may_explain else None
     coupling, fitted = None, choice.fit
     if ordered is None or ordered.trait is None:  # whose voices are one is then left to the calibration
         coupling, fitted = _hear_groups(_heard_once(votes, copies), data, choice, pairs, test, key, repeats)
-    shown = observed(spoken, spoken_fit(spoken, fitted))
+    shown = restrict_to_answered(spoken, fit_given_answered(spoken, fitted))
     posterior = shown.posterior[: sketch.tuples.rows]
     fit = Fit(
         solution=float_solution(sketch, shown.prevalence, shown.confusion[hearing], shown.score[hearing]),
@@ -172,17 +171,17 @@ def _hear_groups(
     """
     if "confusion" not in choice.fits:
         return None, choice.fit
-    groups = explaining_groups(pairs, test, repeats) if test is not None and test.is_significant else []
+    groups = find_dependent_groups(pairs, test, repeats) if test is not None and test.is_significant else []
     groups = groups or list(repeats)
     if not groups:
         return None, choice.fit
-    coupling = couple(votes, groups)
+    coupling = couple_groups(votes, groups)
     return coupling, fit_coupled(data, coupling, choice.fits["confusion"], strength=STRENGTH, gold=key)
 
 
 def _repeats(sketch: Sketch, copies: dict[int, int]) -> tuple[tuple[int, ...], ...]:
     """One judge asked several times; copies among them are silent already."""
-    groups = [tuple(k for k in group if k not in copies) for group in same_voices(sketch)]
+    groups = [tuple(k for k in group if k not in copies) for group in find_repeated_jurors(sketch)]
     return tuple(group for group in groups if len(group) > 1 and len(sketch.labels) ** len(group) <= _MOST_JOINT)
 
 
@@ -197,20 +196,20 @@ def _details(
     spoken: Incidence,
     hearing: Integers,
     coupling: Coupling | None,
-    ordered: OrderedChoice | None,
-) -> Later:
+    ordered: OrdinalChoice | None,
+) -> LazyNamed:
     """By how much the model was chosen, every model's grades, and who was heard as one."""
     together: dict[str, Any] = {} if coupling is None else {"heard_as_one": partial(_heard_as_one, sketch, coupling)}
     if ordered is not None:
         together["ordered"] = ordered.to_dict
     models = partial(_models, sketch, choice, spoken, hearing)
-    return Later({**together, "choice": partial(_by_hidden_votes, choice), "models": models})
+    return LazyNamed({**together, "choice": partial(_by_hidden_votes, choice), "models": models})
 
 
 def _models(sketch: Sketch, choice: ModelChoice, spoken: Incidence, hearing: Integers) -> dict[str, Any]:
     models = {}
     for name, fitted in choice.fits.items():
-        fit = spoken_fit(spoken, fitted)
+        fit = fit_given_answered(spoken, fitted)
         solution = float_solution(sketch, fit.prevalence, fit.confusion[hearing], fit.score[hearing])
         models[name] = {
             "prevalence": solution.prevalence,
@@ -239,7 +238,7 @@ def _heard_as_one(sketch: Sketch, coupling: Coupling) -> list[list[str]]:
 
 
 def _model_note(
-    sketch: Sketch, choice: ModelChoice, coupling: Coupling | None, ordered: OrderedChoice | None
+    sketch: Sketch, choice: ModelChoice, coupling: Coupling | None, ordered: OrdinalChoice | None
 ) -> tuple[str, ...]:
     if ordered is not None and ordered.trait is not None:
         return ()
@@ -315,11 +314,11 @@ def _copies(pairs: Pairs, votes: Votes, key: Floats | None) -> dict[int, int]:
     if not alike:
         return {}
     heard = incidence_of(Sketch(_heard_once(votes, {copy: original for copy, (original, _) in alike.items()})))
-    start = first_parameters(pose(heard, "confusion", STRENGTH, key))
+    start = first_parameters(em_problem(heard, "confusion", STRENGTH, key))
     if not _surprising(alike, *classes_at(start)):
         return {}
     fit = fit_latent(heard, "confusion", gold=key, start=start, strength=STRENGTH, tolerance=_GLANCE)
-    return _surprising(alike, *classes_of(fit))
+    return _surprising(alike, *fitted_classes(fit))
 
 
 def _surprising(alike: dict[int, tuple[int, float]], prevalence: Floats, chances: Floats) -> dict[int, int]:
@@ -394,7 +393,7 @@ def fit_trio(sketch: Sketch, solution: Solution | None, *, from_votes: bool = Tr
     starts: list[Parameters | None] = [None] * (from_votes or solution is None)
     starts += [] if solution is None else [_start(solution)]
     fits = [fit_latent(data, "confusion", start=start, strength=STRENGTH) for start in starts]
-    best = observed(data, max(fits, key=lambda fit: fit.log_likelihood))
+    best = restrict_to_answered(data, max(fits, key=lambda fit: fit.log_likelihood))
     choice = ModelChoice(
         hidden_log_likelihood={}, difference={}, standard_error={}, breadth=float("nan"), weights={"confusion": 1.0},
         chosen="confusion", fits={"confusion": best}, fit=best,

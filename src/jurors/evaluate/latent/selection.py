@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from jurors._numeric import Flags, Floats, Integers
 from jurors.evaluate.latent.em import (
-    ROUGH,
+    ROUGH_TOLERANCE,
+    CanonicalRanks,
+    EMProblem,
     Parameters,
-    Problem,
-    Ranks,
-    ascend_all,
+    canonical_ranks,
     class_table,
-    climb,
-    colour_ranks,
-    expect,
+    e_step,
+    em_problem,
     first_parameters,
-    pose,
+    fit_strata,
+    run_em_models,
 )
-from jurors.evaluate.latent.models import MODELS, LatentFit, describe, fit_latent
-from jurors.evaluate.solution import Later
-from jurors.progress import doing
-from jurors.sketch.incidence import Incidence
+from jurors.evaluate.latent.models import MODELS, LatentFit, describe_fit, fit_latent
+from jurors.evaluate.solution import LazyNamed
+from jurors.progress import report_progress
+from jurors.sketch.pairs import Incidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,7 @@ _WORD = 64  # cells that one number has bits for
 
 
 @dataclass(frozen=True)
-class Hidden:
+class HeldOut:
     """The hidden votes, one entry each."""
 
     panel: Integers  # which fold hides it
@@ -62,9 +62,9 @@ class Hidden:
         """How many items the tuple of each vote has."""
         return self.dealt[self.row]
 
-    def chances(self, problem: Problem, at: Parameters) -> Floats:
+    def chances(self, problem: EMProblem, at: Parameters) -> Floats:
         """Log-chance of each hidden vote given its item's visible votes."""
-        posterior, _ = expect(problem, at)
+        posterior, _ = e_step(problem, at)
         table = np.exp(class_table(at))
         if problem.data.is_dense:  # so few cells that every vote is foretold, cast or not
             foretold = np.matmul(posterior.transpose(0, 2, 1), table)
@@ -86,16 +86,21 @@ def _deal(weights: Floats, rank: Integers) -> tuple[Integers, Integers, Floats]:
     return group, row, hands[group, row]
 
 
-def hide(
-    data: Incidence, folds: int = FOLDS, share: float = 1.0, *, fold_equal: bool = False, ranks: Ranks | None = None
-) -> tuple[Incidence, Hidden, Integers]:
+def hold_out(
+    data: Incidence,
+    folds: int = FOLDS,
+    share: float = 1.0,
+    *,
+    fold_equal: bool = False,
+    ranks: CanonicalRanks | None = None,
+) -> tuple[Incidence, HeldOut, Integers]:
     """Stack the (first) folds: their visible votes, their hidden votes, and the tuple each row came from.
 
     With a `share` below 1 only so many of the tuples are there, any of them. With `fold_equal`, rows whose visible
     votes are equal may be one row, with a weight in each fold: few jurors with one of them hidden leave far fewer
     patterns than there are tuples.
     """
-    jurors, tuples = ranks or colour_ranks(data)
+    jurors, tuples = ranks or canonical_ranks(data)
     some = np.flatnonzero(tuples < share * data.rows)
     group, row, items = _deal(data.weights[0, some], tuples[some])
     row = some[row]
@@ -106,14 +111,14 @@ def hide(
             matrix, weights, seen = folded
             return (
                 replace(data, matrix=matrix, weights=weights),
-                Hidden(panel, place, seen[panel, place], cell, items),
+                HeldOut(panel, place, seen[panel, place], cell, items),
                 row,
             )
         visible = replace(data, matrix=masks.visible(), weights=np.broadcast_to(items, (folds, len(items))))
-        return visible, Hidden(panel, place, place, cell, items), row
+        return visible, HeldOut(panel, place, place, cell, items), row
     matrix, (panel, place, cell) = _mask_sparse(data, jurors, group, row, folds)
     visible = replace(data, matrix=matrix, weights=np.broadcast_to(items, (folds, len(items))))
-    return visible, Hidden(panel, place, place, cell, items), row
+    return visible, HeldOut(panel, place, place, cell, items), row
 
 
 @dataclass(frozen=True)
@@ -198,25 +203,25 @@ def _mask_sparse(
     return matrix, (turn[away].astype(np.int64), down[away], across[away].astype(np.int64))
 
 
-def sample(rows: int, share: float, seed: int) -> Integers:
+def sample_rows(rows: int, share: float, seed: int) -> Integers:
     """Draw a share of the rows, in order."""
     size = min(rows, max(1, round(rows * share)))
     return np.sort(np.random.default_rng(seed).choice(rows, size, replace=False))
 
 
-def hide_some(data: Incidence, seed: int) -> tuple[Incidence, Hidden]:
+def hide_some(data: Incidence, seed: int) -> tuple[Incidence, HeldOut]:
     """Hide the votes with (j + tuple) mod 4 = 0 of a seeded sample of tuples, which has about LARGE / 2 votes."""
     from scipy.sparse import csr_array
 
     matrix = data.matrix
     picked = np.zeros(data.rows, dtype=np.bool_)
-    picked[sample(data.rows, LARGE / (2 * matrix.nnz), seed)] = True
+    picked[sample_rows(data.rows, LARGE / (2 * matrix.nnz), seed)] = True
     row = np.repeat(np.arange(data.rows), np.diff(matrix.indptr))
     away = picked[row] & ((matrix.indices // data.labels + row) % FOLDS == 0)
     before = np.concatenate([[0], np.cumsum(~away, dtype=matrix.indptr.dtype)])
     part = matrix.data[~away], matrix.indices[~away], before[matrix.indptr]
     place, cell = row[away], matrix.indices[away].astype(np.int64)
-    hidden = Hidden(np.zeros_like(place), place, place, cell, data.weights[0])
+    hidden = HeldOut(np.zeros_like(place), place, place, cell, data.weights[0])
     return replace(data, matrix=csr_array(part, shape=matrix.shape)), hidden
 
 
@@ -276,7 +281,7 @@ class _Contest:
     items: Floats  # (T,)
 
     @classmethod
-    def judge(cls, ends: dict[str, _End], hidden: Hidden) -> _Contest:
+    def judge(cls, ends: dict[str, _End], hidden: HeldOut) -> _Contest:
         """Let every model foretell the hidden votes."""
         chances = np.array([hidden.chances(end.problem, end.at) for end in ends.values()])
         at, rows = next(iter(ends.values())).at, len(hidden.dealt)
@@ -352,7 +357,7 @@ class _Contest:
 class _End:
     """Where a fit ended."""
 
-    problem: Problem
+    problem: EMProblem
     at: Parameters
     steps: int
     converged: bool
@@ -360,7 +365,7 @@ class _End:
     @cached_property
     def expected(self) -> tuple[Floats, Floats]:
         """The posterior of each class and the log-likelihood of each tuple there."""
-        return expect(self.problem, self.at)
+        return e_step(self.problem, self.at)
 
     def beside(self, weights: Floats) -> tuple[Floats, Floats]:
         """How many items, and which votes, each class is expected to have where tuples weigh so (stack, T)."""
@@ -373,7 +378,7 @@ class _End:
 
     @cached_property
     def _told(self) -> LatentFit:
-        return describe(self.problem, self.at, self.steps, self.converged, self.expected)
+        return describe_fit(self.problem, self.at, self.steps, self.converged, self.expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,33 +396,35 @@ class _Fitter:
         """Fit each model so much more loosely, and strata by another factor; they begin from confusion's labels."""
         plain = [model for model in models if model != "strata"]
         if plain:
-            doing(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
-        problems = [pose(data, model, self.strength, self.gold) for model in plain]
-        fitted = ascend_all(problems, None, loose * self.tolerance, self.limit)
+            report_progress(f"fitting {' and '.join(_NAMES[model] for model in plain)}")
+        problems = [em_problem(data, model, self.strength, self.gold) for model in plain]
+        fitted = run_em_models(problems, None, loose * self.tolerance, self.limit)
         ends = {model: _End(problem, *end) for model, problem, end in zip(plain, problems, fitted, strict=True)}
         if "strata" in models:
-            doing(f"fitting {_NAMES['strata']}")
-            problem = pose(data, "strata", self.strength, self.gold)
+            report_progress(f"fitting {_NAMES['strata']}")
+            problem = em_problem(data, "strata", self.strength, self.gold)
             at = first_parameters(problem, ends["confusion"].expected[0] if "confusion" in ends else None)
             tolerance = loose * strata * self.tolerance * at.flat.shape[1]
-            ends["strata"] = _End(problem, *climb(problem, at, tolerance, self.limit, rough=ROUGH / (loose * strata)))
+            ends["strata"] = _End(
+                problem, *fit_strata(problem, at, tolerance, self.limit, rough=ROUGH_TOLERANCE / (loose * strata))
+            )
         return ends
 
     def begin(self, data: Incidence, model: str, richer: _End) -> _End:
         """Where a simpler model begins that is told the labels of a richer one."""
-        problem = pose(data, model, self.strength, self.gold)
+        problem = em_problem(data, model, self.strength, self.gold)
         return _End(problem, first_parameters(problem, richer.expected[0]), 0, converged=False)
 
     def go_on(self, end: _End) -> _End:
         """Fit a model from there on."""
-        doing(f"fitting {_NAMES[end.problem.model]}")
+        report_progress(f"fitting {_NAMES[end.problem.model]}")
         tolerance = self.tolerance * end.at.flat.shape[1]
-        return _End(end.problem, *climb(end.problem, end.at, tolerance, self.limit))
+        return _End(end.problem, *fit_strata(end.problem, end.at, tolerance, self.limit))
 
     def finish(self, data: Incidence, model: str, start: Parameters | None) -> LatentFit:
         """Fit one model, from the end of a rougher fit on if there is one."""
         settled = start is not None
-        doing(f"fitting {_NAMES[model]}")
+        report_progress(f"fitting {_NAMES[model]}")
         return fit_latent(
             data,
             model,
@@ -453,7 +460,7 @@ def choose_latent(
     ('confusion', True)
 
     """
-    doing("choosing the model")
+    report_progress("choosing the model")
     key = None if gold is None else np.asarray(gold, dtype=np.float64)
     fitter = _Fitter(key, strength, tolerance, max_iterations)
     votes = data.votes
@@ -484,7 +491,7 @@ def _choose_small(data: Incidence, models: Sequence[str], fitter: _Fitter) -> Mo
                 **{model: told[model]() for model in told if model != "strata"},
                 "strata": fitter.finish(data, "strata", ends["strata"].at),
             }
-        return Later(told)
+        return LazyNamed(told)
 
     return _compare(data, ends, fitter).settle(finish)
 
@@ -513,8 +520,8 @@ def _choose_sparse(data: Incidence, models: Sequence[str], fitter: _Fitter) -> M
 
 def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Contest:
     """Hide votes, forget them and foretell them; of many votes a part first, which often says enough."""
-    doing("choosing the model")
-    held, ranks = data.held, colour_ranks(data)
+    report_progress("choosing the model")
+    held, ranks = data.held, canonical_ranks(data)
     if held <= _PLENTY:
         return _foretell(data, fitted, fitter, ranks, FOLDS, 1.0)
     if held > _GLIMPSE:
@@ -525,14 +532,14 @@ def _compare(data: Incidence, fitted: dict[str, _End], fitter: _Fitter) -> _Cont
 
 
 def _foretell(
-    data: Incidence, fitted: dict[str, _End], fitter: _Fitter, ranks: Ranks, folds: int, share: float
+    data: Incidence, fitted: dict[str, _End], fitter: _Fitter, ranks: CanonicalRanks, folds: int, share: float
 ) -> _Contest:
     """Hide votes of so many tuples, in so many folds, and let every model foretell them."""
-    visible, hidden, rows = hide(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
+    visible, hidden, rows = hold_out(data, folds, share, fold_equal=fitter.gold is None, ranks=ranks)
     key = None if fitter.gold is None else fitter.gold[rows]
     problems = {}
     for model, end in fitted.items():
-        problem = pose(visible, model, fitter.strength, key)
+        problem = em_problem(visible, model, fitter.strength, key)
         if problem.tied != end.at.is_tied:
             problem = replace(problem, tied=end.at.is_tied)
         if share < 1.0:  # what a hidden vote did to the labels of other items is next to nothing
@@ -548,12 +555,12 @@ def _without(weights: Floats, rows: Integers) -> Floats:
     return others
 
 
-def _forget(problems: dict[str, Problem], fitted: dict[str, _End], fitter: _Fitter) -> dict[str, _End]:
+def _forget(problems: dict[str, EMProblem], fitted: dict[str, _End], fitter: _Fitter) -> dict[str, _End]:
     """Fit the folds from the fits of all votes."""
     data = next(iter(problems.values())).data
     limit = max(_FORGETTING, int(_FORGETTING_WORK / (data.held * data.labels)))
     starts = [end.at.at(np.repeat(end.at.flat, data.stack, axis=0)) for end in fitted.values()]
-    ends = ascend_all(list(problems.values()), starts, 10.0 * fitter.tolerance, limit)
+    ends = run_em_models(list(problems.values()), starts, 10.0 * fitter.tolerance, limit)
     return {model: _End(problem, *end) for (model, problem), end in zip(problems.items(), ends, strict=True)}
 
 
@@ -563,7 +570,7 @@ def _choose_large(data: Incidence, models: Sequence[str], fitter: _Fitter, seed:
     A smaller sample, or four folds of it, would leave the jurors of a sparse panel so few votes to learn from that
     the simplest model always won.
     """
-    some = sample(data.rows, _ENOUGH * data.jurors / data.matrix.nnz, seed)
+    some = sample_rows(data.rows, _ENOUGH * data.jurors / data.matrix.nnz, seed)
     part = data.take(some)
     visible, hidden = hide_some(part, seed)
     hasty = replace(fitter, limit=min(fitter.limit, _HASTE), gold=None if fitter.gold is None else fitter.gold[some])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jurors._numeric import Flags, Floats, Integers, Singles
-from jurors.evaluate.latent.em import Parameters, Problem, expect
+from jurors.evaluate.latent.em import EMProblem, Parameters, e_step
 
 # The parameters of a fit as they may move: what they are to the chances of votes, and what complete data know of them.
 #
@@ -45,7 +45,7 @@ class Movable:
         return answer
 
 
-def movable(problem: Problem, at: Parameters, places: Integers, counts: Floats) -> Movable:
+def movable(problem: EMProblem, at: Parameters, places: Integers, counts: Floats) -> Movable:
     """The parameters around a fit with so many votes in some places, which are the rows of `chances`.
 
     A place is class * (cells + 1) + cell; the last cell of every class counts its items.
@@ -72,7 +72,7 @@ def movable(problem: Problem, at: Parameters, places: Integers, counts: Floats) 
 class _Columns:
     """Where each parameter stands: the label mix, the table's rows, and beyond all that make up 1, looking away."""
 
-    problem: Problem
+    problem: EMProblem
     at: Parameters
 
     @cached_property
@@ -232,7 +232,7 @@ _WIDE = 16  # parameters taken side by side: a row of directions alone is too sh
 class Linearised:
     """One EM step around the end of a fit, as a linear map of directions (last axis)."""
 
-    problem: Problem
+    problem: EMProblem
     at: Parameters
     negligible: float = NEGLIGIBLE
 
@@ -287,7 +287,7 @@ class Linearised:
     @cached_property
     def chance(self) -> Singles:
         """(T, K) posteriors of what is likely."""
-        chance: Singles = expect(self.problem, self.at)[0][0].T.astype(np.float32, order="C")
+        chance: Singles = e_step(self.problem, self.at)[0][0].T.astype(np.float32, order="C")
         mass = self._weights[:, None] * chance
         chance *= mass > self.negligible * (mass * (1.0 - chance)).mean()
         chance /= np.maximum(np.matmul(chance, np.ones((chance.shape[1], 1), dtype=np.float32)), _TINY)

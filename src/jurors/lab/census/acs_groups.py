@@ -11,7 +11,7 @@ from jurors._numeric import Integers
 from jurors.evaluate.trio import OUTCOMES
 from jurors.lab.census.draws import Draw, join_at_random, second_label_votes
 from jurors.lab.census.trial import DROWNED, Trio, TrioTests, decisions, evaluate_tests, trio_counts
-from jurors.uncertainty.intervals_trio import trio_interval_ends
+from jurors.uncertainty.intervals import trio_interval_ends
 
 LEAST_ITEMS = 1_000
 LEAST_OF_A_LABEL = 200

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Flags, Integers, one_thread
+from jurors._numeric import Flags, Integers, single_threaded
 from jurors.errors import VotesError
 from jurors.lab.census.acs import Census
 from jurors.lab.census.draws import count_by_true_label
@@ -107,7 +107,7 @@ def _train(census: Census, records: int, seed: int, progress: Progress | None) -
     try:
         from sklearn.exceptions import ConvergenceWarning
 
-        from jurors.lab.disjoint import DisjointJury
+        from jurors.lab.independence import DisjointJury
     except ImportError:
         raise VotesError("training the jury needs scikit-learn: pip install 'jurors[lab]'") from None
 
@@ -127,7 +127,7 @@ def _train(census: Census, records: int, seed: int, progress: Progress | None) -
     places = [[columns.index(column) for column in own] for own in census.feature_sets]
     members = [(name, network()) for name in census.jurors]
     jury = DisjointJury(members, places, seed, balanced=True)
-    with warnings.catch_warnings(), one_thread():
+    with warnings.catch_warnings(), single_threaded():
         warnings.simplefilter("ignore", ConvergenceWarning)  # `iterations` says how long it took
         for name in jury.fit_each(X, census.employed[chosen]):
             if progress is not None:
@@ -153,7 +153,7 @@ def _answers(census: Census, jury: Any, rest: Integers) -> Iterator[Flags]:
         key = np.ravel_multi_index(tuple(codes.T), tuple(codes.max(axis=0) + 1))
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
         asked = np.stack([census.codes[column][rest[first]] for column in own], axis=1).astype(float)
-        with one_thread():
+        with single_threaded():
             said = network_.predict(asked)
         yield np.asarray(said, dtype=bool)[inverse]
 

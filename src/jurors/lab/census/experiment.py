@@ -22,7 +22,7 @@ from jurors.errors import VotesError
 from jurors.lab.census.acs import Census, load_census
 from jurors.lab.census.acs_jury import CensusJury, jury_fingerprint, train_jury, training_records
 from jurors.lab.census.draws import DRAWS, Draw, draw_tests
-from jurors.lab.census.experiment_store import Store
+from jurors.lab.census.experiment_store import ExperimentStore
 from jurors.lab.census.trial import Trio, TrioTests, all_trios, evaluate_tests, trio_counts
 from jurors.results import Block, Columns, Result, columns_of
 
@@ -33,7 +33,7 @@ BLOCK = 100  #: tests that share a seed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class ExperimentSettings:
     """Which tests to draw."""
 
     draw: Draw = "shared"  #: the same records for all jurors, or "separate" ones: independence by construction
@@ -82,7 +82,7 @@ class PrevalenceTests:
 class Experiment(Result):
     """What came out: who the persons and the jurors were, and every test. `str()` is the report."""
 
-    settings: Settings
+    settings: ExperimentSettings
     source: str  #: the file or folder
     population: str
     stand_ins: Mapping[str, str]  #: missing column -> the one used for it
@@ -151,14 +151,14 @@ def experiment_acs(
     progress
         Called with what is being done and the share of the work that is done.
     settings
-        `draw`, `prevalences`, `tests`, `items`, `seed`; see `Settings`.
+        `draw`, `prevalences`, `tests`, `items`, `seed`; see `ExperimentSettings`.
     """
-    chosen = Settings(**settings)
+    chosen = ExperimentSettings(**settings)
     watch = _Watch(progress or (lambda what, share: None))
     watch.start("reading the census", 0.0)
     census = load_census(data, min_age=min_age)
     records = training_records(census) if train is None else train
-    with Store(None if folder is None else Path(folder), chosen.draw) as store:
+    with ExperimentStore(None if folder is None else Path(folder), chosen.draw) as store:
         watch.start("training", 0.05)
         jury = _jury(census, records, chosen.seed, store, watch)
         _check_sizes(census, jury, chosen)
@@ -185,7 +185,7 @@ class _Watch:
         self.progress(what, share)
 
 
-def _jury(census: Census, records: int, seed: int, store: Store, watch: _Watch) -> CensusJury:
+def _jury(census: Census, records: int, seed: int, store: ExperimentStore, watch: _Watch) -> CensusJury:
     known = store.jury(jury_fingerprint(census, records, seed))
     if known is not None:
         return known
@@ -200,7 +200,7 @@ def _jury(census: Census, records: int, seed: int, store: Store, watch: _Watch) 
     return jury
 
 
-def _check_sizes(census: Census, jury: CensusJury, settings: Settings) -> None:
+def _check_sizes(census: Census, jury: CensusJury, settings: ExperimentSettings) -> None:
     held = jury.pool.sum(axis=1).tolist()
     for prevalence in settings.prevalences:
         for size, there, who in zip(settings.sizes(prevalence), held, ("not employed", "employed"), strict=True):
@@ -211,7 +211,9 @@ def _check_sizes(census: Census, jury: CensusJury, settings: Settings) -> None:
                 )
 
 
-def _tests(census: Census, jury: CensusJury, settings: Settings, prevalence: Fraction, store: Store) -> PrevalenceTests:
+def _tests(
+    census: Census, jury: CensusJury, settings: ExperimentSettings, prevalence: Fraction, store: ExperimentStore
+) -> PrevalenceTests:
     about = {
         "source": census.name, "population": census.population, "stand_ins": dict(census.stand_ins),
         "draw": settings.draw, "prevalence": shown(prevalence), "seed": settings.seed, "jury": jury.fingerprint,
@@ -228,7 +230,7 @@ def _tests(census: Census, jury: CensusJury, settings: Settings, prevalence: Fra
     return PrevalenceTests(prevalence, sketches, trios)
 
 
-def _block(pool: Integers, settings: Settings, prevalence: Fraction, block: int) -> Integers:
+def _block(pool: Integers, settings: ExperimentSettings, prevalence: Fraction, block: int) -> Integers:
     key = (DRAWS.index(settings.draw), prevalence.numerator, prevalence.denominator, settings.items, block)
     rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=key))
     return draw_tests(pool, settings.sizes(prevalence), BLOCK, rng, draw=settings.draw)

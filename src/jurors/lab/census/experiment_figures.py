@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from jurors._files import whole_file
+from jurors._files import atomic_path
 from jurors.errors import VotesError
 
 _COLOURS = {"AE": "#0072b2", "MV": "#d55e00", "best possible": "#009e73", "truth": "#666666"}
@@ -142,7 +142,7 @@ def write_figures(document: Mapping[str, Any], folder: Path) -> list[str]:
         for ending in ("png", "svg", "html"):
             options: dict[str, Any] = {"inline": True} if ending == "html" else {}
             options |= {"scale_factor": 2} if ending == "png" else {}
-            with whole_file(folder / f"{name}.{ending}") as draft:
+            with atomic_path(folder / f"{name}.{ending}") as draft:
                 chart.save(str(draft), format=ending, **options)
             written.append(f"{name}.{ending}")
     return written

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from jurors._files import write_whole
+from jurors._files import atomic_write
 from jurors._numeric import Integers
 from jurors.errors import VotesError
 from jurors.lab.census.acs import LABEL_MEANING, LABELS
 from jurors.lab.census.acs_jury import CensusJury
 
 
-class Store:
+class ExperimentStore:
     """A folder for the jury, with one inside for each way of drawing; or nothing at all, where there is no folder.
 
     Used in a `with`: folders that it made and that nothing was written to are gone afterwards.
@@ -30,7 +30,7 @@ class Store:
         self.inside = None if folder is None else folder / draw
         self._made: list[Path] = []
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> ExperimentStore:
         if self.inside is not None:
             self._made = [path for path in (self.inside, *self.inside.parents) if not path.exists()]
             try:
@@ -67,7 +67,7 @@ class Store:
     def keep_jury(self, jury: CensusJury) -> None:
         """Remember the jury."""
         if self.folder is not None:
-            write_whole(self.folder / "jury.json", json.dumps(jury.to_dict(), indent=1))
+            atomic_write(self.folder / "jury.json", json.dumps(jury.to_dict(), indent=1))
 
     def tests(self, prevalence: Fraction, about: Mapping[str, Any], items: int) -> Integers | None:
         """The tests that were drawn with the same jury and settings, (T, 2, 2^N)."""
@@ -85,7 +85,7 @@ class Store:
         """Remember the tests."""
         if self.inside is not None:
             document = sketches_document(about, items, jurors, sketches)
-            write_whole(self.inside / sketches_name(prevalence), document_text(document))
+            atomic_write(self.inside / sketches_name(prevalence), document_text(document))
 
 
 def sketches_name(prevalence: Fraction) -> str:

@@ -15,8 +15,17 @@ from scipy.special import gammaln
 from jurors._numeric import Flags, Floats, Integers
 from jurors.errors import OptionError
 from jurors.evaluate.alarms import KINDS, Alarm, Level
-from jurors.monitor.drift.evidence import SUBJECTS, Looking, Ring, log_border_shares, log_ceiling
-from jurors.monitor.drift.series import Stretches, Watched, keys_from, share
+from jurors.monitor.drift.evidence import (
+    SUBJECTS,
+    ChangeTest,
+    Detection,
+    Segments,
+    WatchedSeries,
+    binary_share,
+    keys_from,
+    log_border_shares,
+    log_ceiling,
+)
 from jurors.monitor.windows import Pane, Panes
 from jurors.sketch import Sketch
 from jurors.votes import Label
@@ -104,10 +113,10 @@ Told: TypeAlias = tuple[Alarm, float, float]  # with the share it tells of, befo
 
 
 @dataclass(frozen=True)
-class Change:
+class DriftChange:
     """Counts by cell before and after a border, and what is needed to tell of them."""
 
-    watched: Watched
+    watched: WatchedSeries
     names: Sequence[str]
     labels: Sequence[Label]
     before: Integers
@@ -120,19 +129,19 @@ class Change:
         """The share of a category before and after, strata added up."""
         cells = self.watched.parts[part]
         both = [cells.of(counts)[series].sum(axis=0) for counts in (self.before, self.after)]
-        return share(both[0], category), share(both[1], category)
+        return binary_share(both[0], category), binary_share(both[1], category)
 
     def told(self, alarm: Alarm, shares: tuple[float, float]) -> Told:
         """The alarm with its numbers."""
         return alarm, shares[0], shares[1]
 
 
-def tell(change: Change, subject: str, series: int) -> Told:
+def tell(change: DriftChange, subject: str, series: int) -> Told:
     """The alarm."""
     return _BY_SUBJECT[subject](change, series)
 
 
-def culprit(change: Change, subject: str, series: int) -> int | None:
+def culprit(change: DriftChange, subject: str, series: int) -> int | None:
     """The juror to leave out of majorities: of a pair, the one whose agreement with the others changed more."""
     who = change.watched.who(subject, series)
     agrees = change.watched.parts["agrees"]
@@ -140,7 +149,7 @@ def culprit(change: Change, subject: str, series: int) -> int | None:
     return who[int(np.argmax(moved))] if who else None
 
 
-def _tell_prevalence(change: Change, series: int) -> Told:
+def _tell_prevalence(change: DriftChange, series: int) -> Told:
     shares = [change.shares("prevalence", 0, label) for label in range(change.watched.labels)]
     moved = [abs(after - before) for before, after in shares]
     most = int(np.argmax(moved))
@@ -150,7 +159,7 @@ def _tell_prevalence(change: Change, series: int) -> Told:
     return change.told(told, both)
 
 
-def _tell_juror(change: Change, series: int) -> Told:
+def _tell_juror(change: DriftChange, series: int) -> Told:
     name, both = change.names[series], change.shares("agrees", series, 1)
     moved = both[1] - both[0]
     votes = Counter(key[series] for key in change.said.elements() if len(key) > series and key[series])
@@ -166,7 +175,7 @@ def _tell_juror(change: Change, series: int) -> Told:
     return change.told(Alarm("juror_drift", level, message, moved, (name,), chance=change.chance), both)
 
 
-def _tell_pair(change: Change, series: int) -> Told:
+def _tell_pair(change: DriftChange, series: int) -> Told:
     first, second = (change.names[juror] for juror in change.watched.pairs[series])
     both = change.shares("together", series, 1)
     message = (
@@ -176,7 +185,7 @@ def _tell_pair(change: Change, series: int) -> Told:
     return change.told(told, both)
 
 
-def _tell_silence(change: Change, series: int) -> Told:
+def _tell_silence(change: DriftChange, series: int) -> Told:
     name, both = change.names[series], change.shares("voted", series, 1)
     moved = both[1] - both[0]
     level: Level = "warning" if moved > 0 else "alarm"
@@ -184,7 +193,7 @@ def _tell_silence(change: Change, series: int) -> Told:
     return change.told(told, both)
 
 
-def _tell_panel(change: Change, series: int) -> Told:
+def _tell_panel(change: DriftChange, series: int) -> Told:
     both = change.shares("apart", series, 0)
     moved = both[1] - both[0]
     level: Level = "warning" if moved > 0 else "alarm"
@@ -202,7 +211,7 @@ def new_label(label: Label) -> Alarm:
     return Alarm("new_label", "warning", f"{label} is said for the first time", labels=(label,))
 
 
-def _both(change: Change, shares: tuple[float, float]) -> str:
+def _both(change: DriftChange, shares: tuple[float, float]) -> str:
     before, after = (f"{each:.0%}" if abs(shares[1] - shares[0]) >= 0.02 else f"{each:.1%}" for each in shares)
     return f"{after} of items since item {change.since:,}, {before} before"
 
@@ -240,7 +249,7 @@ class WayBack:
     before: list[list[int]]  #: strata x categories, counted before the change
     after: list[list[int]]  #: counted from the change until it was told
 
-    def is_back(self, stretches: Stretches, now: Integers) -> Flags:
+    def is_back(self, stretches: Segments, now: Integers) -> Flags:
         """For each look (looks x cells: counts of the whole stream) whether the alarm is over."""
         part = stretches.watched.parts[self.part]
         upto = part.of(stretches.upto[np.searchsorted(stretches.numbers, self.raised) :])[:, self.series]
@@ -390,8 +399,8 @@ class Drift:
         self._new: set[int] = set()  # jurors who came since all majorities were last made up
         self._origins: dict[tuple[str, int], int] = {}
         self._intake = Intake()
-        self._stretches = Stretches(Watched(len(self.jurors), len(self.labels)))
-        self._looking: Looking | None = None
+        self._stretches = Segments(WatchedSeries(len(self.jurors), len(self.labels)))
+        self._looking: ChangeTest | None = None
 
     @property
     def items(self) -> int:
@@ -485,15 +494,15 @@ class Drift:
         starting = [("silence", juror) for juror in jurors]
         if 2 * len(self._new) >= jurors.stop:
             self._new = set()
-            watched = Watched(jurors.stop, len(self.labels))
+            watched = WatchedSeries(jurors.stop, len(self.labels))
             starting += [(subject, series) for subject in SUBJECTS for series in watched.series(subject)]
         self._origins |= dict.fromkeys(starting, self._stretches.borders)
 
     # -- what rings -------------------------------------------------------------------------------------------------
 
-    def _look(self) -> Looking:
+    def _look(self) -> ChangeTest:
         if self._looking is None:
-            self._looking = Looking(self._stretches, self.alpha, self._first, self._origins, self._resting())
+            self._looking = ChangeTest(self._stretches, self.alpha, self._first, self._origins, self._resting())
         return self._looking
 
     def _resting(self) -> set[tuple[str, int]]:
@@ -521,7 +530,7 @@ class Drift:
         while rung := next(self._look().rings(self._stretches.now[None]), None):
             self._raise(max(rung[1], key=lambda ring: ring.excess))
 
-    def _change(self, ring: Ring) -> Change:
+    def _change(self, ring: Detection) -> DriftChange:
         stretches = self._stretches
         upto, said = stretches.upto[ring.border], Counter[bytes]()
         for stretch in [*stretches.closed[ring.border + 1 :], stretches.open]:
@@ -530,11 +539,11 @@ class Drift:
         start = stretches.upto[int(np.searchsorted(stretches.numbers, begin))] if begin else 0
         chance = min(1.0, self.alpha * float(np.exp(-ring.excess)))
         since = stretches.closed[ring.border].end + 1
-        return Change(
+        return DriftChange(
             stretches.watched, self.jurors, self.labels, upto - start, stretches.now - upto, said, since, chance
         )
 
-    def _raise(self, ring: Ring) -> None:
+    def _raise(self, ring: Detection) -> None:
         change = self._change(ring)
         alarm, before, after = tell(change, ring.subject, ring.series)
         series = ":".join([ring.subject, *alarm.jurors])
@@ -586,7 +595,7 @@ class Drift:
 
     def _rebuild(self) -> None:
         """Count anew, jurors under an alarm of their own and new ones left out of the majorities."""
-        watched = Watched(len(self.jurors), len(self.labels), frozenset(self._culprits() | self._new))
+        watched = WatchedSeries(len(self.jurors), len(self.labels), frozenset(self._culprits() | self._new))
         if watched != self._stretches.watched:
             self._stretches.rebuild(watched)
         self._looking = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
-from jurors.evaluate.card import REAL, percent
+from jurors.evaluate.card import CALIBRATED, percent
 from jurors.report.charts.base import (
     BLUE,
     GREY,
@@ -18,17 +18,18 @@ from jurors.report.charts.base import (
     PINK,
     SEQUENTIAL,
     Chart,
-    Grades,
+    ChartGrades,
     Row,
     altair,
     by_place,
-    counted,
+    check_result,
     data,
     dot_layers,
     ends_row,
     finish,
+    format_count,
     grades_of,
-    grown,
+    grow_domain,
     leading_grades,
     matched,
     name_layers,
@@ -36,8 +37,7 @@ from jurors.report.charts.base import (
     ordered,
     place_names,
     placed,
-    shortened,
-    wanted,
+    shorten_name,
 )
 
 # The accuracy plane of two labels: one axis per label, the unit square, and the line on which coins lie.
@@ -50,7 +50,7 @@ _LOOKS = {
 }  # fmt: skip
 
 
-def juror_rows(grades: Grades, truth: Grades | None) -> list[Row]:
+def juror_rows(grades: ChartGrades, truth: ChartGrades | None) -> list[Row]:
     """One row per juror whose accuracies on both labels exist."""
     rows = []
     first, second = grades.labels
@@ -70,7 +70,7 @@ def juror_rows(grades: Grades, truth: Grades | None) -> list[Row]:
     return rows
 
 
-def _plane_plain_row(plain: Grades, juror: str) -> Row:
+def _plane_plain_row(plain: ChartGrades, juror: str) -> Row:
     """The same juror if errors were independent; outside the square, that is an alarm and must be seen."""
     x, y = (number(value) for value in plain.accuracy[plain.jurors.index(juror)])
     row: Row = {"plain_x": x, "plain_y": y} | ends_row("plain_x", plain.ends("accuracy", juror, plain.labels[0]))
@@ -116,7 +116,7 @@ def axes(labels: Sequence[Any], domain: list[float]) -> tuple[Any, Any]:
     alt = altair()
 
     def axis(channel: Any, field: str, label: Any) -> Any:
-        title = f"accuracy on {shortened(label)}"
+        title = f"accuracy on {shorten_name(label)}"
         return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=domain, nice=False, zero=False)).axis(
             format="%", tickCount=6
         )
@@ -139,7 +139,7 @@ def kind_encodings(kinds: Sequence[str]) -> dict[str, Any]:
 def plane_tooltip(labels: Sequence[Any], *, intervals: bool, actual: bool) -> list[Any]:
     """Names and numbers of a juror."""
     alt = altair()
-    a, b = (shortened(label, 30) for label in labels)
+    a, b = (shorten_name(label, 30) for label in labels)
     shown = [alt.Tooltip("juror:N", title="juror"), alt.Tooltip("x:Q", title=f"accuracy on {a}", format=PERCENT)]
     shown += [alt.Tooltip("x_interval:N", title=f"interval on {a}")] * intervals
     shown += [alt.Tooltip("actual_x:Q", title=f"actual on {a}", format=PERCENT)] * actual
@@ -149,13 +149,13 @@ def plane_tooltip(labels: Sequence[Any], *, intervals: bool, actual: bool) -> li
     return [*shown, alt.Tooltip("score:Q", title="score", format=PERCENT), alt.Tooltip("kind:N", title="is")]
 
 
-def accuracy_plane(grades: Grades, truth: Grades | None, size: tuple[float, float]) -> Chart:
+def accuracy_plane(grades: ChartGrades, truth: ChartGrades | None, size: tuple[float, float]) -> Chart:
     """Each juror at (accuracy on the first label, accuracy on the second), with intervals, beside the actual."""
     alt = altair()
     rows = juror_rows(grades, truth)
     names = ("x", "y", "x_low", "x_high", "y_low", "y_high", "actual_x", "actual_y", "plain_x", "plain_y")
     values = [row.get(name) for row in rows for name in names]
-    domain = _nearer(grown(*values), values)
+    domain = _nearer(grow_domain(*values), values)
     x, y = axes(grades.labels, domain)
     intervals = any(row["x_low"] is not None for row in rows)
     faint = 0.7 if len(rows) <= 12 else 0.3 if len(rows) <= 60 else 0.12
@@ -179,7 +179,7 @@ def accuracy_plane(grades: Grades, truth: Grades | None, size: tuple[float, floa
     return alt.layer(*layers).properties(width=size[0], height=size[1])
 
 
-def _softer(grades: Grades) -> float:
+def _softer(grades: ChartGrades) -> float:
     """Thick bars are fainter, so that thin ones are seen upon them."""
     return 1.0 if grades.plain is None else 0.4
 
@@ -242,7 +242,7 @@ def accuracy(
     a dot and an interval for each juror and label, or a heat map where those are many. The axes grow past [0, 1] when
     an estimate lies outside: that is an alarm, and it must be seen.
     """
-    wanted(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
+    check_result(evaluation, (Evaluation, KeyedEvaluation), "accuracies")
     grades = leading_grades(evaluation)
     actual = None if truth is None else matched(grades_of(truth), grades)
     about = _about(evaluation)
@@ -260,9 +260,9 @@ def accuracy(
     if len(grades.labels) == 2:
         rows = juror_rows(grades, actual)
         if left := len(grades.jurors) - len(rows):
-            about.append(f"{counted(left, 'juror')} without an accuracy on both labels left out")
+            about.append(f"{format_count(left, 'juror')} without an accuracy on both labels left out")
         if worse := [row["juror"] for row in rows if row["kind"] != BETTER]:
-            about.append(f"{counted(len(worse), 'juror')} worse than a coin or outside 0 – 100%")
+            about.append(f"{format_count(len(worse), 'juror')} worse than a coin or outside 0 – 100%")
         chart = accuracy_plane(grades, actual, (width, width if height is None else height))
         return finish(chart, "How accurate each juror is on each label", about)
     if not is_heat:
@@ -273,14 +273,14 @@ def accuracy(
 
 def _about(result: Evaluation | KeyedEvaluation) -> list[str]:
     """Whom and what it shows; in short lines, since a browser may write them wider than they were measured."""
-    start = f"{counted(len(result.jurors), 'juror')}, {counted(result.items, 'item')}"
+    start = f"{format_count(len(result.jurors), 'juror')}, {format_count(result.items, 'item')}"
     if isinstance(result, KeyedEvaluation):
         return [f"{start}; against the answer key"]
     sure = f"Bars are {result.level * 100:g}% intervals" if result.leading.interval is not None else "No intervals"
-    return [f"{start}; method {result.method}", sure + (f", {REAL}" if result.as_real is not None else "")]
+    return [f"{start}; method {result.method}", sure + (f", {CALIBRATED}" if result.as_real is not None else "")]
 
 
-def _rows(grades: Grades, truth: Grades | None, *, scores_only: bool = False) -> list[Row]:
+def _rows(grades: ChartGrades, truth: ChartGrades | None, *, scores_only: bool = False) -> list[Row]:
     rows = []
     for k, juror in enumerate(grades.jurors):
         at = truth.jurors.index(juror) if truth is not None and juror in truth.jurors else None
@@ -300,7 +300,7 @@ def _rows(grades: Grades, truth: Grades | None, *, scores_only: bool = False) ->
     return rows
 
 
-def _plain_row(plain: Grades | None, statistic: str, juror: str, label: Any = None) -> Row:
+def _plain_row(plain: ChartGrades | None, statistic: str, juror: str, label: Any = None) -> Row:
     """What independence would make of it."""
     if plain is None:
         return {}
@@ -310,7 +310,7 @@ def _plain_row(plain: Grades | None, statistic: str, juror: str, label: Any = No
     return {"plain": number(value)} | ends_row("plain", plain.ends(statistic, *names))
 
 
-def _by_score(grades: Grades) -> list[str]:
+def _by_score(grades: ChartGrades) -> list[str]:
     order = np.argsort(-np.nan_to_num(grades.score, nan=-np.inf), kind="stable")
     return [grades.jurors[k] for k in order]
 
@@ -324,7 +324,9 @@ def _tooltip(what: str, *, intervals: bool, actual: bool) -> list[Any]:
     return [*shown, alt.Tooltip("score:Q", title="score", format=PERCENT)]
 
 
-def _dots(grades: Grades, truth: Grades | None, size: tuple[float, float | None], *, scores_only: bool) -> Chart:
+def _dots(
+    grades: ChartGrades, truth: ChartGrades | None, size: tuple[float, float | None], *, scores_only: bool
+) -> Chart:
     """A panel per label and a row per juror, or the other way round where the labels are more."""
     alt = altair()
     rows = _rows(grades, truth, scores_only=scores_only)
@@ -346,7 +348,7 @@ def _dots(grades: Grades, truth: Grades | None, size: tuple[float, float | None]
     return layered.facet(column=alt.Column(f"{panels[0]}:N", sort=by_place(), title=None)).properties(spacing=24)
 
 
-def _heat(grades: Grades, truth: Grades | None, width: float, height: float | None) -> Chart:
+def _heat(grades: ChartGrades, truth: ChartGrades | None, width: float, height: float | None) -> Chart:
     alt = altair()
     rows = _rows(grades, truth)
     intervals = any(row["value_low"] is not None for row in rows)
@@ -385,16 +387,16 @@ def solutions(evaluation: Evaluation, *, width: float = 420, height: float | Non
     An accuracy pair (a, b) becomes (1 - b, 1 - a), its reflection at the coins' line; a prevalence p becomes 1 - p.
     """
     alt = altair()
-    wanted(evaluation, (Evaluation,), "both solutions")
+    check_result(evaluation, (Evaluation,), "both solutions")
     chosen, mirror = _two(evaluation)
     rows = [row for k, s in enumerate((chosen, mirror)) for row in _solutions_rows(s, (_CHOSEN, _MIRROR)[k])]
     by_juror = [
         {"juror": a["juror"], "x": a["x"], "y": a["y"], "x2": b["x"], "y2": b["y"]}
         for a, b in zip(rows[:3], rows[3:], strict=True)
     ]
-    domain = grown(*(row[name] for row in rows for name in ("x", "y")))
+    domain = grow_domain(*(row[name] for row in rows for name in ("x", "y")))
     x, y = axes(evaluation.labels, domain)
-    a, b = (shortened(label, 30) for label in evaluation.labels)
+    a, b = (shorten_name(label, 30) for label in evaluation.labels)
     legend = alt.Legend(title=None, orient="top", offset=4)
     kinds = [_CHOSEN, _MIRROR]
     colour = alt.Color("solution:N", scale=alt.Scale(domain=kinds, range=[BLUE, ORANGE]), legend=legend)
@@ -427,8 +429,9 @@ def _two(evaluation: Evaluation) -> tuple[Solution, Solution]:
     jurors, labels = len(evaluation.jurors), len(evaluation.labels)
     if (jurors, labels) != (3, 2):
         raise SketchError(
-            f"the two solutions are those of three jurors and two labels; this panel has {counted(jurors, 'juror')} "
-            f"and {counted(labels, 'label')}"
+            "the two solutions are those of three jurors and two labels; this panel has "
+            f"{format_count(jurors, 'juror')} "
+            f"and {format_count(labels, 'label')}"
         )
     if len(evaluation.solutions) != 2:
         there = "there is one" if len(evaluation.solutions) == 1 else f"there are {len(evaluation.solutions)}"
@@ -455,7 +458,7 @@ def _prevalence_strip(
 ) -> Chart:
     alt = altair()
     rows = [{"solution": k, "share": p} for k, p in shares]
-    scale = alt.Scale(domain=grown(*(p for _, p in shares)), nice=False)
+    scale = alt.Scale(domain=grow_domain(*(p for _, p in shares)), nice=False)
     points = (
         alt.Chart(data(rows))
         .mark_point(filled=True, size=80, opacity=1)

@@ -16,19 +16,19 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from jurors._numeric import Floats
-from jurors.errors import JurorsError, SketchError, positions
+from jurors.errors import JurorsError, SketchError, name_positions
 from jurors.evaluate import Evaluation, KeyedEvaluation, Solution
 from jurors.evaluate.card import percent_range
 from jurors.evaluate.evaluation import Calibrated
 from jurors.report.page import RuntimeMaker
-from jurors.results import visible
+from jurors.results import escape_text
 from jurors.votes import Label
 
 # How every chart looks: colours that all eyes tell apart, text that reads on white and on near-black, one finish.
 #
 # User text (names, labels) travels in data values and titles only, never in field names, which Vega reads as paths.
-# Vega makes expressions of titles, for tooltips and screen readers: `shortened` leaves nothing in them that could end
-# a text.
+# Vega makes expressions of titles, for tooltips and screen readers: `shorten_name` leaves nothing in them that could
+# end a text.
 
 
 Chart: TypeAlias = Any  # an altair chart of any kind: single, layered, faceted or joined
@@ -94,8 +94,8 @@ def config(theme: Theme = "both") -> dict[str, Any]:
 def finish(chart: Chart, title: str, subtitle: Sequence[str] = ()) -> Chart:
     """The chart with its subject on top, dressed for both kinds of page."""
     alt = altair()
-    lines = [visible(line) for line in subtitle if line]
-    heading = alt.TitleParams(visible(title), subtitle=lines) if lines else alt.TitleParams(visible(title))
+    lines = [escape_text(line) for line in subtitle if line]
+    heading = alt.TitleParams(escape_text(title), subtitle=lines) if lines else alt.TitleParams(escape_text(title))
     return chart.properties(title=heading).configure(**config())
 
 
@@ -114,12 +114,12 @@ def data(rows: Sequence[Row]) -> dict[str, Any]:
 
     Given as a plain mapping, altair does not look at each of them; in a tuple, it does not copy them with every layer.
     """
-    return {"values": tuple({k: visible(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)}
+    return {"values": tuple({k: escape_text(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)}
 
 
 def in_order(names: Iterable[object]) -> list[str]:
     """Names as the data have them, for a scale that keeps their order."""
-    return [visible(str(name)) for name in names]
+    return [escape_text(str(name)) for name in names]
 
 
 def ordered(names: Iterable[object], **more: Any) -> Any:
@@ -144,7 +144,7 @@ def label_scale(labels: Sequence[Label]) -> tuple[list[str], list[str]]:
     return names, [PALETTE[k] if k < len(PALETTE) else GREY for k in range(len(names))]
 
 
-def grown(*values: float | None) -> list[float]:
+def grow_domain(*values: float | None) -> list[float]:
     """[0, 1], grown to hold all values: an estimate outside is an alarm, and must be seen."""
     known = [float(x) for x in values if x is not None and x == x]
     low, high = min([0.0, *known]), max([1.0, *known])
@@ -152,22 +152,22 @@ def grown(*values: float | None) -> list[float]:
     return [low - room, high + room]
 
 
-def shortened(text: object, most: int = 40) -> str:
+def shorten_name(text: object, most: int = 40) -> str:
     r"""Text for a title: one line, not too long, without what could end a text in an expression.
 
-    >>> print(shortened('yes\\"+now()'))
+    >>> print(shorten_name('yes\\"+now()'))
     yes⧵″+now()
     """
-    line = visible(" ".join(str(text).split())).translate(_NO_END)
+    line = escape_text(" ".join(str(text).split())).translate(_NO_END)
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def counted(number: int, thing: str) -> str:
+def format_count(number: int, thing: str) -> str:
     """A number and its noun: "1 juror", "1,204 items"."""
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
-def wanted(result: Any, kinds: tuple[type, ...], what: str) -> None:
+def check_result(result: Any, kinds: tuple[type, ...], what: str) -> None:
     """SketchError unless the chart is asked of a result that has what it shows."""
     if not isinstance(result, kinds):
         names = " or ".join(kind.__name__ for kind in kinds)
@@ -360,7 +360,7 @@ _NO_ENDS: Ends = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
-class Grades:
+class ChartGrades:
     """What an evaluation, with or without a key, says about each juror: plain floats, NaN where there is nothing."""
 
     jurors: tuple[str, ...]
@@ -369,14 +369,14 @@ class Grades:
     accuracy: Floats  #: (N, R)
     score: Floats  #: (N,)
     evaluation: Evaluation | Calibrated | None  #: where intervals come from
-    plain: Grades | None = None  #: the same if errors were independent, where these are as real juries go
+    plain: ChartGrades | None = None  #: the same if errors were independent, where these are as real juries go
 
     def ends(self, statistic: str, *names: Any) -> Ends:
         """An interval, (NaN, NaN) where there is none."""
         return _NO_ENDS if self.evaluation is None else self.evaluation.interval_of(statistic, *names)
 
 
-def grades_of(result: Evaluation | KeyedEvaluation) -> Grades:
+def grades_of(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     """The chosen solution in floats; SketchError where no real one exists."""
     if isinstance(result, Evaluation) and result.solution is None:
         raise SketchError(f"no real evaluation explains these counts, so there are no grades to draw{_why(result)}")
@@ -385,12 +385,12 @@ def grades_of(result: Evaluation | KeyedEvaluation) -> Grades:
     return _grades(solution, evaluation)
 
 
-def leading_grades(result: Evaluation | KeyedEvaluation) -> Grades:
+def leading_grades(result: Evaluation | KeyedEvaluation) -> ChartGrades:
     """The grades as real juries go, with those of independence beside them; these alone where that is all there is."""
     real = result.as_real if isinstance(result, Evaluation) else None
     if real is None or not isinstance(result, Evaluation):
         return grades_of(result)
-    return Grades(
+    return ChartGrades(
         result.jurors,
         result.labels,
         as_floats([real.prevalence[a] for a in result.labels]),
@@ -401,11 +401,11 @@ def leading_grades(result: Evaluation | KeyedEvaluation) -> Grades:
     )
 
 
-def _grades(solution: Solution, evaluation: Evaluation | None) -> Grades:
+def _grades(solution: Solution, evaluation: Evaluation | None) -> ChartGrades:
     floats = solution.to_float()
     tables = [[table[k][k] for k in range(len(solution.labels))] for table in floats.confusions]
     scores = [floats.score[j] for j in solution.jurors]
-    return Grades(
+    return ChartGrades(
         solution.jurors,
         solution.labels,
         as_floats(floats.prevalences),
@@ -415,12 +415,12 @@ def _grades(solution: Solution, evaluation: Evaluation | None) -> Grades:
     )
 
 
-def matched(truth: Grades, grades: Grades) -> Grades:
+def matched(truth: ChartGrades, grades: ChartGrades) -> ChartGrades:
     """The truth with the labels of the grades, in their order; a key may know more labels, or fewer."""
     place = [truth.labels.index(a) if a in truth.labels else -1 for a in grades.labels]
     padded = np.concatenate([truth.accuracy, np.full((len(truth.jurors), 1), np.nan)], axis=1)
     prevalence = np.append(truth.prevalence, 0.0)  # a label the key does not know never occurs in it
-    return Grades(truth.jurors, grades.labels, prevalence[place], padded[:, place], truth.score, None)
+    return ChartGrades(truth.jurors, grades.labels, prevalence[place], padded[:, place], truth.score, None)
 
 
 def as_floats(values: Any) -> Floats:
@@ -452,7 +452,7 @@ def selected(all_jurors: Sequence[str], jurors: Sequence[str] | None, most: int)
     """Positions of the jurors asked for, or of the first ones."""
     if jurors is None:
         return list(range(min(len(all_jurors), most)))
-    return [int(k) for k in positions(tuple(all_jurors), list(jurors), "juror")]
+    return [int(k) for k in name_positions(tuple(all_jurors), list(jurors), "juror")]
 
 
 # Dots and intervals in rows: as real juries go, beside them if errors were independent, and the actual by a key.
@@ -464,7 +464,7 @@ _DRAWN = ("value", "value_low", "value_high", "actual", "plain", "plain_low", "p
 def dot_layers(rows: list[Row], y: Any, what: str, tooltip: list[Any], *, form: str, ticks: int) -> list[Chart]:
     """The layers of such a chart of shares, `form` being how the axis writes them; it grows to hold every number."""
     alt = altair()
-    domain = grown(*(row.get(name) for row in rows for name in _DRAWN))
+    domain = grow_domain(*(row.get(name) for row in rows for name in _DRAWN))
     x = alt.X("value:Q", title=what, scale=alt.Scale(domain=domain, nice=False, zero=False))
     base = alt.Chart().encode(x=x.axis(format=form, tickCount=ticks), y=y, tooltip=tooltip)
     edges = alt.Chart(data([{"edge": 0}, {"edge": 1}])).mark_rule(style="ink", strokeOpacity=0.5)

@@ -10,7 +10,7 @@ import numpy as np
 from jurors._numeric import Floats
 from jurors.errors import SketchError
 from jurors.evaluate import Evaluation, KeyedEvaluation
-from jurors.evaluate.card import REAL
+from jurors.evaluate.card import CALIBRATED
 from jurors.evaluate.trio import evaluate_trios
 from jurors.monitor.monitor import History
 from jurors.numeric import NumberGrades, NumberScores
@@ -22,26 +22,26 @@ from jurors.report.charts.base import (
     PERCENT,
     SEQUENTIAL,
     Chart,
-    Grades,
+    ChartGrades,
     Row,
     altair,
     by_place,
-    counted,
+    check_result,
     data,
     dot_layers,
     ends_row,
     finish,
+    format_count,
     grades_of,
-    grown,
+    grow_domain,
     label_scale,
     leading_grades,
     number,
     ordered,
     placed,
-    shortened,
-    wanted,
+    shorten_name,
 )
-from jurors.uncertainty.intervals_trio import trio_standard_errors
+from jurors.uncertainty.intervals import trio_standard_errors
 
 # Estimated against actual, where there is an answer key.
 
@@ -53,14 +53,14 @@ def against_key(
     evaluation: Evaluation, keyed: KeyedEvaluation, *, width: float = 420, height: float | None = None
 ) -> Chart:
     """Every prevalence and accuracy (of an exam: every score) as estimated without the key, over what the key says."""
-    wanted(evaluation, (Evaluation,), "estimates against a key")
-    wanted(keyed, (KeyedEvaluation,), "actual numbers")
+    check_result(evaluation, (Evaluation,), "estimates against a key")
+    check_result(keyed, (KeyedEvaluation,), "actual numbers")
     alt = altair()
     rows = [row for row in _rows(evaluation, keyed) if row["value"] is not None and row["actual"] is not None]
     if not rows:
         raise SketchError("no juror or label of the evaluation is among those of the key")
     names = ("value", "value_low", "value_high", "actual")
-    domain = grown(*(row[name] for row in rows for name in names))
+    domain = grow_domain(*(row[name] for row in rows for name in names))
     scale = alt.Scale(domain=domain, nice=False, zero=False)
     labels, colours = label_scale(evaluation.labels)
     many = len(labels) > len(PALETTE)
@@ -121,7 +121,9 @@ def _rows(evaluation: Evaluation, keyed: KeyedEvaluation) -> list[Row]:
 
 def _about(rows: list[Row], keyed: KeyedEvaluation) -> list[str]:
     errors = np.array([row["value"] - row["actual"] for row in rows])
-    lines = [f"{counted(keyed.items, 'item')} with a true label; typical error (RMS) {np.sqrt((errors**2).mean()):.1%}"]
+    lines = [
+        f"{format_count(keyed.items, 'item')} with a true label; typical error (RMS) {np.sqrt((errors**2).mean()):.1%}"
+    ]
     known = [row for row in rows if row["value_low"] is not None]
     if known:
         held = sum(row["value_low"] <= row["actual"] <= row["value_high"] for row in known)
@@ -144,7 +146,7 @@ def history(
 
     `alarms` are those of the stream, as its monitor tells them (`StreamAlarm.to_dict`).
     """
-    wanted(result, (History,), "scores over time")
+    check_result(result, (History,), "scores over time")
     jurors = list(dict.fromkeys(juror for one in result.windows for juror in one.score))
     if not jurors:
         raise SketchError("no window has grades yet, so there is nothing to draw over time")
@@ -153,9 +155,9 @@ def history(
     marks = placed(_marks(result, alarms, shown), "juror", shown)
     columns = max(1, int(width // (_NARROW + _ROOM)))
     length = f"{result.window} items" if result.window.isdigit() else result.window
-    about = [f"{counted(len(result.windows), 'window')} of {length}; bands are intervals"]
+    about = [f"{format_count(len(result.windows), 'window')} of {length}; bands are intervals"]
     about += ["Upright lines: where an alarm's change began"] * bool(marks)
-    about += [f"{counted(len(jurors) - _MOST, 'more juror')} left out"] * (len(jurors) > _MOST)
+    about += [f"{format_count(len(jurors) - _MOST, 'more juror')} left out"] * (len(jurors) > _MOST)
     size = (width / columns - _ROOM, height)
     return finish(_panels(rows, marks, columns, size, by_time=result.by_time), "How often each juror is right", about)
 
@@ -191,7 +193,7 @@ def _place(at: float, result: History) -> float:
 def _panels(rows: list[Row], marks: list[Row], columns: int, size: tuple[float, float], *, by_time: bool) -> Chart:
     alt = altair()
     width, height = size
-    domain = grown(*(row[name] for row in rows for name in ("score", "low", "high")))
+    domain = grow_domain(*(row[name] for row in rows for name in ("score", "low", "high")))
     at = alt.X("at:T", title=None) if by_time else alt.X("at:Q", title="items", axis=alt.Axis(tickCount=4, format="~s"))
     y = alt.Y("score:Q", title=None, scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(format="%", tickCount=4))
     x_told = alt.Tooltip("at:T" if by_time else "at:Q", title="until", format="" if by_time else ",")
@@ -228,7 +230,7 @@ def information(evaluation: Evaluation, *, width: float = 420, height: float | N
     Three jurors, two labels: the standard error of the prevalence over all prevalences and strengths of the jurors, for
     as many items, with this test marked. Otherwise: each juror's standard error against how far it is above chance.
     """
-    wanted(evaluation, (Evaluation,), "lost information")
+    check_result(evaluation, (Evaluation,), "lost information")
     grades = grades_of(evaluation)
     size = (width, height if height is not None else width * 0.8)
     if len(grades.jurors) == 3 and len(grades.labels) == 2 and not evaluation.exam:
@@ -236,12 +238,12 @@ def information(evaluation: Evaluation, *, width: float = 420, height: float | N
     return _panel(evaluation, grades, size)
 
 
-def _trio(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) -> Chart:
+def _trio(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]) -> Chart:
     alt = altair()
     prevalence = float(grades.prevalence[0])
     strength = float((grades.accuracy.sum(axis=1) - 1).mean())
     rows, most = _grid(evaluation.items, grades)
-    label = shortened(grades.labels[0])
+    label = shorten_name(grades.labels[0])
     error = None
     if evaluation.standard_error is not None:
         error = number(evaluation.standard_error["prevalence"][grades.labels[0]])
@@ -283,7 +285,7 @@ def _trio(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) -> 
     )
     ink = spot.mark_text(dy=-16, fontWeight="bold", color="black").encode(text=alt.Text("text:N"))
     chart = alt.layer(whole, cells, halo, mark, word, ink).properties(width=size[0], height=size[1])
-    about = [f"{counted(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
+    about = [f"{format_count(evaluation.items, 'item')}; jurors as here, made weaker or stronger, at every prevalence"]
     if error is not None:
         about.append(f"This test: prevalence of {label} {prevalence:.1%}, standard error {error:.3f}")
     if strength > most:
@@ -295,7 +297,7 @@ def _reach(prevalence: float) -> list[float]:
     return [min(0.0, prevalence - 0.03), max(1.0, prevalence + 0.03)]
 
 
-def _grid(items: int, grades: Grades) -> tuple[list[Row], float]:
+def _grid(items: int, grades: ChartGrades) -> tuple[list[Row], float]:
     """Standard errors of tests like this one at other prevalences, with jurors between coins and perfect ones."""
     p, accuracy = grades.prevalence, grades.accuracy
     d = accuracy.sum(axis=1) - 1
@@ -333,7 +335,7 @@ def _expected(prevalence: Floats, accuracy: Floats) -> Floats:
     return np.asarray(np.einsum("pl,tlabc->tpabc", weights, joint))
 
 
-def _panel(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) -> Chart:
+def _panel(evaluation: Evaluation, grades: ChartGrades, size: tuple[float, float]) -> Chart:
     alt = altair()
     errors = evaluation.standard_error
     if errors is None:
@@ -371,7 +373,7 @@ def _panel(evaluation: Evaluation, grades: Grades, size: tuple[float, float]) ->
         )
     coin = alt.Chart(data([{"above": 0}])).mark_rule(style="ink", strokeDash=[5, 4]).encode(x=alt.X("above:Q"))
     chart = alt.layer(*([] if evaluation.exam else [coin]), points).properties(width=size[0], height=size[1])
-    about = [f"{counted(len(rows), 'juror')}, {counted(evaluation.items, 'item')}"]
+    about = [f"{format_count(len(rows), 'juror')}, {format_count(evaluation.items, 'item')}"]
     return finish(chart, "How surely each juror's score is known", about)
 
 
@@ -448,7 +450,7 @@ def reliability(result: NumberGrades | NumberScores, *, width: float = 420, heig
     Reliability is the squared correlation with the truth: 0 tells nothing, 1 all. The axis grows past [0, 1] when an
     estimate lies outside: that is an alarm, and it must be seen.
     """
-    wanted(result, (NumberGrades, NumberScores), "reliabilities")
+    check_result(result, (NumberGrades, NumberScores), "reliabilities")
     grades = result if isinstance(result, NumberGrades) else result.grades
     if grades is None:
         raise SketchError("nothing is estimated without the key, so there are no reliabilities to draw")
@@ -479,7 +481,7 @@ def _reliability_rows(grades: NumberGrades, actual: Floats | None) -> list[Row]:
 
 def _tooltip(rows: list[Row]) -> list[Any]:
     alt = altair()
-    shown = [alt.Tooltip("juror:N", title="juror"), alt.Tooltip("value:Q", title=REAL, format=_FORM)]
+    shown = [alt.Tooltip("juror:N", title="juror"), alt.Tooltip("value:Q", title=CALIBRATED, format=_FORM)]
     shown += [alt.Tooltip("value_interval:N", title="interval")]
     shown += [alt.Tooltip("plain:Q", title="if independent", format=_FORM)]
     shown += [alt.Tooltip("plain_interval:N", title="interval, if independent")]
@@ -489,10 +491,11 @@ def _tooltip(rows: list[Row]) -> list[Any]:
 def _reliability_about(grades: NumberGrades, result: NumberGrades | NumberScores) -> list[str]:
     """Whom and what it shows; in short lines, since a browser may write them wider than they were measured."""
     lines = [
-        f"{counted(len(grades.jurors), 'juror')}, {counted(grades.items, 'item')}; {grades.level * 100:g}% intervals",
-        f"Filled points, thick bars: {REAL}",
+        f"{format_count(len(grades.jurors), 'juror')}, {format_count(grades.items, 'item')}; "
+        f"{grades.level * 100:g}% intervals",
+        f"Filled points, thick bars: {CALIBRATED}",
         "Hollow points, thin lines: if errors were independent",
     ]
     if unknown := int(np.isnan(grades.calibrated_reliability).sum()):
-        lines.append(f"{counted(unknown, 'juror')} without a grade")
+        lines.append(f"{format_count(unknown, 'juror')} without a grade")
     return lines + ["Crosses are the actual, by the answer key"] * isinstance(result, NumberScores)

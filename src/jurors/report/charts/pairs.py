@@ -20,15 +20,15 @@ from jurors.report.charts.base import (
     Row,
     altair,
     by_place,
-    counted,
+    check_result,
     data,
     finish,
+    format_count,
     grades_of,
     number,
     ordered,
     placed,
     selected,
-    wanted,
 )
 
 # Heat maps of pairs: how much jurors agree, and how much their errors go together.
@@ -46,7 +46,7 @@ def agreement(
     result: AgreementStatistics | Evaluation, *, width: float | None = None, height: float | None = None
 ) -> Chart:
     """How often each pair of jurors said the same; jurors who answer alike stand together. It is not accuracy."""
-    wanted(result, (AgreementStatistics, Evaluation), "agreement")
+    check_result(result, (AgreementStatistics, Evaluation), "agreement")
     statistics = result if isinstance(result, AgreementStatistics) else agreement_statistics(_sketch(result))
     size = len(statistics.jurors)
     _check_size(size)
@@ -54,7 +54,7 @@ def agreement(
     for target, values in ((matrix, statistics.pair_agreement), (items, statistics.pair_items)):
         target[statistics.first, statistics.second] = target[statistics.second, statistics.first] = values
     order = _seriated(matrix)
-    about = [f"{counted(size, 'juror')}, {counted(statistics.items, 'item')}; {_overall(statistics)}"]
+    about = [f"{format_count(size, 'juror')}, {format_count(statistics.items, 'item')}; {_overall(statistics)}"]
     values = statistics.pair_agreement
     scale = altair().Scale(scheme=SEQUENTIAL, domain=[min(0.5, float(values.min(initial=0.5))), 1.0])
     legend = {"title": "said the same", "format": "%"}
@@ -72,7 +72,7 @@ def dependence(
     result: Evaluation | Dependence | KeyedEvaluation, *, width: float | None = None, height: float | None = None
 ) -> Chart:
     """How much the errors of each pair of jurors go together beyond what the truth explains; groups stand together."""
-    wanted(result, (Evaluation, Dependence, KeyedEvaluation), "error correlations")
+    check_result(result, (Evaluation, Dependence, KeyedEvaluation), "error correlations")
     measured = _dependence(result)
     size = len(measured.jurors)
     _check_size(size)
@@ -84,11 +84,12 @@ def dependence(
     reach = max(0.05, float(np.nanmax(np.abs(correlation))))
     scale = altair().Scale(domain=[-reach, 0, reach], range=DIVERGING, interpolate="rgb", clamp=True)
     about = [
-        f"{counted(size, 'juror')} are worth {measured.effective_jurors:.1f} independent ones; mean error correlation "
+        f"{format_count(size, 'juror')} are worth {measured.effective_jurors:.1f} independent "
+        "ones; mean error correlation "
         f"{measured.mean_correlation:+z.3f}"
     ]
     if groups:
-        about.append(f"{counted(len(groups), 'group')} framed: jurors who move together beyond what all share")
+        about.append(f"{format_count(len(groups), 'group')} framed: jurors who move together beyond what all share")
     order = _grouped(correlation, groups)
     legend = {"title": "error correlation", "format": "+.2f", "values": [-reach, 0, reach]}
     chart = _heat(measured.jurors, order, correlation, measured.items, groups, scale, legend, "+.3f", (width, height))
@@ -213,7 +214,7 @@ def _names_axes(names: list[str], wide: float, tall: float) -> tuple[dict[str, A
     alt = altair()
     axis = {"ticks": False, "domain": False, "labelLimit": 120, "grid": False}
     scale = ordered(names, paddingInner=0.04 if min(wide, tall) > 8 else 0)
-    hidden = counted(len(names), "juror") + "; hover to read their names"
+    hidden = format_count(len(names), "juror") + "; hover to read their names"
     short = max(map(len, names)) * 7 <= wide
     x_axis = alt.Axis(labelAngle=0 if short else -50, labels=wide >= 9, **axis)
     x = {"title": None if wide >= 9 else hidden, "axis": x_axis, "scale": scale}
@@ -260,7 +261,7 @@ def confusion(
     height: float | None = None,
 ) -> Chart:
     """How often each juror says each label to items of each true label: these jurors, or the first `most`."""
-    wanted(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
+    check_result(evaluation, (Evaluation, KeyedEvaluation), "confusion matrices")
     if isinstance(evaluation, Evaluation) and evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no confusion between them")
     alt = altair()
@@ -291,9 +292,9 @@ def confusion(
     chart = alt.layer(*layers, data=data(placed(rows, "juror", chosen))).properties(width=wide, height=tall)
     columns = max(1, min(len(chosen), int(760 / (wide + 30))))
     chart = chart.facet(facet=alt.Facet("juror:N", sort=by_place(), title=None), columns=columns)
-    about = [f"{counted(evaluation.items, 'item')}; {_method(evaluation)}"]
+    about = [f"{format_count(evaluation.items, 'item')}; {_method(evaluation)}"]
     if len(chosen) < len(evaluation.jurors):
-        about.append(f"{len(chosen)} of {counted(len(evaluation.jurors), 'juror')} shown")
+        about.append(f"{len(chosen)} of {format_count(len(evaluation.jurors), 'juror')} shown")
     return finish(chart, "What each juror says to items of each true label", about)
 
 

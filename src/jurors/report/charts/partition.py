@@ -21,15 +21,15 @@ from jurors.report.charts.base import (
     Chart,
     Row,
     altair,
-    counted,
+    check_result,
     data,
     finish,
+    format_count,
     in_order,
     label_scale,
     ordered,
-    shortened,
+    shorten_name,
     small_title,
-    wanted,
 )
 
 # The partition where hardly any decision tuple occurs twice: tuples joined by how the votes went.
@@ -65,7 +65,7 @@ def _bin_rows(parts: Partition, split: Floats, place: np.ndarray[tuple[int], np.
 def _histogram(rows: list[Row], parts: Partition, title: str, size: tuple[float, float]) -> Chart:
     alt = altair()
     names, colours = label_scale(parts.sketch.labels)
-    what = f"share of the votes for {shortened(names[0])}"
+    what = f"share of the votes for {shorten_name(names[0])}"
     tips = [
         alt.Tooltip("low:Q", title="votes for it, from", format=".0%"),
         alt.Tooltip("high:Q", title="to", format=".0%"),
@@ -140,7 +140,7 @@ def partition(evaluation: Evaluation, *, most: int = 24, width: float = 520, hei
     One row per tuple, the most frequent first, up to `most`; the title says how many are left out. Where those are
     hardly any of the items, because no tuple occurs often, tuples are joined by the share of votes for each label.
     """
-    wanted(evaluation, (Evaluation,), "the partition")
+    check_result(evaluation, (Evaluation,), "the partition")
     if evaluation.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so there is no partition by label")
     if evaluation.partition is None:
@@ -180,7 +180,7 @@ def _most_frequent(parts: Partition, most: int) -> NDArray[np.int64]:
 def _grouped(parts: Partition, size: tuple[float, float | None]) -> Chart:
     """Hardly any tuple occurs twice: join them by how the votes went."""
     seen, total = int((parts.sketch.counts > 0).sum()), int(parts.sketch.counts.sum())
-    about = [f"{counted(seen, 'decision tuple')}, {counted(total, 'item')}: joined by how the votes went"]
+    about = [f"{format_count(seen, 'decision tuple')}, {format_count(total, 'item')}: joined by how the votes went"]
     about += _expected(parts)
     if len(parts.sketch.labels) == 2:
         chart = by_vote_share(parts, (size[0], 320 if size[1] is None else size[1]))
@@ -202,11 +202,11 @@ def _expected(parts: Partition) -> list[str]:
 def _about(parts: Partition, order: Any) -> list[str]:
     counts = parts.sketch.counts
     seen = int((counts > 0).sum())
-    start = f"{counted(seen, 'decision tuple')}, {counted(int(counts.sum()), 'item')}"
+    start = f"{format_count(seen, 'decision tuple')}, {format_count(int(counts.sum()), 'item')}"
     lines = [start]
     if seen > len(order):
         share = counts[order].sum() / counts.sum()
-        lines = [f"The {len(order)} most frequent of {counted(seen, 'decision tuple')}: {share:.0%} of the items"]
+        lines = [f"The {len(order)} most frequent of {format_count(seen, 'decision tuple')}: {share:.0%} of the items"]
     return lines + _expected(parts)
 
 
@@ -237,7 +237,7 @@ def _votes(parts: Partition, order: Any, scale: Any, column_of: dict[int, int], 
         labelAngle=0 if short else -60, labelLimit=110, ticks=False, domain=False, orient="top", labels=step >= 10
     )
     padded = ordered(sketch.jurors, paddingInner=0.12 if step >= 5 else 0)
-    title = None if step >= 10 else counted(size, "juror")
+    title = None if step >= 10 else format_count(size, "juror")
     return (
         alt.Chart(data(rows))
         .transform_flatten(["code"])
@@ -313,7 +313,7 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
 
     A line marks the `review` first ones; without it, those among which half of the expected errors are.
     """
-    wanted(labelling, (Labelling,), "items by expected error")
+    check_result(labelling, (Labelling,), "items by expected error")
     if review is not None and review < 1:
         raise SketchError(f"a review is of one item or more, got {review}")
     wrong, weight, unknown = _sorted(labelling)
@@ -340,14 +340,15 @@ def items(labelling: Labelling, *, review: int | None = None, width: float = 480
     area = base.mark_rect(color=BLUE, stroke=BLUE, strokeWidth=0.4)
     layers = [area]
     about = [
-        f"{errors:,.1f} of {counted(int(total), 'label')} expected to be wrong ({errors / total:.1%}): the blue area"
+        f"{errors:,.1f} of {format_count(int(total), 'label')} expected to be wrong "
+        f"({errors / total:.1%}): the blue area"
     ]
     if errors > 0:
         layers += _review_mark(cut, total, "half of the expected errors" if review is None else f"review {int(cut):,}")
         share = caught / errors
         about.append(f"The {int(cut):,} least sure items hold {caught:,.1f} of the expected errors ({share:.0%})")
     if unknown:
-        about.append(f"{counted(unknown, 'item')} without a probability left out")
+        about.append(f"{format_count(unknown, 'item')} without a probability left out")
     chart = alt.layer(*layers).properties(width=width, height=240 if height is None else height)
     return finish(chart, "Which items are probably labelled wrong", about)
 

@@ -18,18 +18,18 @@ from jurors.report.charts.base import (
     Row,
     altair,
     by_place,
-    counted,
+    check_result,
     data,
     ends_row,
     finish,
-    grown,
+    format_count,
+    grow_domain,
     label_scale,
     number,
     ordered,
     placed,
     selected,
-    shortened,
-    wanted,
+    shorten_name,
 )
 from jurors.uncertainty import Bounds, correlation_curve
 
@@ -41,7 +41,7 @@ def prevalence(
     height: float | None = None,
 ) -> Chart:  # fmt: skip
     """How common each label is by each method, beside majority vote; with a key, the truth is a rule across."""
-    wanted(result, (Comparison, Evaluation), "prevalences")
+    check_result(result, (Comparison, Evaluation), "prevalences")
     if isinstance(result, Comparison):
         evaluations, truth = result.evaluations, truth or result.truth
     else:
@@ -53,9 +53,9 @@ def prevalence(
     if first.exam:
         raise SketchError("the choices of an exam mean nothing across questions, so their prevalences do neither")
     actual = _truth_rows(truth)
-    about = [f"{counted(len(first.jurors), 'juror')}, {counted(first.items, 'item')}" + _sure(evaluations)]
+    about = [f"{format_count(len(first.jurors), 'juror')}, {format_count(first.items, 'item')}" + _sure(evaluations)]
     if len(first.labels) == 2:
-        a, b = (shortened(label) for label in first.labels)
+        a, b = (shorten_name(label) for label in first.labels)
         chart = _two_labels(rows, actual, str(first.labels[0]), (width, height))
         return finish(chart, f"How common {a} is (all other items are {b})", about)
     names = [str(label) for label in first.labels]
@@ -100,7 +100,7 @@ def _scale(rows: list[Row], *, zero_to_one: bool) -> Any:
     alt = altair()
     values = [row[name] for row in rows for name in ("share", "share_low", "share_high") if row.get(name) is not None]
     if zero_to_one or min(values) < 0 or max(values) > 1:
-        return alt.Scale(domain=grown(*values), nice=False)
+        return alt.Scale(domain=grow_domain(*values), nice=False)
     return alt.Scale(zero=False, nice=True)
 
 
@@ -119,7 +119,9 @@ def _two_labels(rows: list[Row], actual: list[Row], label: str, size: tuple[floa
     rows = [row for row in rows if row["label"] == label]
     actual = [row for row in actual if row["label"] == label]
     methods = [row["method"] for row in rows]
-    axis = alt.X("share:Q", title=f"share of items that are {shortened(label)}", scale=_scale(rows, zero_to_one=True))
+    axis = alt.X(
+        "share:Q", title=f"share of items that are {shorten_name(label)}", scale=_scale(rows, zero_to_one=True)
+    )
     axis = axis.axis(format="%", tickCount=6)
     base = alt.Chart(data(rows)).encode(
         x=axis, y=alt.Y("method:N", sort=methods, title=None).axis(grid=True, ticks=False, domain=False),
@@ -197,7 +199,7 @@ def bounds(
             raise SketchError("this evaluation was not made from a sketch, so its bounds are not known")
         result = correlation_curve(result.sketch)
     if not isinstance(result, Mapping):
-        wanted(result, (Bounds, Evaluation), "bounds")
+        check_result(result, (Bounds, Evaluation), "bounds")
     if not {"correlation", "outcome", "statistic", "juror", "label", "low", "high"} <= set(result):
         raise SketchError("a curve of bounds has the columns of jurors.correlation_curve, this mapping has others")
     return _curve(result, jurors, most, (width, height))
@@ -237,7 +239,7 @@ def _curve(
     chart = chart.facet(facet=alt.Facet("panel:N", sort=by_place(), title=None), columns=columns)
     about = ["Each pair of curves holds the truth if no error correlation of two or three jurors exceeds ε"]
     if len(shown) < len(everyone):
-        about.append(f"{len(shown)} of {counted(len(everyone), 'juror')} shown")
+        about.append(f"{len(shown)} of {format_count(len(everyone), 'juror')} shown")
     return finish(chart, "What is certain, if errors correlate by at most ε", about)
 
 
@@ -259,7 +261,7 @@ def _curve_rows(curve: Mapping[str, Any], shown: set[Any], first: str) -> list[R
 def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) -> Chart:
     alt = altair()
     if bounds.prevalence is None or bounds.accuracy is None:
-        raise SketchError(f"no answer key agrees with what is assumed ({shortened(bounds.assumption, 120)})")
+        raise SketchError(f"no answer key agrees with what is assumed ({shorten_name(bounds.assumption, 120)})")
     names = [bounds.jurors[k] for k in chosen]
     ends = [(_PREVALENCE, a, e) for a, e in bounds.prevalence.items()]
     ends += [(j, a, e) for j in names for a, e in bounds.accuracy[j].items()]
@@ -286,7 +288,7 @@ def _one(bounds: Bounds, chosen: list[int], size: tuple[float, float | None]) ->
     )  # fmt: skip
     about = [f"Assuming {line}" if k == 0 else line for k, line in enumerate(_wrapped(bounds.assumption))]
     if len(names) < len(bounds.jurors):
-        about.append(f"{len(names)} of {counted(len(bounds.jurors), 'juror')} shown")
+        about.append(f"{len(names)} of {format_count(len(bounds.jurors), 'juror')} shown")
     return finish(chart, "What is certain, whatever the answer key is", about)
 
 

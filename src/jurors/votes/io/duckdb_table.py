@@ -13,39 +13,46 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from jurors._files import scratch
-from jurors.errors import JurorsError, OptionError, VotesError, nearest
-from jurors.options import Format, Progress, Reading, item_name, texts
+from jurors._files import temp_directory
+from jurors.errors import JurorsError, OptionError, VotesError, match_name
+from jurors.options import Format, Progress, Reading, item_name, text_columns
 from jurors.results import with_formula
 from jurors.votes.codes import Finding
-from jurors.votes.detect import Turned, find_layout, find_turned
+from jurors.votes.detect import TransposedColumns, find_layout, find_transposed
 from jurors.votes.findings import same_files
 from jurors.votes.io.csv import FILES, delimited
-from jurors.votes.io.local_files import Local, file_fault, first_byte, first_line, local_copy, row_fault
-from jurors.votes.io.postgres import copy_postgres
+from jurors.votes.io.local_files import (
+    LocalFile,
+    copy_postgres,
+    file_fault,
+    first_byte,
+    first_line,
+    local_copy,
+    row_fault,
+)
 from jurors.votes.io.sources import (
     CELLS,
     OFFLINE,
     REPEATED,
-    Found,
-    Place,
+    FoundFiles,
     Source,
+    TablePlace,
     in_bytes,
     locate,
     no_tables,
     shown_source,
 )
 from jurors.votes.layout import (
-    JOINT,
-    Facts,
-    Hints,
+    ITEM_SEPARATOR,
+    ColumnProfile,
     Layout,
-    facts_of_columns,
+    LayoutHints,
     find_column,
     head_rows,
     home_of,
     item_parts,
-    shown,
+    profile_columns,
+    quoted_names,
 )
 from jurors.votes.readers import Reader, Records, find_reader, read_records
 from jurors.votes.table import Votes
@@ -64,7 +71,7 @@ BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace())  #: what str
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """One file of a table."""
 
     path: Path
@@ -87,7 +94,7 @@ class Part:
         return con.execute(f"SELECT 1 FROM {self.sql} LIMIT 1").fetchone() is not None
 
 
-def open_part(con: duckdb.DuckDBPyConnection, part: Part, *, sample: int = 20480) -> Part:
+def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 20480) -> TablePart:
     """The file with its columns; those of JSON are the ones of the first `sample` records (-1: all)."""
     opened = _with_columns(con, part, sample)
     most = _MOST_COLUMNS.get(part.format, _MOST)
@@ -102,7 +109,7 @@ def open_part(con: duckdb.DuckDBPyConnection, part: Part, *, sample: int = 20480
     return opened
 
 
-def _with_columns(con: duckdb.DuckDBPyConnection, part: Part, sample: int) -> Part:
+def _with_columns(con: duckdb.DuckDBPyConnection, part: TablePart, sample: int) -> TablePart:
     if part.format in CELLS:
         read = delimited(con, part.path, "\t" if part.format == "tsv" else None)
         types = ("CSV",) * len(read.names)
@@ -115,7 +122,7 @@ def _with_columns(con: duckdb.DuckDBPyConnection, part: Part, sample: int) -> Pa
     return replace(part, call=call, names=names, types=types)
 
 
-def check_cells(con: duckdb.DuckDBPyConnection, part: Part, allowed: int | None) -> None:
+def check_cells(con: duckdb.DuckDBPyConnection, part: TablePart, allowed: int | None) -> None:
     """VotesError where a Parquet file of a few bytes has more cells than anybody casts votes."""
     if part.format == "parquet":
         (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
@@ -131,11 +138,11 @@ def _json_call(path: Path, format: Format, sample: int) -> str:
     )
 
 
-def _filled(call: str, parts: Sequence[Part]) -> str:
+def _filled(call: str, parts: Sequence[TablePart]) -> str:
     return call.replace(FILES, ", ".join("'" + str(part.path).replace("'", "''") + "'" for part in parts))
 
 
-def _relation(parts: Sequence[Part]) -> str:
+def _relation(parts: Sequence[TablePart]) -> str:
     """Files with the same columns in the same order."""
     columns = ", ".join(f"c{k}" for k in range(len(parts[0].names)))
     return f"(SELECT * FROM {_filled(parts[0].call, parts)}) AS file({columns})"
@@ -144,7 +151,7 @@ def _relation(parts: Sequence[Part]) -> str:
 # -- several files as one -------------------------------------------------------------------------------------
 
 
-def check_same_columns(parts: Sequence[Part]) -> None:
+def check_same_columns(parts: Sequence[TablePart]) -> None:
     """VotesError unless every file has the columns of the first, in whatever order."""
     first = parts[0]
     for part in parts[1:]:
@@ -152,14 +159,14 @@ def check_same_columns(parts: Sequence[Part]) -> None:
             continue
         lacks = [name for name in first.names if name not in part.names]
         more = [name for name in part.names if name not in first.names]
-        differ = [f"{shown(names)} only in {one.name}" for names, one in ((lacks, first), (more, part)) if names]
+        differ = [f"{quoted_names(names)} only in {one.name}" for names, one in ((lacks, first), (more, part)) if names]
         how = ", ".join(differ) or "one of them has a column twice"
         raise VotesError(
             f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
         )
 
 
-def relation(parts: Sequence[Part]) -> tuple[str, tuple[str, ...]]:
+def relation(parts: Sequence[TablePart]) -> tuple[str, tuple[str, ...]]:
     """Files with the same columns as one relation, columns in the order of the first, and the columns' types."""
     groups = [list(group) for _, group in groupby(parts, lambda part: (part.call, part.names, part.types))]
     if len(groups) == 1:
@@ -182,7 +189,7 @@ def _common_type(kinds: set[str]) -> str:
     """One type for a column that has these in different files: text where they are not all numbers."""
     if len(kinds) == 1:
         return next(iter(kinds))
-    families = {family(kind) for kind in kinds}
+    families = {type_family(kind) for kind in kinds}
     if families == {"int"}:
         return "BIGINT" if kinds <= set(INTEGERS) else "HUGEINT"
     return "DOUBLE" if families <= {"int", "float"} else "CSV"
@@ -198,7 +205,7 @@ def _as_type(column: str, kind: str, to: str) -> str:
 
 def text_cell(column: str, kind: str) -> str:
     """Text as a CSV file would hold it: whole floats without a point, truth as Python writes it."""
-    match family(kind):
+    match type_family(kind):
         case "json":
             return f"({column} ->> '$')"
         case "float":
@@ -209,7 +216,7 @@ def text_cell(column: str, kind: str) -> str:
     return f"decode({column})" if kind == "BLOB" else f"{column}::VARCHAR"
 
 
-def family(kind: str) -> str:
+def type_family(kind: str) -> str:
     """What kind of values a type of DuckDB holds: int, float, bool, json or text."""
     if kind in (*INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT"):
         return "int"
@@ -287,22 +294,22 @@ def _keys(con: duckdb.DuckDBPyConnection, sql: str, cell: str) -> list[str]:
 
 def _unknown(path: str, known: Sequence[str]) -> VotesError:
     try:
-        nearest(path, known, "column")
+        match_name(path, known, "column")
     except VotesError as error:
         return error
     return VotesError(f"there is no column {path!r}", code="unknown_name", name=path)
 
 
-def joined(name: str, parts: Sequence[tuple[str, str, str]]) -> Made:
+def joined_column(name: str, parts: Sequence[tuple[str, str, str]]) -> Made:
     """Several columns (each its name, its cell and its type) as the one that names the item."""
     cells = [_part(cell, kind) for _, cell, kind in parts]
-    return Made(name, f" || '{JOINT}' || ".join(cells), "CSV", tuple(part for part, _, _ in parts))
+    return Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", tuple(part for part, _, _ in parts))
 
 
 def _part(cell: str, kind: str) -> str:
     """SQL for what `escaped` says of a cell; NULL where it is empty, and so the item's whole name."""
     text = f"nullif(trim(nfc_normalize({text_cell(cell, kind)}), '{BLANKS}'), '')"
-    return f"replace(replace({text}, '\\', '\\\\'), '{JOINT}', '\\{JOINT}')"
+    return f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')"
 
 
 # Files of any supported format as one DuckDB table, read in parallel; whatever is wrong with them as one line.
@@ -312,17 +319,17 @@ _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class SourceTable:
     """Files open in DuckDB: `sql` is a relation with columns c0, c1 …, called `names` in the files."""
 
     con: duckdb.DuckDBPyConnection
-    parts: tuple[Part, ...]
+    parts: tuple[TablePart, ...]
     sql: str
     names: tuple[str, ...]
     types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
     kept: bool = False
     made: tuple[Made, ...] = ()  #: the last columns, which are made of others
-    turned: Turned | None = None  #: of a table that was turned, its own columns
+    turned: TransposedColumns | None = None  #: of a table that was turned, its own columns
     progress: Progress | None = None
 
     def cell(self, k: int) -> str:
@@ -338,12 +345,12 @@ class Table:
             return f"nullif(decode(c{k}), '')"
         return f"nullif(c{k}::DOUBLE::VARCHAR, '')" if kind.startswith("DECIMAL") else f"nullif(c{k}::VARCHAR, '')"
 
-    def keep(self, columns: Sequence[int]) -> Table:
+    def keep(self, columns: Sequence[int]) -> SourceTable:
         """Only these columns, cleaned and in memory (or spilled by DuckDB), so that the file is read once."""
         cells = ", ".join(f"{self.cell(k)} AS c{k}" for k in columns)
         return self.keep_rows(f"SELECT {cells} FROM {self.sql}")
 
-    def keep_rows(self, sql: str) -> Table:
+    def keep_rows(self, sql: str) -> SourceTable:
         """The rows of a query whose columns are cells of this table, under their names."""
         self.watched(f"CREATE OR REPLACE TEMP TABLE kept AS {sql}")
         return replace(self, sql="kept", kept=True)
@@ -363,7 +370,7 @@ class Table:
 
     def parse(self, values: Sequence[Any], *columns: int) -> Sequence[Any]:
         """Cells as `cell` gives them, as the values the file holds in these columns; text where they differ in type."""
-        families = {family(self.types[k]) for k in columns}
+        families = {type_family(self.types[k]) for k in columns}
         kind = families.pop() if len(families) == 1 else "float" if families == {"int", "float"} else "text"
         if kind == "json":
             try:
@@ -388,10 +395,10 @@ class Table:
             item, juror, label = self.names
             return replace(options, layout="long", item=item, juror=juror, label=label, ignore=(), transpose=False)
         for name in dict.fromkeys(home for made in self.made for home in made.homes):
-            options = options if name in texts(options.ignore) else options.without(name)
+            options = options if name in text_columns(options.ignore) else options.without(name)
         return options
 
-    def reaching(self, *names: str | None, item: str | Sequence[str] | None = None) -> Table:
+    def reaching(self, *names: str | None, item: str | Sequence[str] | None = None) -> SourceTable:
         """The table with a column for each of these fields (`sample.id`), and for an item of several columns."""
         table = self
         for name in names:
@@ -403,13 +410,13 @@ class Table:
             return table
         return table._joining(name, parts)
 
-    def _joining(self, name: str, parts: Sequence[str]) -> Table:
+    def _joining(self, name: str, parts: Sequence[str]) -> SourceTable:
         places = [find_column(self.names, part) for part in parts]
-        return self._with(joined(name, [(self.names[k], f"c{k}", self.types[k]) for k in places]))
+        return self._with(joined_column(name, [(self.names[k], f"c{k}", self.types[k]) for k in places]))
 
-    def turn(self, options: Reading) -> Table:
+    def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""
-        turned = find_turned(Hints(self.facts(), options))
+        turned = find_transposed(LayoutHints(self.facts(), options))
         kinds = {self.types[k] for k in turned.items}
         kind = kinds.pop() if len(kinds) == 1 else "CSV"
         cells = [f"c{k}" if self.types[k] == kind else text_cell(f"c{k}", self.types[k]) for k in turned.items]
@@ -423,13 +430,13 @@ class Table:
         types = ("VARCHAR", self.types[turned.juror or 0], kind)
         return replace(self, sql=sql, names=names, types=types, made=(), turned=turned)
 
-    def _with(self, made: Made) -> Table:
+    def _with(self, made: Made) -> SourceTable:
         """The table with one more column."""
         sql = f"(SELECT *, {made.sql} AS c{len(self.names)} FROM {self.sql})"
         names, types = (*self.names, made.name), (*self.types, made.kind)
         return replace(self, sql=sql, names=names, types=types, made=(*self.made, made))
 
-    def facts(self) -> Facts:
+    def facts(self) -> ColumnProfile:
         """What the first rows show."""
         most = head_rows(len(self.names))
         texts = (f"(c{k} ->> '$')" if kind == "JSON" else f"c{k}::VARCHAR" for k, kind in enumerate(self.types))
@@ -437,7 +444,7 @@ class Table:
         head = self.con.execute(f"SELECT {named} FROM {self.sql} LIMIT {most + 1}").fetchnumpy()
         columns = [head[f"c{k}"] for k in range(len(self.names))]
         rows = len(columns[0])
-        return facts_of_columns(self.names, [c[:most].tolist() for c in columns], rows if rows <= most else None)
+        return profile_columns(self.names, [c[:most].tolist() for c in columns], rows if rows <= most else None)
 
     def _count_distinct(self, columns: Sequence[int]) -> tuple[int, Sequence[int]]:
         """How many rows there are, and about how many distinct values of these columns."""
@@ -445,7 +452,7 @@ class Table:
         total, *distinct = self.watched(f"SELECT count(*), {counts} FROM {self.sql}").fetchall()[0]
         return total, distinct
 
-    def every_column(self) -> Table:
+    def every_column(self) -> SourceTable:
         """The same table; of JSON, with the columns of every record, not only of the first 20,000."""
         if not any("JSON" in part.types for part in self.parts):
             return self
@@ -464,12 +471,12 @@ def _unquoted(values: Sequence[Any]) -> Sequence[Any]:
 
 
 @dataclass(frozen=True)
-class Log:
+class ToolLog:
     """Files that another tool wrote, and the reader that knows it."""
 
     tool: str  #: `--from NAME`
     reader: Reader
-    found: Found
+    found: FoundFiles
     allowed: int | None = None  #: how much a packed file may hold, where the user says
 
     def read(self) -> Records | Votes:
@@ -478,12 +485,12 @@ class Log:
 
 
 @contextmanager
-def open_source(source: Source, options: Reading, *, logs: bool = True) -> Iterator[Table | Log]:
+def open_source(source: Source, options: Reading, *, logs: bool = True) -> Iterator[SourceTable | ToolLog]:
     """The files as one table, or (if `logs`) as the log of another tool; any error about them names the file."""
     tool, progress = options.tool, options.progress
     limit, allowed = in_bytes(options.memory, "memory"), in_bytes(options.unpack, "unpack")
     name = shown_source(source)
-    with scratch() as folder:
+    with temp_directory() as folder:
         located = locate(source, folder)
         with _naming(name):
             if tool and not located.paths and located.tables:
@@ -495,7 +502,7 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             )
         if log is not None:
             with _naming(name):
-                yield Log(*log, located, allowed)
+                yield ToolLog(*log, located, allowed)
             return
         if not located.tables:
             raise no_tables().in_file(name)
@@ -512,15 +519,15 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
 
 
 @contextmanager
-def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterator[Table]:
+def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterator[SourceTable]:
     """The files as one table, which the log of another tool is not."""
     with open_source(source, options, logs=logs) as opened:
-        if isinstance(opened, Log):
+        if isinstance(opened, ToolLog):
             raise VotesError(f"this is a log ({opened.reader.TITLE}), not a table with columns to choose from")
         yield opened
 
 
-def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
+def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart]) -> None:
     """VotesError where two files are one: every vote would count twice. Files without rows may well be the same."""
     while (twice := same_files([part.path for part in parts])) is not None:
         one, two = (parts[k] for k in twice)
@@ -530,21 +537,21 @@ def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[Part]) -> None:
         parts = [part for part in parts if part is not two]
 
 
-def _local_parts(located: Found, folder: Path, format: Format | None, allowed: int | None) -> list[Part]:
+def _local_parts(located: FoundFiles, folder: Path, format: Format | None, allowed: int | None) -> list[TablePart]:
     parts = []
     for k, place in enumerate(located.tables):
         (folder / str(k)).mkdir()
         with _naming(place.name):
             local = _local(place, folder / str(k), format, allowed)
-        parts.append(Part(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
+        parts.append(TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
     return parts
 
 
-def _local(place: Place, folder: Path, format: Format | None, allowed: int | None) -> Local:
+def _local(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
     if not place.address:
         return local_copy(place.path, folder, format, allowed, inside=place.inside, name=place.name)
     copy_postgres(place.address, folder / "table.jsonl")
-    return Local(folder / "table.jsonl", "jsonl", "postgresql")
+    return LocalFile(folder / "table.jsonl", "jsonl", "postgresql")
 
 
 @contextmanager
@@ -571,8 +578,8 @@ def _connect(folder: Path, limit: int | None) -> duckdb.DuckDBPyConnection:
 
 
 def _opened(
-    con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None, allowed: int | None
-) -> Table:
+    con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress: Progress | None, allowed: int | None
+) -> SourceTable:
     """The files as one table; a file of several may have no rows, but not all."""
     opened = []
     for part in parts:
@@ -591,13 +598,13 @@ def _opened(
     raise fault.in_file(parts[0].name)
 
 
-def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[Part], progress: Progress | None) -> Table:
+def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress: Progress | None) -> SourceTable:
     check_same_columns(parts)
     sql, types = relation(parts)
-    return Table(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
+    return SourceTable(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
 
 
-def _with_every_column(con: duckdb.DuckDBPyConnection, part: Part) -> Part:
+def _with_every_column(con: duckdb.DuckDBPyConnection, part: TablePart) -> TablePart:
     with _naming(part.name, part):
         return open_part(con, part, sample=-1) if "JSON" in part.types else part
 
@@ -612,7 +619,7 @@ def _watch(con: duckdb.DuckDBPyConnection, progress: Progress, done: threading.E
 
 
 @contextmanager
-def _naming(name: str, what: Table | Part | None = None) -> Iterator[None]:
+def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[None]:
     """Faults inside the block get the name of the file in front; of several files, of the one that has it."""
     import duckdb
 
@@ -629,7 +636,7 @@ def _naming(name: str, what: Table | Part | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def _told_by_own_rows(table: Table) -> Iterator[None]:
+def _told_by_own_rows(table: SourceTable) -> Iterator[None]:
     """A row of a table that was turned is one cell of the file's: faults are told with the number of the file's row."""
     try:
         yield
@@ -639,9 +646,9 @@ def _told_by_own_rows(table: Table) -> Iterator[None]:
         raise row_fault((fault.about["row"] - 1) // len(table.turned.items) + 1, fault.about["what"]) from None
 
 
-def _traced(name: str, table: Table | Part | None, fault: JurorsError) -> JurorsError:
+def _traced(name: str, table: SourceTable | TablePart | None, fault: JurorsError) -> JurorsError:
     """The fault with its file in front; the row of a table of several files is a row of one of them."""
-    if fault.code == "bad_row" and isinstance(table, Table) and len(table.parts) > 1:
+    if fault.code == "bad_row" and isinstance(table, SourceTable) and len(table.parts) > 1:
         row = fault.about["row"]
         for part in table.parts:
             (rows,) = table.con.sql(f"SELECT count(*) FROM {part.sql}").fetchall()[0]
@@ -651,11 +658,11 @@ def _traced(name: str, table: Table | Part | None, fault: JurorsError) -> Jurors
     return fault.in_file(name)
 
 
-def _blamed(name: str, what: Table | Part | None, error: duckdb.Error) -> VotesError:
+def _blamed(name: str, what: SourceTable | TablePart | None, error: duckdb.Error) -> VotesError:
     """The file that cannot be read: of several, the first that fails alone."""
     import duckdb
 
-    if isinstance(what, Part):
+    if isinstance(what, TablePart):
         return file_fault(error, what.path, what.format).in_file(what.name)
     if what is None:
         return VotesError(first_line(error)).in_file(name)

@@ -17,15 +17,21 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jurors._files import scratch
-from jurors.errors import VotesError, nearest, some
+from jurors._files import temp_directory
+from jurors.errors import JurorsError, VotesError, format_names, match_name
 from jurors.options import Format
-from jurors.votes.codes import Finding, windows_text
-from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, named_format, unpacked
+from jurors.results import without_secrets
+from jurors.votes.codes import Finding, encoding_finding
+from jurors.votes.io.sources import CELLS, OFFLINE, PIECES, TITLES, named_format, split_address, unpacked
 from jurors.votes.layout import check_names
 
 if TYPE_CHECKING:
+    import psycopg
+
     from jurors.votes.codes import Finding
+
+
+# Unpack, decode, SQLite/DuckDB tables, error messages.
 
 
 # Text that is not UTF-8, as spreadsheets save it: UTF-16 and Windows-1252 through a copy, where it is surely that.
@@ -137,7 +143,7 @@ HEAD = 1 << 20  # enough for a header of ten thousand jurors
 
 
 @dataclass(frozen=True)
-class Local:
+class LocalFile:
     """A file that DuckDB can read in parallel, and its format."""
 
     path: Path
@@ -148,7 +154,7 @@ class Local:
 
 def local_copy(
     path: Path, folder: Path, format: Format | None, allowed: int | None, *, inside: str = "", name: str = ""
-) -> Local:
+) -> LocalFile:
     """A file DuckDB can read; `folder` is for the copies of this file alone, `inside` says what of it is meant."""
     try:
         hint = format or named_format(path.name)
@@ -158,7 +164,7 @@ def local_copy(
             raise VotesError(f"this file is one table; leave '::{inside}' out")
         if holder is not None:
             copy, kind, notes = copied(path, holder, inside, folder, allowed, name)
-            return Local(copy, kind, holder, notes)
+            return LocalFile(copy, kind, holder, notes)
         path, notes = _in_utf8(path, folder / "utf8")
         head = _head(path)
         kind = _format_of(head, hint)
@@ -166,7 +172,7 @@ def local_copy(
             path = _copy(path, folder / "bare", skip=len(BOM))
         if kind in CELLS and _mixes_newlines(path):
             path = _with_one_line_end(path, folder / "even")
-        return Local(_without_wildcards(path, folder / "file"), kind, None, notes)
+        return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
 
@@ -186,7 +192,7 @@ def _in_utf8(path: Path, target: Path) -> tuple[Path, tuple[Finding, ...]]:
     is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
     if not is_cells or _broken_at(head) is None or not is_windows_text(head):
         return path, ()
-    return recoded(path, target, "cp1252"), (windows_text(),)
+    return recoded(path, target, "cp1252"), (encoding_finding(),)
 
 
 def _broken_at(head: bytes) -> int | None:
@@ -220,7 +226,7 @@ def damaged_gzip(error: Exception) -> VotesError:
 @contextmanager
 def plainly_named(path: Path) -> Iterator[Path]:
     """The same file under a name that DuckDB takes as it is, for as long as it takes to read it."""
-    with scratch() as folder:
+    with temp_directory() as folder:
         yield _without_wildcards(path, folder / "file")
 
 
@@ -497,13 +503,13 @@ def one_of(tables: Sequence[str], wanted: str, what: str, where: str) -> str:
     jurors.errors.VotesError: there are 2 tables (votes, users): name one, v.db::votes
     """
     if wanted:
-        return str(nearest(wanted, tables, what))
+        return str(match_name(wanted, tables, what))
     if len(tables) == 1:
         return tables[0]
     if not tables:
         raise VotesError(f"there is no {what} in it", code="empty")
     raise VotesError(
-        f"there are {len(tables)} {what}s ({some(tables, 12)}): name one, {where}::{tables[0]}",
+        f"there are {len(tables)} {what}s ({format_names(tables, 12)}): name one, {where}::{tables[0]}",
         code="two_readings",
         known=tuple(tables),
     )
@@ -578,3 +584,66 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise VotesError(f"the SQLite database cannot be read ({reason}); close, repair or copy it") from None
     except UnicodeError:
         raise VotesError("the SQLite database holds text that is not valid UTF-8; write it anew") from None
+
+
+# A table that a PostgreSQL server keeps, through psycopg: one statement that reads, its rows as JSON by the server.
+
+
+_PATIENCE = 10  # seconds until a server must answer
+_POSTGRES_ROWS = 5000
+_TABLES_SHOWN = (
+    "SELECT CASE WHEN table_schema = 'public' THEN table_name ELSE table_schema || '.' || table_name END, "
+    "table_schema, table_name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema', "
+    "'pg_catalog') ORDER BY table_schema <> 'public', 1"
+)
+
+
+def copy_postgres(url: str, target: Path) -> None:
+    """One table, or view, as JSON lines."""
+    address, table = split_address(url)
+    if (
+        address.partition("?")[0].count("@") > 1
+    ):  # the driver would take a part of the password for the host, and say it
+        raise VotesError("the address has more than one @; write %40 for one that belongs to the password")
+    with _connect(address) as con:
+        held = con.execute(_TABLES_SHOWN).fetchall()
+        chosen = one_of([shown for shown, _, _ in held], table, "table", without_secrets(address))
+        _copy_table(con, place_of(chosen, held), target)
+
+
+def _copy_table(con: psycopg.Connection[Any], place: tuple[str, str], target: Path) -> None:
+    from psycopg import sql
+
+    rows = 0
+    with con.cursor("jurors") as cursor, target.open("w", encoding="utf-8", newline="\n") as file:
+        cursor.itersize = _POSTGRES_ROWS
+        cursor.execute(sql.SQL("SELECT row_to_json(held.*)::text FROM {} AS held").format(sql.Identifier(*place)))
+        for (record,) in cursor:
+            # Of a cell that is JSON itself, PostgreSQL keeps line ends between its parts; those in text are escaped.
+            file.write(record.replace("\n", " ").replace("\r", " ") + "\n")
+            rows += 1
+    if not rows:
+        raise VotesError("the table has no rows", code="empty")
+
+
+@contextmanager
+def _connect(address: str) -> Iterator[psycopg.Connection[Any]]:
+    try:
+        import psycopg
+    except ImportError:
+        raise JurorsError("PostgreSQL needs psycopg: pip install 'jurors[postgres]'") from None
+    try:
+        with psycopg.connect(address, connect_timeout=_PATIENCE) as con:
+            con.read_only = True
+            yield con
+    except psycopg.ProgrammingError as error:
+        if error.sqlstate is None:  # whose message has the whole address, password and all
+            raise VotesError("this is no address of PostgreSQL; write postgresql://user@host/database::table") from None
+        raise VotesError(f"PostgreSQL says: {_line(error)}") from None
+    except (psycopg.Error, UnicodeError) as error:
+        raise VotesError(f"PostgreSQL cannot be read: {_line(error)}") from None
+
+
+def _line(error: Exception) -> str:
+    """What the server says first: it knows who logs in, but not with what."""
+    return without_secrets(str(error).strip().split("\n")[0])[:200]

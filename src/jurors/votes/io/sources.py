@@ -16,14 +16,14 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO, TextIO, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
-from jurors.errors import OptionError, VotesError, like
+from jurors.errors import OptionError, VotesError, closest_name
 from jurors.options import Format
 from jurors.results import without_secrets
 
 # What of a file or a database is meant: `book.xlsx::Sheet2`, `votes.db::judged`, `postgresql://host/db::judged`.
 
 
-BETWEEN = "::"
+TABLE_SEPARATOR = "::"
 _SERVED = ("postgresql://", "postgres://")
 
 
@@ -42,9 +42,9 @@ def split_inside(name: str) -> tuple[str, str]:
     >>> split_inside("book.xlsx::Sheet 2!B3"), split_inside("votes.csv")
     (('book.xlsx', 'Sheet 2!B3'), ('votes.csv', ''))
     """
-    if BETWEEN not in name or os.path.exists(name):
+    if TABLE_SEPARATOR not in name or os.path.exists(name):
         return name, ""
-    file, _, inside = name.partition(BETWEEN)
+    file, _, inside = name.partition(TABLE_SEPARATOR)
     return file, inside
 
 
@@ -156,7 +156,7 @@ def are_files(source: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Place:
+class TablePlace:
     """Where a table is, and what the user calls it."""
 
     path: Path
@@ -166,12 +166,12 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFiles:
     """The files of a source, in the order they are read."""
 
     paths: tuple[Path, ...]  #: every file, for the readers of other tools' logs
     root: Path  #: the folder the user named, or that holds the files the user named
-    tables: tuple[Place, ...]  #: the files to read as tables
+    tables: tuple[TablePlace, ...]  #: the files to read as tables
     named: frozenset[Path] = frozenset()  #: the files the user named one by one, which must not be passed over
 
 
@@ -190,7 +190,7 @@ def shown_source(source: Source) -> str:
     return str(getattr(source, "name", "the stream"))
 
 
-def locate(source: Source, folder: Path) -> Found:
+def locate(source: Source, folder: Path) -> FoundFiles:
     """The files of a source; a stream is written into `folder` first. A VotesError names the file."""
     several = list(source) if isinstance(source, (list, tuple)) else [source]
     if not several:
@@ -202,10 +202,10 @@ def locate(source: Source, folder: Path) -> Found:
     _refuse_repeats(tables)
     root = located[0].root if len(located) == 1 else _common_folder([one.root for one in located])
     paths = tuple(path for one in located for path in one.paths)
-    return Found(paths, root, tables, frozenset().union(*(one.named for one in located)))
+    return FoundFiles(paths, root, tables, frozenset().union(*(one.named for one in located)))
 
 
-def reached(name: str) -> tuple[Path, ...]:
+def matching_files(name: str) -> tuple[Path, ...]:
     """Every file that is read under a name: itself, what a pattern matches, what lies in a folder. None is opened."""
     file, _ = split_inside(name)
     path = Path(file).absolute()
@@ -214,7 +214,7 @@ def reached(name: str) -> tuple[Path, ...]:
     return _matching(file).paths if not path.exists() and glob.has_magic(file) else (path,)
 
 
-def _named_located(source: Any, spool: Path) -> Found:
+def _named_located(source: Any, spool: Path) -> FoundFiles:
     try:
         return _located(source, spool)
     except VotesError as error:
@@ -224,13 +224,13 @@ def _named_located(source: Any, spool: Path) -> Found:
         raise fault.in_file(shown_source(source)) from None
 
 
-def _located(source: Any, spool: Path) -> Found:
+def _located(source: Any, spool: Path) -> FoundFiles:
     name = shown_source(source)
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         path = _spooled(standard_input() if source == "-" else source, spool)
         return _one_file(path, name)
     if is_served(source):
-        return Found((), Path(), (Place(spool, name, address=str(source)),))
+        return FoundFiles((), Path(), (TablePlace(spool, name, address=str(source)),))
     if not os.fspath(source):
         raise VotesError("the name of the file is empty; name a file, or . for this folder")
     file, inside = split_inside(os.fspath(source))
@@ -252,19 +252,19 @@ def _located(source: Any, spool: Path) -> Found:
     return _one_file(path, name)
 
 
-def _one_file(path: Path, name: str) -> Found:
+def _one_file(path: Path, name: str) -> FoundFiles:
     """A file that the user named."""
-    return Found((path,), path.parent, (Place(path, name),), frozenset((path,)))
+    return FoundFiles((path,), path.parent, (TablePlace(path, name),), frozenset((path,)))
 
 
-def _in_folder(folder: Path, shown: str) -> Found:
+def _in_folder(folder: Path, shown: str) -> FoundFiles:
     paths = tuple(sorted(_below(folder)))
     tables = tuple(
-        Place(path, shown_source(os.path.join(shown, path.relative_to(folder))))
+        TablePlace(path, shown_source(os.path.join(shown, path.relative_to(folder))))
         for path in paths
         if _is_table(path.relative_to(folder))
     )
-    return Found(paths, folder, tables)
+    return FoundFiles(paths, folder, tables)
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -282,7 +282,7 @@ def _is_table(path: Path) -> bool:
     return not any(part.startswith("_") for part in path.parts) and (named_format(path.name) is not None)
 
 
-def _matching(pattern: str) -> Found:
+def _matching(pattern: str) -> FoundFiles:
     matches = sorted(glob.glob(pattern, recursive=True))
     if not matches:
         raise VotesError("no file matches this pattern", code="no_file")
@@ -293,10 +293,10 @@ def _matching(pattern: str) -> Found:
     fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).absolute().parts)
     searched = "**" in pattern  # the whole tree, as a folder's name does
     named = frozenset() if searched else frozenset().union(*(one.named for one in located))
-    return Found(paths, Path(*fixed), tuple(table for one in located for table in one.tables), named)
+    return FoundFiles(paths, Path(*fixed), tuple(table for one in located for table in one.tables), named)
 
 
-def _match(match: str) -> Found:
+def _match(match: str) -> FoundFiles:
     path = Path(match).absolute()
     if path.is_dir():
         return _in_folder(path, match)
@@ -307,7 +307,7 @@ def _check_exists(path: Path) -> None:
     if path.exists():
         return
     siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = like(path.name, siblings, cutoff=0.7)
+    close = closest_name(path.name, siblings, cutoff=0.7)
     hint = f"; did you mean {str(path.parent / close)!r}?" if close else ""
     raise VotesError(f"there is no such file{hint}", code="no_file")
 
@@ -340,7 +340,7 @@ def _from_pipe(path: Path, target: Path) -> Path:
         return _spooled(pipe, target)
 
 
-def _refuse_repeats(tables: Sequence[Place]) -> None:
+def _refuse_repeats(tables: Sequence[TablePlace]) -> None:
     """The same file twice would count every vote twice."""
     seen: dict[tuple[str, str], str] = {}
     for place in tables:
@@ -390,7 +390,7 @@ def in_bytes(size: str | int | None, option: str) -> int | None:
 
 
 @dataclass(frozen=True)
-class Room:
+class UnpackLimit:
     """How much may come out of a packed file: so many times its own size, at least so much, or what the user allows."""
 
     times: int
@@ -410,9 +410,9 @@ class Room:
             raise _too_much(packed, most)
 
 
-PIECES = Room(100, 256 * _MEGABYTE)  #: tables, matrices, all members of an archive
-WHOLE = Room(30, 32 * _MEGABYTE)  #: a JSON document, which is held as a whole
-REPEATED = Room(
+PIECES = UnpackLimit(100, 256 * _MEGABYTE)  #: tables, matrices, all members of an archive
+WHOLE = UnpackLimit(30, 32 * _MEGABYTE)  #: a JSON document, which is held as a whole
+REPEATED = UnpackLimit(
     100, 32 * _MEGABYTE
 )  #: the cells of a Parquet file, which can say one value a billion times in a few bytes
 
@@ -436,7 +436,7 @@ def _shown(size: int) -> str:
     return f"{size // 1000**power}{' KMGT'[power].strip()}B"
 
 
-def unpacked(path: Path, room: Room, allowed: int | None = None) -> Any:
+def unpacked(path: Path, room: UnpackLimit, allowed: int | None = None) -> Any:
     """What a gzipped file holds, as a stream that ends in a VotesError once it is too much for what was read of it."""
     return io.BufferedReader(_Measured(path, room, allowed), 1 << 16)
 
@@ -444,7 +444,7 @@ def unpacked(path: Path, room: Room, allowed: int | None = None) -> Any:
 class _Measured(io.RawIOBase):
     """A gzipped file that may hold so much."""
 
-    def __init__(self, path: Path, room: Room, allowed: int | None) -> None:
+    def __init__(self, path: Path, room: UnpackLimit, allowed: int | None) -> None:
         self._packed = path.open("rb")
         self._file = gzip.GzipFile(fileobj=self._packed)
         self._room, self._allowed, self._read = room, allowed, 0

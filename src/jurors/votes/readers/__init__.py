@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from jurors.errors import OptionError, VotesError, choice
+from jurors.errors import OptionError, VotesError, check_choice
 from jurors.votes.codes import Finding
 from jurors.votes.readers.base import Fields, Files, Node
 from jurors.votes.table import Votes
@@ -96,7 +96,7 @@ def find_reader(
         tool, _, question = name.partition(":")
         if tool in _TABLES:
             raise OptionError(f"{tool} keeps its votes in a plain table; leave --from out", code="does_not_apply")
-        choice(tool, tuple(READERS), "reader")
+        check_choice(tool, tuple(READERS), "reader")
         return tool, _asking(load_reader(tool), question) if question else load_reader(tool)
     files = Files(tuple(paths), root, named, allowed)
     if not files.may_be_a_log:

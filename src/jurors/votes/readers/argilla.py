@@ -19,7 +19,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files, LogFields, LogTexts, Node
-from jurors.votes.readers.feedback import chosen_question, joined_label
+from jurors.votes.readers.feedback import joined_label, select_question
 
 TITLE = "Argilla export"
 ASKS = True
@@ -68,7 +68,7 @@ def read(files: Files, question: str | None = None) -> Records:
     for answer in answers:
         values.setdefault(answer.question, []).append(answer.value)
     labels = {question: all(map(_is_label, given)) for question, given in values.items()}
-    question = chosen_question(labels, question, "argilla")
+    question = select_question(labels, question, "argilla")
     kept = [answer for answer in answers if answer.question == question]
     return Records(
         item=[answer.item for answer in kept],

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.options import Label
-from jurors.votes.codes import Finding, plain
+from jurors.votes.codes import Finding, python_value
 from jurors.votes.io.local_files import damaged_gzip, damaged_parquet, plainly_named
-from jurors.votes.io.sources import OFFLINE, PIECES, WHOLE, Room, named_format, unpacked
+from jurors.votes.io.sources import OFFLINE, PIECES, WHOLE, UnpackLimit, named_format, unpacked
 
 # Another tool's JSON, read step by step: each step says what it expects; anything else there is one clear line.
 #
@@ -33,10 +33,10 @@ _BRIEF.maxdict = _BRIEF.maxlist = 3
 _BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 40
 
 
-def shown(value: Any) -> str:
+def shorten_value(value: Any) -> str:
     """A value in a few words, however long or deep it is.
 
-    >>> shown([[[["x"]]]] * 9), shown("x" * 50)
+    >>> shorten_value([[[["x"]]]] * 9), shorten_value("x" * 50)
     ('[[[...]], [[...]], [[...]], ...]', "'xxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxx'")
     """
     return _BRIEF.repr(value)
@@ -110,7 +110,7 @@ class Node:
 
     def single(self) -> Label | None:
         """A vote, or an item's name: text, a number, true or false; None where nothing is said (null, NaN)."""
-        value = plain(self.value)  # a frame may hold numpy's
+        value = python_value(self.value)  # a frame may hold numpy's
         if isinstance(value, str):
             return self._whole_text(value)
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -148,7 +148,7 @@ class Node:
         if self.is_null:
             return VotesError(f"{self.where}there is no {self.path!r}; expected {expected}; {todo}")
         place = repr(self.path) if self.path else "the record"
-        return VotesError(f"{self.where}{place} is {shown(self.value)}; expected {expected}; {todo}")
+        return VotesError(f"{self.where}{place} is {shorten_value(self.value)}; expected {expected}; {todo}")
 
     def _record(self) -> dict[str, Any]:
         if self.value is not None and not self.is_record:
@@ -173,7 +173,7 @@ class Node:
 _ROWS = 1000  # of Parquet, fetched together
 HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
-ASKED = 20  #: so many files are asked which tool wrote them,
+MAX_FILES_SNIFFED = 20  #: so many files are asked which tool wrote them,
 _LOOKED_AT = 100  # of so many that lie there
 _LINES = re.compile(rb"\s*\{[^\n]*\}[^\S\n]*\n\s*\{")
 _LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
@@ -211,7 +211,7 @@ class Files:
     @property
     def first(self) -> tuple[Path, ...]:
         """The first files that may be logs, by which a tool is recognised: of a folder of thousands, not all."""
-        return tuple(islice(filter(self._may_be_one, self.paths[:_LOOKED_AT]), ASKED))
+        return tuple(islice(filter(self._may_be_one, self.paths[:_LOOKED_AT]), MAX_FILES_SNIFFED))
 
     def _may_be_one(self, path: Path) -> bool:
         return "qrel" in path.name.lower() or self.head(path).lstrip().startswith(_LOG_STARTS)
@@ -220,7 +220,7 @@ class Files:
     def telling(self) -> list[Path]:
         """The files that tell which tool wrote them: the first, and the first of those that were named one by one."""
         named = [path for path in self.paths if path in self.named]
-        return list(dict.fromkeys((*self.paths[:1], *named[:ASKED])))
+        return list(dict.fromkeys((*self.paths[:1], *named[:MAX_FILES_SNIFFED])))
 
     def own(
         self, is_ours: Callable[[Path], bool], title: str, *, tables: bool = True, otherwise: str = "read it apart"
@@ -243,7 +243,9 @@ class Files:
 
     def newer(self, path: Path, title: str, version: Any, known: int) -> None:
         """Say that a file is of a newer version than is known: it is read as if it were not, and may be refused."""
-        message = f"{self.name(path)}this {title} is of version {shown(version)}, read as the newest known, {known}"
+        message = (
+            f"{self.name(path)}this {title} is of version {shorten_value(version)}, read as the newest known, {known}"
+        )
         self.findings.append(Finding("newer_format", message, level="warning"))
 
     def document(self, path: Path | None = None) -> Node:
@@ -288,7 +290,7 @@ class Files:
             raise damaged_parquet(error).after(self.name(path)) from None
 
     @contextmanager
-    def reading(self, path: Path, room: Room = WHOLE) -> Iterator[Any]:
+    def reading(self, path: Path, room: UnpackLimit = WHOLE) -> Iterator[Any]:
         """A file's content, unpacked if it is gzipped; faults are one line."""
         try:
             with self._opened(path, room) as file:
@@ -300,7 +302,7 @@ class Files:
         except VotesError as error:
             raise error.after(self.name(path)) if error.code == "too_large" else error from None
 
-    def _opened(self, path: Path, room: Room) -> Any:
+    def _opened(self, path: Path, room: UnpackLimit) -> Any:
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP
         return unpacked(path, room, self.allowed) if packed else path.open("rb")
@@ -393,7 +395,7 @@ class Archive:
             file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
             return file.read(min(member.compress_size, self._size))
 
-    def _check(self, room: Room, unpacked: int, packed: int) -> None:
+    def _check(self, room: UnpackLimit, unpacked: int, packed: int) -> None:
         try:
             room.check(unpacked, packed, self._allowed)
         except VotesError as error:
@@ -523,14 +525,14 @@ def _flat(told: Mapping[Any, Any], before: str, deep: int) -> Iterator[tuple[str
 # Short names that still tell things apart.
 
 
-def told_apart(*details: Sequence[str]) -> list[str]:
+def distinguishing_names(*details: Sequence[str]) -> list[str]:
     """One name each from the first details in which they differ, as many as it takes; the first where none does.
 
-    >>> told_apart(["gpt", "gpt", "llama"], ["quiz", "quiz", "quiz"], ["run1", "run2", "run3"])
+    >>> distinguishing_names(["gpt", "gpt", "llama"], ["quiz", "quiz", "quiz"], ["run1", "run2", "run3"])
     ['gpt:run1', 'gpt:run2', 'llama:run3']
-    >>> told_apart(["gpt", "gpt"], ["quiz", "test"])
+    >>> distinguishing_names(["gpt", "gpt"], ["quiz", "test"])
     ['quiz', 'test']
-    >>> told_apart(["gpt"], ["quiz"])
+    >>> distinguishing_names(["gpt"], ["quiz"])
     ['gpt']
     """
     names: list[str] = [""] * len(details[0])

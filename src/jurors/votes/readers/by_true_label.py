@@ -18,7 +18,7 @@ import numpy as np
 from jurors.errors import VotesError
 from jurors.options import Label
 from jurors.votes.codes import ordered_labels
-from jurors.votes.readers.base import Files, Node, shown
+from jurors.votes.readers.base import Files, Node, shorten_value
 from jurors.votes.table import Votes
 
 TITLE = "file of decision counts (by true label, where it is known)"
@@ -53,7 +53,7 @@ def by_true_label(document: Any) -> tuple[Votes, list[Label | None]]:
     for part in ("jurors", "labels"):
         names = named.get(part, [])
         if not isinstance(names, list) or not all(isinstance(name, (str, int)) for name in names):
-            raise VotesError(f'"{part}" must be a list of names, found {shown(names)}')
+            raise VotesError(f'"{part}" must be a list of names, found {shorten_value(names)}')
         for name in names:
             Node(name, path=part).single()
     rows = [tuple(key.split(",")) if "," in key else tuple(key) for _, key, _ in parts]
@@ -75,7 +75,7 @@ def experiments(document: Any) -> list[Any]:
     if isinstance(document, list):
         return document
     if not isinstance(document, Mapping):
-        raise VotesError(f"counts by true label are a JSON object, not {shown(document)}")
+        raise VotesError(f"counts by true label are a JSON object, not {shorten_value(document)}")
     part = document.get("by_true_label", document.get("observed", document))
     if isinstance(part, list):
         return part
@@ -84,14 +84,16 @@ def experiments(document: Any) -> list[Any]:
 
 def _entries(experiment: Any) -> Iterator[tuple[Label | None, str, int]]:
     if not isinstance(experiment, Mapping):
-        raise VotesError(f"an experiment maps each true label to counts, found {shown(experiment)}")
+        raise VotesError(f"an experiment maps each true label to counts, found {shorten_value(experiment)}")
     for label, counts in experiment.items():
         Node(label, path="the true label").single()
         if not isinstance(counts, Mapping):
-            raise VotesError(f"the counts of true label {label!r} must be an object, found {shown(counts)}")
+            raise VotesError(f"the counts of true label {label!r} must be an object, found {shorten_value(counts)}")
         for key, count in Node(counts).entries():
             if type(count.value) is not int or count.value < 0:
-                raise VotesError(f"the count of {key!r} must be a whole number, 0 or more; found {shown(count.value)}")
+                raise VotesError(
+                    f"the count of {key!r} must be a whole number, 0 or more; found {shorten_value(count.value)}"
+                )
             yield label, key, count.value
 
 

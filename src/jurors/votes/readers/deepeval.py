@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, told_apart
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, distinguishing_names
 
 TITLE = "DeepEval test run"
 _CASES = ("testCases", "conversationalTestCases")
@@ -45,7 +45,7 @@ def read(files: Files) -> Records:
                 voice.append((metric["name"].text("metric"), metric["evaluationModel"].text()))
                 label.append(_LABELS[None if metric["error"].value else metric["success"].truth()])
     voices = list(dict.fromkeys(voice))
-    names = dict(zip(voices, told_apart(*zip(*voices, strict=True)), strict=True)) if voices else {}
+    names = dict(zip(voices, distinguishing_names(*zip(*voices, strict=True)), strict=True)) if voices else {}
     return Records(item, [names[one] or one[0] for one in voice], label, texts.by_item, fields=fields.by_name)
 
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
-from jurors.errors import VotesError, nearest
+from jurors.errors import VotesError, match_name
 from jurors.votes.codes import Finding
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, shown, told_apart
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, distinguishing_names, shorten_value
 
 # Feedback on traces: who gives it is told by its name, its source and its kind; a name may be a question instead.
 
 
-Voice: TypeAlias = tuple[str, str, str]  #: the feedback's name, its source, the kind of source
+FeedbackSource: TypeAlias = tuple[str, str, str]  #: the feedback's name, its source, the kind of source
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Feedback:
     """What one voice said of one item, and when, where that is known (seconds since 1970)."""
 
     item: Any
-    voice: Voice
+    voice: FeedbackSource
     value: Any
     time: float | None = None
 
 
 @dataclass(frozen=True)
-class Asked:
+class FeedbackQuestion:
     """Which question was asked for, and how its user calls it."""
 
     question: str | None
@@ -53,7 +53,7 @@ class Asked:
             chosen = f"{self.tool}:{questions[0]}"
             raise VotesError(message, code="several_questions", known=questions, tool=chosen)
         if self.question is not None:
-            wanted = self.question if self.is_stream else nearest(self.question, questions, self.what)
+            wanted = self.question if self.is_stream else match_name(self.question, questions, self.what)
             voices = [voice for voice in voices if voice[0] == wanted]
         names = self._names(voices)
         kept = [one for one in feedback if one.voice in names]
@@ -61,15 +61,15 @@ class Asked:
         times = [one.time for one in kept]
         return Records([one.item for one in kept], jurors, [one.value for one in kept], texts, times)
 
-    def _names(self, voices: Sequence[Voice]) -> dict[Voice, str]:
+    def _names(self, voices: Sequence[FeedbackSource]) -> dict[FeedbackSource, str]:
         if not voices:
             return {}
         if self.is_stream:
             return {voice: self._by_itself(voice) for voice in voices}
-        names = told_apart(*zip(*voices, strict=True))
+        names = distinguishing_names(*zip(*voices, strict=True))
         return {voice: name or voice[0] for voice, name in zip(voices, names, strict=True)}
 
-    def _by_itself(self, voice: Voice) -> str:
+    def _by_itself(self, voice: FeedbackSource) -> str:
         """The source where the question is known, else the question and the source; the name where none is told."""
         name, source, _ = voice
         return (source if self.question is not None else f"{name}:{source}") if source else name
@@ -145,14 +145,14 @@ class FeedbackTool:
                 fields.add(item, {key: record[key].value for key in _TOLD})
         self._tell(files, unknown, alone=not given)
         feedback = [one for several in given.values() for one in several]
-        asked = Asked(question, self.what, f"--from {self.name}:", self.name)
+        asked = FeedbackQuestion(question, self.what, f"--from {self.name}:", self.name)
         return replace(asked.records(feedback, LogTexts().by_item), fields=fields.by_name)
 
     def _tell(self, files: Files, unknown: Counter[str], *, alone: bool) -> None:
         """Warn of what was left out; VotesError where that is all there is."""
         if not unknown:
             return
-        kinds = ", ".join(shown(kind) for kind in list(unknown)[:3]) + (" …" if len(unknown) > 3 else "")
+        kinds = ", ".join(shorten_value(kind) for kind in list(unknown)[:3]) + (" …" if len(unknown) > 3 else "")
         message = f"records of a kind that is not known ({kinds}) are left out: {unknown.total():,}"
         if alone:
             raise VotesError(f"this {self.TITLE} holds no vote: {message}")
@@ -170,17 +170,17 @@ def named(record: Node, *keys: str) -> str:
 # Tools that ask several questions about one item: which of them the votes are about.
 
 
-def chosen_question(questions: Mapping[str, bool], wanted: str | None, tool: str) -> str | None:
+def select_question(questions: Mapping[str, bool], wanted: str | None, tool: str) -> str | None:
     """The question asked for, or the only one whose answers are labels; None where there is no question at all.
 
     Examples
     --------
-    >>> chosen_question({"comment": False, "verdict": True}, None, "argilla")
+    >>> select_question({"comment": False, "verdict": True}, None, "argilla")
     'verdict'
 
     """
     if wanted is not None and questions:
-        name: str = nearest(wanted, tuple(questions), "question")
+        name: str = match_name(wanted, tuple(questions), "question")
         if questions[name]:
             return name
         raise VotesError(f"the answers to {name!r} are no labels; choose another question")

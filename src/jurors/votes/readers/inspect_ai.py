@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
-from jurors.votes.codes import Finding, listed
+from jurors.votes.codes import Finding, list_names
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import Archive, Files, LogFields, LogTexts, Node, shown
+from jurors.votes.readers.base import Archive, Files, LogFields, LogTexts, Node, shorten_value
 
 # Several Inspect AI logs as one table of votes: which samples are one item, which scorers are one juror.
 
@@ -21,7 +21,7 @@ Item: TypeAlias = tuple[Any, int]  # its name, and which time the juror was aske
 
 
 @dataclass(frozen=True)
-class Column:
+class LogJuror:
     """One juror within one log, before it has its name."""
 
     name: str  #: of the scorer, or of the model in a panel
@@ -31,7 +31,7 @@ class Column:
 
 
 @dataclass
-class Log:
+class InspectLog:
     """What one log holds, reduced to what a jury needs."""
 
     file: str
@@ -42,7 +42,7 @@ class Log:
     roles: Mapping[str, Node]  #: "grader" and the like -> the model or models bound to it
     samples: list[tuple[Any, int]] = field(default_factory=list)  #: id and epoch
     inputs: list[int] = field(default_factory=list)  #: what was asked, hashed
-    votes: list[dict[Column, Any]] = field(default_factory=list)
+    votes: list[dict[LogJuror, Any]] = field(default_factory=list)
     unclear: int = 0  #: how many samples have votes of a panel that nobody can tell apart
     texts: list[Mapping[str, Any]] = field(default_factory=list)  #: the question, the answer, the target
     told: list[Mapping[str, Any]] = field(default_factory=list)  #: the target, the sample's metadata
@@ -51,14 +51,14 @@ class Log:
     scored: str = ""  #: when its last score was given
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[LogJuror]:
         """The log's jurors, as they appear; a panel's own score is none, where its members are."""
         columns = dict.fromkeys(column for votes in self.votes for column in votes)
         panels = {column.key for column in columns if column.panel}
         return [column for column in columns if column.panel or column.key not in panels]
 
 
-def joined(logs: Sequence[Log]) -> Records:
+def join_logs(logs: Sequence[InspectLog]) -> Records:
     """Item, juror and vote, one position each; a juror of a log votes on all its samples, or None."""
     logs, findings = _each_score_once(logs)
     _refuse_other_questions(logs)
@@ -82,7 +82,7 @@ def joined(logs: Sequence[Log]) -> Records:
     return Records(item, juror, label, texts.by_item, repetition=times, fields=fields.by_name, findings=findings)
 
 
-def _each_score_once(logs: Sequence[Log]) -> tuple[list[Log], tuple[Finding, ...]]:
+def _each_score_once(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple[Finding, ...]]:
     """The logs without the scores that another one of the same run took over.
 
     `inspect score` writes a second log beside the first, unless it is told to overwrite it, and with `--action append`
@@ -106,13 +106,13 @@ def _each_score_once(logs: Sequence[Log]) -> tuple[list[Log], tuple[Finding, ...
 class _Rescored:
     """The logs of one run, and what stands in more than one of them."""
 
-    logs: Sequence[Log]  #: the oldest first
-    copies: set[tuple[int, Column]] = field(default_factory=set)  #: the same votes
+    logs: Sequence[InspectLog]  #: the oldest first
+    copies: set[tuple[int, LogJuror]] = field(default_factory=set)  #: the same votes
     again: set[str] = field(default_factory=set)  #: jurors with other votes
 
     def findings(self) -> Iterator[Finding]:
         """A note on copies, a warning on what differs."""
-        about = f"{listed([log.file for log in self.logs])} are one run, scored again"
+        about = f"{list_names([log.file for log in self.logs])} are one run, scored again"
         if self.copies:
             number = len({column for _, column in self.copies})
             message = f"{about}: the same votes of {number:,} jurors stand in more than one, and count once"
@@ -120,36 +120,37 @@ class _Rescored:
         if self.again:
             newest = self.logs[-1].file
             message = (
-                f"{about}, with other votes of {listed(sorted(self.again))}: those of each log count as a juror of its "
+                f"{about}, with other votes of {list_names(sorted(self.again))}: those of each log "
+                "count as a juror of its "
                 f"own; where the same grader judged anew, keep the newest log alone, {newest!r}"
             )
             yield Finding("scored_again", message, tuple(sorted(self.again)), "warning", float(len(self.again)))
 
 
-def _age(log: Log) -> tuple[str, int, str]:
+def _age(log: InspectLog) -> tuple[str, int, str]:
     """By what logs of one run are told to be older or newer."""
     return log.scored, len(log.columns), log.file
 
 
-def _came_after(log: Log, other: Log) -> bool:
+def _came_after(log: InspectLog, other: InspectLog) -> bool:
     """Whether a log of the same run has all samples of the other, and was written later as far as can be told."""
     return _age(other) < _age(log) and set(other.samples) <= set(log.samples)
 
 
-def _votes_of(log: Log, column: Column) -> dict[Any, Any]:
+def _votes_of(log: InspectLog, column: LogJuror) -> dict[Any, Any]:
     """What a juror said of each sample, and how it was reasoned."""
     rows = zip(log.samples, log.votes, log.reasons, strict=True)
     return {sample: (votes.get(column), reasons.get(column.key)) for sample, votes, reasons in rows}
 
 
-def _without(log: Log, columns: Container[Column]) -> Log:
+def _without(log: InspectLog, columns: Container[LogJuror]) -> InspectLog:
     votes = [{column: vote for column, vote in one.items() if column not in columns} for one in log.votes]
     return replace(log, votes=votes)
 
 
-def _refuse_other_questions(logs: Sequence[Log]) -> None:
+def _refuse_other_questions(logs: Sequence[InspectLog]) -> None:
     """One id that stands for two questions means two data sets, unless a data set of one name words them anew."""
-    asked: dict[Any, tuple[int, Log]] = {}
+    asked: dict[Any, tuple[int, InspectLog]] = {}
     for log in logs:
         for (name, _), question in zip(log.samples, log.inputs, strict=True):
             before, other = asked.setdefault(name, (question, log))
@@ -160,7 +161,7 @@ def _refuse_other_questions(logs: Sequence[Log]) -> None:
                 )
 
 
-def _item_names(logs: Sequence[Log]) -> list[list[Item]]:
+def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
     """Samples' ids, with the epoch where there are several and the model that answered where several were judged.
 
     In every epoch a model answers anew, and its answer is what scorers judge: another item. Where one and the same
@@ -179,10 +180,10 @@ def _item_names(logs: Sequence[Log]) -> list[list[Item]]:
     return names
 
 
-def _juror_names(logs: Sequence[Log], items: Sequence[Sequence[Item]]) -> list[dict[Column, str]]:
+def _juror_names(logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]) -> list[dict[LogJuror, str]]:
     """For each log, each column's name."""
-    names: list[dict[Column, str]] = [{} for _ in logs]
-    places: dict[str, list[tuple[int, Column]]] = {}
+    names: list[dict[LogJuror, str]] = [{} for _ in logs]
+    places: dict[str, list[tuple[int, LogJuror]]] = {}
     for k, log in enumerate(logs):
         for column in log.columns:
             places.setdefault(column.name, []).append((k, column))
@@ -193,7 +194,7 @@ def _juror_names(logs: Sequence[Log], items: Sequence[Sequence[Item]]) -> list[d
 
 
 def _told_apart(
-    name: str, same: Sequence[tuple[int, Column]], logs: Sequence[Log], items: Sequence[Sequence[Item]]
+    name: str, same: Sequence[tuple[int, LogJuror]], logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]
 ) -> list[str]:
     """One name for each of the columns that have this one, different where they judged the same item."""
     details = (
@@ -213,14 +214,14 @@ def _told_apart(
     return names
 
 
-def _clash(names: Sequence[str], same: Sequence[tuple[int, Column]], items: Sequence[Sequence[Item]]) -> bool:
+def _clash(names: Sequence[str], same: Sequence[tuple[int, LogJuror]], items: Sequence[Sequence[Item]]) -> bool:
     """Whether one name would vote twice on some item."""
     voted = [(name, item) for name, (k, _) in zip(names, same, strict=True) for item in items[k]]
     return len(set(voted)) < len(voted)
 
 
 def _refuse_strangers(
-    logs: Sequence[Log], items: Sequence[Sequence[Item]], jurors: Sequence[Mapping[Column, str]]
+    logs: Sequence[InspectLog], items: Sequence[Sequence[Item]], jurors: Sequence[Mapping[LogJuror, str]]
 ) -> None:
     """A log that shares neither a sample nor a juror with the others has nothing to say about them."""
     times = Counter(item for names in items for item in set(names))
@@ -274,11 +275,11 @@ def read(files: Files) -> Records:
     if not paths:
         raise VotesError(f"this is no {TITLE}: neither an .eval archive nor JSON with 'version', 'status' and 'eval'")
     logs = [_log(files, path) for path in paths]
-    votes = joined(logs)
+    votes = join_logs(logs)
     return replace(votes, label=_one_alphabet(votes.juror, votes.label))
 
 
-def _log(files: Files, path: Path) -> Log:
+def _log(files: Files, path: Path) -> InspectLog:
     where = files.name(path)
     packed = files.head(path).startswith(b"PK\x03\x04")
     header, samples = _from_archive(files, path) if packed else _from_json(files, path)
@@ -287,7 +288,7 @@ def _log(files: Files, path: Path) -> Log:
         raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'")
     _check_version(files, path, header["version"])
     data = spec["dataset"]
-    log = Log(
+    log = InspectLog(
         file=str(path.relative_to(files.root).with_suffix("")) if path.is_relative_to(files.root) else path.stem,
         task=spec["task"].text(),
         data=data["location"].text(data["name"].text()),
@@ -370,17 +371,18 @@ def _from_archive(files: Files, path: Path) -> tuple[Node, Iterable[Node]]:
 def _check_version(files: Files, path: Path, version: Node) -> None:
     if type(version.value) is not int or version.value < 1:
         raise VotesError(
-            f"{files.name(path)}this {TITLE} has the format version {shown(version.value)}; known are 1 to {_VERSION}; "
+            f"{files.name(path)}this {TITLE} has the format version "
+            f"{shorten_value(version.value)}; known are 1 to {_VERSION}; "
             "write the log again"
         )
     if version.value > _VERSION:
         files.newer(path, TITLE, version.value, _VERSION)
 
 
-def _votes(log: Log, sample: Node) -> dict[Column, Any]:
+def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
     """What each juror of the log said of a sample; nothing where it failed before scoring or was declared invalid."""
     scores = dict(sample["scores"].entries()) or ({"score": sample["score"]} if sample["score"].value else {})
-    votes: dict[Column, Any] = {}
+    votes: dict[LogJuror, Any] = {}
     for key, score in scores.items():
         if "value" not in score:
             raise score["value"].wrong("the score's value")
@@ -393,12 +395,12 @@ def _votes(log: Log, sample: Node) -> dict[Column, Any]:
         elif panel.is_record and panel["votes"].is_list and scorer.reducer in _KEEPS_VOTES:
             votes |= _panel_votes(scorer, panel["votes"])
         else:
-            column = Column(scorer.name, scorer.members[0][0] if len(scorer.members) == 1 else "", key)
+            column = LogJuror(scorer.name, scorer.members[0][0] if len(scorer.members) == 1 else "", key)
             votes |= _spread(column, score["value"])
     return dict.fromkeys(votes) if sample["invalidation"].value else votes
 
 
-def _panel_votes(scorer: _Scorer, panel: Node) -> dict[Column, Any]:
+def _panel_votes(scorer: _Scorer, panel: Node) -> dict[LogJuror, Any]:
     """A panel's votes in the order in which it was declared; a member is named by its model where the log tells."""
     votes = panel.parts()
     if scorer.members and len(scorer.members) != len(votes):
@@ -412,7 +414,7 @@ def _panel_votes(scorer: _Scorer, panel: Node) -> dict[Column, Any]:
     }
 
 
-def _collected(log: Log, scorer: _Scorer, value: Node) -> dict[Column, Any]:
+def _collected(log: InspectLog, scorer: _Scorer, value: Node) -> dict[LogJuror, Any]:
     """A panel's votes as a list, in which who gave none is passed over: where somebody did, no vote has an owner."""
     votes = value.parts() if value.is_list else []
     if not value.is_list and value.single() is not None:
@@ -424,7 +426,7 @@ def _collected(log: Log, scorer: _Scorer, value: Node) -> dict[Column, Any]:
     return dict.fromkeys(columns)
 
 
-def _spread(column: Column, value: Node) -> dict[Column, Any]:
+def _spread(column: LogJuror, value: Node) -> dict[LogJuror, Any]:
     """A value as the vote of one juror, or of one per key where the scorer returned several under names."""
     if value.is_list:
         raise value.wrong("one value, or several under names", "score it again with a scorer that returns a dict")
@@ -443,17 +445,17 @@ class _Scorer:
     members: Sequence[tuple[str, str]] = ()  #: a panel's: the model and this scorer, or a scorer and its model
     reducer: str = ""
 
-    def columns(self, votes: int) -> list[Column]:
+    def columns(self, votes: int) -> list[LogJuror]:
         """The panel's jurors; those of one name are numbered, and so are all where the log names none."""
         members = self.members or [(f"{self.name}#{k}", self.name) for k in range(1, votes + 1)]
         twice = {member for member, times in Counter(members).items() if times > 1}
         return [
-            Column(f"{name}#{k}" if (name, more) in twice else name, more, self.key, panel=True)
+            LogJuror(f"{name}#{k}" if (name, more) in twice else name, more, self.key, panel=True)
             for k, (name, more) in enumerate(members, 1)
         ]
 
 
-def _scorer(log: Log, scores: Mapping[str, Node], key: str) -> _Scorer:
+def _scorer(log: InspectLog, scores: Mapping[str, Node], key: str) -> _Scorer:
     """The scorer behind a score: "model_graded_qa1" is the second scorer of that name."""
     named = [spec for spec in log.scorers if _unqualified(spec["name"]) == key]
     base = key
@@ -470,7 +472,7 @@ def _scorer(log: Log, scores: Mapping[str, Node], key: str) -> _Scorer:
     return _Scorer(base, key, members, _unqualified(reducer))
 
 
-def _models(log: Log, scorer: str, options: Node) -> list[str]:
+def _models(log: InspectLog, scorer: str, options: Node) -> list[str]:
     """The models that a scorer asks, by its options or the role it names."""
     asked = options["model"]
     if asked.is_null and scorer in _GRADED:

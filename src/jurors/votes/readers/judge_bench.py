@@ -8,7 +8,7 @@ from jurors.errors import VotesError
 from jurors.votes.codes import Finding
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files, LogTexts
-from jurors.votes.readers.feedback import chosen_question
+from jurors.votes.readers.feedback import select_question
 
 TITLE = "JUDGE-BENCH data set"
 ASKS = True
@@ -26,7 +26,7 @@ def read(files: Files, question: str | None = None) -> Records:
     """The individual scores of one metric. Places are taken for people, which nobody promises: a warning says so."""
     document = files.document()
     metrics = {metric["metric"].text(): True for metric in document["annotations"].records()}
-    name = chosen_question(metrics, question, "judge-bench")
+    name = select_question(metrics, question, "judge-bench")
     item, juror, label, texts = list[Any](), list[str](), list[Any](), LogTexts()
     sizes = set[int]()
     for instance in document["instances"].records():

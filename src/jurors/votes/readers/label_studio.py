@@ -17,7 +17,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files, LogFields, LogTexts, Node
-from jurors.votes.readers.feedback import chosen_question, joined_label
+from jurors.votes.readers.feedback import joined_label, select_question
 
 TITLE = "Label Studio export"
 ASKS = True
@@ -58,7 +58,7 @@ def read(files: Files, question: str | None = None) -> Records:
         kinds.setdefault(answer.tag, set()).add(answer.kind)
     labels = {tag: types <= set(_VALUES) for tag, types in kinds.items()}
     choices = [tag for tag, types in kinds.items() if types == {"choices"}]
-    tag = choices[0] if len(choices) == 1 and question is None else chosen_question(labels, question, "label-studio")
+    tag = choices[0] if len(choices) == 1 and question is None else select_question(labels, question, "label-studio")
     kept = [answer for answer in answers if answer.tag == tag]
     return Records(
         item=[answer.item for answer in kept],

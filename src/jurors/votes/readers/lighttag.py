@@ -18,7 +18,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files, LogFields, LogTexts, Node
-from jurors.votes.readers.feedback import chosen_question, joined_label
+from jurors.votes.readers.feedback import joined_label, select_question
 
 TITLE = "LightTag result"
 ASKS = True
@@ -45,7 +45,7 @@ def read(files: Files, question: str | None = None) -> Records:
         classified[schema] |= any(example["classifications"].parts() for example in _examples(task))
     if not any(classified.values()):
         raise VotesError(f"this {TITLE} holds no classes of whole examples; tags of spans and relations are no votes")
-    chosen = chosen_question(classified, question, "lighttag")
+    chosen = select_question(classified, question, "lighttag")
     item, juror, label, texts = list[Any](), list[str](), list[Any](), LogTexts()
     fields = LogFields()
     for example in (example for schema, task in tasks if schema == chosen for example in _examples(task)):

@@ -14,9 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jurors.errors import VotesError, nearest
+from jurors.errors import VotesError, match_name
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import ASKED, Files, LogFields, LogTexts, Node, shown, told_apart
+from jurors.votes.readers.base import (
+    MAX_FILES_SNIFFED,
+    Files,
+    LogFields,
+    LogTexts,
+    Node,
+    distinguishing_names,
+    shorten_value,
+)
 
 TITLE = "folder of lm-evaluation-harness samples"
 ASKS = True
@@ -42,7 +50,7 @@ class _Answer:
 def recognises(files: Files) -> bool:
     """Whether a file among them has the name and the first keys of a sample file."""
     named = [path for path in files.paths if _NAME.fullmatch(path.name)]
-    return any(b'"doc_id"' in files.head(path)[:100] for path in named[:ASKED])
+    return any(b'"doc_id"' in files.head(path)[:100] for path in named[:MAX_FILES_SNIFFED])
 
 
 def read(files: Files, question: str | None = None) -> Records:
@@ -51,7 +59,7 @@ def read(files: Files, question: str | None = None) -> Records:
     if not paths:
         raise VotesError("no file is called samples_<task>_<time>.jsonl, as lm_eval --log_samples calls them")
     if question is not None:
-        chosen = nearest(question, sorted({task for _, task in paths}), "task")
+        chosen = match_name(question, sorted({task for _, task in paths}), "task")
         paths = {place: path for place, path in paths.items() if place[1] == chosen}
     answers = {place: list(_answers(files, path)) for place, path in paths.items()}
     if empty := [path for place, path in paths.items() if not answers[place]]:
@@ -60,7 +68,7 @@ def read(files: Files, question: str | None = None) -> Records:
         )
     _refuse_mixed_kinds(answers)
     models = sorted({folder for folder, _ in answers})
-    told = told_apart(
+    told = distinguishing_names(
         [folder.name.replace("__", "/") for folder in models], [_shown(files, folder) for folder in models]
     )
     names = dict(zip(models, told, strict=True))
@@ -140,7 +148,7 @@ def _answer(sample: Node, asked: Sequence[tuple[Any, Any]]) -> tuple[tuple[str, 
     texts = answer.parts() if answer.is_list else [answer]
     if scored or not texts or any(text.is_list or text.is_record for text in texts):
         raise VotesError(
-            f"{sample.where}the answer is {shown(answer.value)}, neither one of several choices nor text; add "
+            f"{sample.where}the answer is {shorten_value(answer.value)}, neither one of several choices nor text; add "
             "take_first or majority_vote to the task's filters"
         )
     return (), [None if text.value == _NO_ANSWER else text.single() for text in texts]

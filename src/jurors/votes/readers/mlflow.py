@@ -18,7 +18,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import HEAD, Files, LogFields, LogTexts, Node, parsed
-from jurors.votes.readers.feedback import Asked, Feedback, Voice
+from jurors.votes.readers.feedback import Feedback, FeedbackQuestion, FeedbackSource
 
 TITLE = "table of MLflow traces"
 ASKS = True
@@ -103,7 +103,7 @@ def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
         fields.add(name, {"expectations": _expectations(assessments), **{part: trace[part].value for part in _TOLD}})
         votes = (_vote(assessment) for assessment in assessments)
         feedback += [Feedback(name, *vote) for vote in votes if vote is not None]
-    records = Asked(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
+    records = FeedbackQuestion(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
     return replace(records, fields=fields.by_name)
 
 
@@ -135,7 +135,7 @@ def _listed(trace: Node) -> list[Node]:
     return list(replace(assessments, value=given).records())
 
 
-def _vote(assessment: Node) -> tuple[Voice, Any] | None:
+def _vote(assessment: Node) -> tuple[FeedbackSource, Any] | None:
     """Who (name, source, kind of source) said what; None where it is an expectation or was overridden."""
     feedback = assessment["feedback"]
     if feedback.is_null or assessment["valid"].truth() is False:

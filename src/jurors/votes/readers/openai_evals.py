@@ -15,7 +15,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, told_apart
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, distinguishing_names
 
 TITLE = "OpenAI evals log"
 _METRICS = ("choice", "correct", "accuracy", "score")  # the first that an event has is the vote
@@ -155,7 +155,9 @@ def _juror_names(runs: Sequence[_Run], voices: Sequence[tuple[tuple[str, ...], s
     asked = [run.completion_fns for run in first]
     while all(len(fns) > 1 for fns in asked) and len({fns[0] for fns in asked}) == 1:
         asked = [fns[1:] for fns in asked]  # the model that all of them graded
-    told = told_apart(["/".join(fns) for fns in asked], [run.eval_name for run in first], [run.run_id for run in first])
+    told = distinguishing_names(
+        ["/".join(fns) for fns in asked], [run.eval_name for run in first], [run.run_id for run in first]
+    )
     return [told[known.index(voice)] for voice in voices]
 
 

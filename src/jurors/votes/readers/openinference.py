@@ -17,7 +17,7 @@ from typing import Any
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files, LogTexts, Node
-from jurors.votes.readers.feedback import Asked, Feedback
+from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
 
 TITLE = "file of OpenInference spans"
 ASKS = True
@@ -97,7 +97,7 @@ def records_from(records: Iterable[Node], question: str | None = None, *, is_str
     for record in records:
         for one in _feedback(record, texts):
             feedback[one.item, one.voice] = one  # sent again, or corrected: the later one holds
-    asked = Asked(question, "annotation", "--from openinference:", "openinference", is_stream)
+    asked = FeedbackQuestion(question, "annotation", "--from openinference:", "openinference", is_stream)
     return asked.records(list(feedback.values()), texts.by_item)
 
 

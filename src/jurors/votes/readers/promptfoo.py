@@ -16,7 +16,7 @@ from typing import Any
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, shown
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, shorten_value
 
 TITLE = "promptfoo results file"
 _RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')
@@ -87,7 +87,8 @@ def _results(files: Files, path: Path) -> Iterable[Node]:
         files.newer(path, TITLE, version, _VERSION)
     elif version is not None and version != _VERSION:
         raise VotesError(
-            f"{files.name(path)}these results are of version {shown(version)}, known is {_VERSION}: write them again "
+            f"{files.name(path)}these results are of version {shorten_value(version)}, known is "
+            f"{_VERSION}: write them again "
             "with `promptfoo export eval` of today's promptfoo"
         )
     if outer.value != [] and not (outer.is_record and outer["results"].is_list):

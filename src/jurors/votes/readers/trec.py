@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jurors.errors import VotesError
 from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, told_apart
+from jurors.votes.readers.base import Files, distinguishing_names
 
 TITLE = "TREC qrels file"
 _LINE = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(-?\d{1,18})")
@@ -26,7 +26,7 @@ def _first_line(files: Files) -> str:
 
 def read(files: Files) -> Records:
     """A juror per file, a topic and a document are an item, the grade is the vote."""
-    jurors = told_apart([path.stem for path in files.paths], [path.parent.name for path in files.paths])
+    jurors = distinguishing_names([path.stem for path in files.paths], [path.parent.name for path in files.paths])
     rows = [
         (item, juror, grade)
         for path, juror in zip(files.paths, jurors, strict=True)

@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 
 from jurors._numeric import Floats, Singles
 from jurors.evaluate.latent import sensitivity
-from jurors.evaluate.latent.em import Parameters, Problem, ascend, expect, first_parameters, improve, pose
+from jurors.evaluate.latent.em import EMProblem, Parameters, e_step, em_problem, first_parameters, improve, run_em
 from jurors.evaluate.latent.models import MODELS, fit_latent
 from jurors.evaluate.latent.sensitivity import Linearised, _Columns, _inner, _scale
-from jurors.sketch.incidence import Incidence
+from jurors.sketch.pairs import Incidence
 
 
 def sparse_panel() -> Incidence:
@@ -36,7 +36,7 @@ def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(
     monkeypatch.setattr(sensitivity, "_SETTLED", 1e-6)
     data = sparse_panel()
     end = fit_latent(data, model, tolerance=1e-9, max_iterations=4000).parameters
-    problem = replace(pose(data, model, 2.0), tied=end.is_tied)
+    problem = replace(em_problem(data, model, 2.0), tied=end.is_tied)
     drawn = np.sqrt(data.weights[0])[:, None] * np.random.default_rng(0).choice([-1.0, 1.0], (data.rows, 2))
     moved = Linearised(problem, end).solve(drawn.astype(np.float32))
     by_label = moved.reshape(-1, 2, *moved.shape[1:]).sum(axis=0)
@@ -45,7 +45,7 @@ def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(
         for step in (0.01, -0.01):
             other = replace(data, weights=data.weights + step * drawn[:, k])
             there = replace(problem, data=other, blocks=other.blocks())
-            classes = expect(there, ascend(there, end, 1e-9, 4000)[0])[0][0]
+            classes = e_step(there, run_em(there, end, 1e-9, 4000)[0])[0][0]
             ends.append(votes_of(data, classes.reshape(-1, 2, data.rows).sum(axis=0)))
         refitted = (ends[0] - ends[1]) / 0.02
         assert np.linalg.norm(by_label[:, :, k] - refitted) < 0.1 * np.linalg.norm(refitted)
@@ -54,13 +54,13 @@ def test_the_first_order_move_is_that_of_a_fit_to_weights_a_little_different(
 # -- the derivative of one step, against differences ------------------------------------------------------
 
 
-def posed(model: str, labels: int, steps: int = 100) -> tuple[Problem, Parameters]:
+def posed(model: str, labels: int, steps: int = 100) -> tuple[EMProblem, Parameters]:
     """Four jurors with gaps, in double precision, after some steps."""
     rng = np.random.default_rng(labels)
     codes = rng.integers(-1, labels, (40, 4))
     dense = Incidence.from_codes(codes, rng.integers(1, 6, 40), labels=labels)
     data = replace(dense, matrix=csr_array(dense.matrix[0]))
-    problem = pose(data, model.removesuffix("_untied"), 2.0)
+    problem = em_problem(data, model.removesuffix("_untied"), 2.0)
     at = first_parameters(problem)
     problem = replace(problem, tied=model == "strata")
     for _ in range(steps):
@@ -68,10 +68,10 @@ def posed(model: str, labels: int, steps: int = 100) -> tuple[Problem, Parameter
     return problem, at
 
 
-def arrived(model: str, labels: int) -> tuple[Problem, Parameters]:
+def arrived(model: str, labels: int) -> tuple[EMProblem, Parameters]:
     """On the way up, or, where habit shares in votes, at its end: only there is the derivative symmetric."""
     problem, at = posed(model, labels, 3)
-    return (problem, ascend(problem, at, 1e-13, 20_000)[0]) if at.has_strata else (problem, at)
+    return (problem, run_em(problem, at, 1e-13, 20_000)[0]) if at.has_strata else (problem, at)
 
 
 KINDS = [(model, labels) for model in (*MODELS, "strata_untied") for labels in (2, 3)]
@@ -110,7 +110,7 @@ def test_the_votes_that_move_are_those_of_the_posteriors_that_move(model: str, l
     linear, ends = Linearised(problem, at, 0.0), []
     direction = direction_of(linear, 1)
     for size in (1e-5, -1e-5):
-        classes = expect(problem, at.at(at.flat + size * flat_of(linear, direction)))[0][0]
+        classes = e_step(problem, at.at(at.flat + size * flat_of(linear, direction)))[0][0]
         ends.append(votes_of(problem.data, classes))
     moved = linear._everywhere(linear.step(direction)[1])[:, :, 0]
     assert moved == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=2e-3, abs=2e-4)
@@ -172,7 +172,7 @@ def test_items_of_no_weight_change_nothing() -> None:
 def test_where_every_label_is_known_no_vote_goes_over_to_another(model: str) -> None:
     problem, at = posed(model, 2)
     rows = problem.data.rows
-    known = pose(problem.data, model, 2.0, np.eye(2)[np.arange(rows) % 2])
+    known = em_problem(problem.data, model, 2.0, np.eye(2)[np.arange(rows) % 2])
     drawn = np.random.default_rng(5).normal(size=(rows, 3)).astype(np.float32)
     linear = Linearised(known, at)
     assert (linear.solve(drawn) == 0).all()

@@ -1,21 +1,93 @@
-"""What Prometheus collects: requests of this process, and what the store holds, which every worker tells alike.
-
-Labels have few values: routes as the interface writes them (`/v1/projects/{name}/votes`), classes of status, and the
-names of at most a hundred projects, those with most votes; the others are added up as `project="(others)"`.
-"""
+"""Structured logs: one JSON object per line on standard error. No header, query or body is ever in them."""
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from jurors.serve.auth import without_secrets
 from jurors.serve.grading import AlarmWatch
 from jurors.serve.store import SqlStore
+
+# Structured logs: one JSON object per line on standard error. No header, query or body is ever in them.
+
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def log_event(event: str, level: str = "info", **facts: Any) -> None:
+    """Write a line; a log that takes nothing (a full disk) is no reason to stop."""
+    moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+    line = json.dumps({"time": moment, "level": level, "event": event, **facts}, default=str)
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"{without_secrets(line)}\n")
+        sys.stderr.flush()
+
+
+class LogLines(logging.Handler):
+    """What uvicorn has to say, as lines like ours."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        facts: dict[str, Any] = {"message": record.getMessage()}
+        if record.exc_info and record.exc_info[1] is not None:
+            facts["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+        log_event("server", record.levelname.lower(), **facts)
+
+
+def configure_logging() -> None:
+    """Send uvicorn's own messages the same way; requests are noted by `RequestLog`."""
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], False
+    logging.getLogger("uvicorn.error").addHandler(LogLines())
+    logging.getLogger("uvicorn.error").setLevel(logging.INFO)
+
+
+class RequestLog:
+    """A line per request: method, path without its query, status, milliseconds."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and note how it ended."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun, status = time.perf_counter(), 500
+
+        async def heard(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, heard)
+        finally:
+            taken = round(1e3 * (time.perf_counter() - begun), 2)
+            log_event("request", method=scope["method"], path=scope["path"], status=status, ms=taken)
+
+
+# What Prometheus collects: requests of this process, and what the store holds, which every worker tells alike.
+#
+# Labels have few values: routes as the interface writes them (`/v1/projects/{name}/votes`), classes of status, and the
+# names of at most a hundred projects, those with most votes; the others are added up as `project="(others)"`.
+
 
 _MOST_PROJECTS = 100
 _OTHERS = "(others)"
@@ -23,12 +95,12 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 _WORKERS = "PROMETHEUS_MULTIPROC_DIR"  #: the library's own: where workers put their numbers together
 
 Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]
+MetricsReceive = Callable[[], Awaitable[Message]]
+MetricsSend = Callable[[Message], Awaitable[None]]
+MetricsApp = Callable[[Message, MetricsReceive, MetricsSend], Awaitable[None]]
 
 
-class Measures:
+class ServerMetrics:
     """The numbers of one process."""
 
     media_type = CONTENT_TYPE_LATEST
@@ -89,13 +161,13 @@ class _Stored:
         return int(waiting), 0.0 if arrived is None else max(0.0, time.time() - arrived)
 
 
-class Metered:
+class MetricsMiddleware:
     """Counts every request, refused ones too, by the route as it is written."""
 
-    def __init__(self, app: App, measures: Measures) -> None:
+    def __init__(self, app: MetricsApp, measures: ServerMetrics) -> None:
         self._app, self._measures = app, measures
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Message, receive: MetricsReceive, send: MetricsSend) -> None:
         """Pass the request on, and note how it ended."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
