@@ -228,7 +228,7 @@ def traces_votes(frame: Frame, options: Reading) -> Votes | None:
 
 def transposed_votes(frame: Frame, options: Reading) -> Votes:
     """The votes of a dataframe with jurors in rows and items in columns."""
-    turned = find_transposed(LayoutHints(frame.facts(), options), rows_are_named=frame.index is not None)
+    turned = find_transposed(LayoutHints(frame.names, options, frame.facts), rows_are_named=frame.index is not None)
     table = collect(frame.table)
     who = list(frame.index or ()) if turned.juror is None else table[:, turned.juror].to_list()
     cells = [value for k in turned.items for value in table[:, k].to_list()]

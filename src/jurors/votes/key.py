@@ -17,7 +17,15 @@ from jurors.votes.codes import NO_VOTE, may_mean_missing, recode
 from jurors.votes.detect import refuse_preferences
 from jurors.votes.io.duckdb_table import ToolLog, open_source, open_table
 from jurors.votes.io.sources import Source
-from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, quoted_names
+from jurors.votes.layout import (
+    ITEM_WORDS,
+    LABEL_WORDS,
+    TRUTH_WORDS,
+    LayoutHints,
+    find_column,
+    guess_column,
+    quoted_names,
+)
 from jurors.votes.read import cells, clean_cells, item_array, open_layout, spelled_labels, votes_of, votes_of_log
 from jurors.votes.recode import numerals
 from jurors.votes.scale import extend_labels
@@ -284,7 +292,8 @@ def read_votes_with_key(
             return _of_log(opened, column, what, options)
         table = opened.reaching(column)
         truth = find_column(table.names, column)
-        refuse_preferences(table.names, table.told(options), table.facts)  # the column that says who won is no key
+        # the column of winners is no key
+        refuse_preferences(LayoutHints(table.names, table.told(options), table.facts))
         chosen = options.without(table.names[truth])
         table, layout = open_layout(table, chosen)
         truth = find_column(table.names, column)

@@ -416,7 +416,7 @@ class SourceTable:
 
     def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""
-        turned = find_transposed(LayoutHints(self.facts(), options))
+        turned = find_transposed(LayoutHints(self.names, options, self.facts))
         kinds = {self.types[k] for k in turned.items}
         kind = kinds.pop() if len(kinds) == 1 else "CSV"
         cells = [f"c{k}" if self.types[k] == kind else text_cell(f"c{k}", self.types[k]) for k in turned.items]
