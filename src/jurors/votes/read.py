@@ -568,7 +568,9 @@ def findings_about_table(table: SourceTable, layout: Layout, options: Reading, v
     -------
     list of Finding
     """
-    about = table_findings(table.names, layout, table.told(options), files=len(table.parts), items=votes.total)
+    about = table_findings(
+        table.names, layout, table.effective_options(options), files=len(table.parts), items=votes.total
+    )
     notes = [note for part in table.parts for note in part.notes]
     return [*notes, *(() if table.turned is None else table.turned.findings), *about]
 
