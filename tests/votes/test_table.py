@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jurors.errors import VotesError, match_name
-from jurors.votes import Votes, table
+from jurors.votes import Votes
 from jurors.votes.codes import checked_counts, factorize, ordered_labels
 
 cells = st.lists(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=3, max_size=3), min_size=1, max_size=8)
@@ -107,12 +107,10 @@ def test_votes_of_a_large_table_are_sorted_whatever_their_order_and_a_second_one
     assert np.array_equal(votes(again, "first").triples()[2], codes)
 
 
-def test_the_votes_of_a_small_matrix_are_listed_once_and_those_of_a_large_one_are_not_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    votes = Votes.from_matrix([["a", None], ["b", "a"]])
-    assert votes.triples()[0] is votes.triples()[0]
-    monkeypatch.setattr(table, "_MOST_KEPT", 3)
-    other = Votes.from_matrix([["a", None], ["b", "a"]])
-    assert [part.tolist() for part in other.triples()] == [part.tolist() for part in votes.triples()]
-    assert other.triples()[0] is not other.triples()[0]
+def test_the_triples_of_a_small_matrix_are_cached_and_those_of_a_large_one_are_not() -> None:
+    small, large = (
+        Votes.from_matrix([["a", None], ["b", "a"]]),
+        Votes.from_matrix(np.zeros((1025, 1024), dtype=np.int8)),
+    )
+    assert small.triples()[0] is small.triples()[0]
+    assert large.triples()[0] is not large.triples()[0]

@@ -232,7 +232,7 @@ def _of_chosen(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Any
 def _told(sketch: Sketch, frame: Frame, layout: Layout, options: Reading) -> Sketch:
     """With what is to know of the frame, and of rows that come again."""
     again = repeated_rows(sketch.tuples) if layout.kind != "counts" else ()
-    about = table_findings(frame.names, layout, frame.told(options), items=sketch.items)
+    about = table_findings(frame.names, layout, frame.effective_options(options), items=sketch.items)
     return Sketch(with_findings(sketch.tuples, [*about, *again]))
 
 

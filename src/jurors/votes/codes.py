@@ -1,4 +1,8 @@
-"""Label codes, Finding, missing/abstain words."""
+"""Cells, names and labels as positions, the words that mean "no vote" or "I abstain", and `Finding`.
+
+Everything that a table of votes is made of, wherever it comes from: cells come in, small integer codes and ordered
+labels go out. Equal numbers are made one label (1, 1.0 and 01), and words that can only mean "no vote" are none.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,6 @@ from jurors._numeric import Codes
 from jurors.errors import VotesError, format_names
 from jurors.options import Label
 
-# Cells, names and labels as positions: what every table of votes is made of, wherever it comes from.
-
-
 NO_VOTE = -1
 LARGEST_COUNT = (1 << 63) - 1  # of items
 _DENSE_CELLS = 1 << 22  # up to here a matrix is never a burden, however few votes it holds
@@ -25,12 +26,24 @@ _DENSE_SHARE = 8  # beyond: a cell (1 byte) must not cost more than the triples 
 
 
 def fits_dense(cells: int, votes: int) -> bool:
-    """Whether a matrix of so many cells is no burden for so many votes."""
+    """Whether a matrix of so many cells takes no more memory than so many votes warrant.
+
+    Returns
+    -------
+    bool
+        True up to four million cells, and for at most eight cells per vote.
+    """
     return cells <= max(_DENSE_CELLS, _DENSE_SHARE * votes)
 
 
 def code_type(labels: int) -> type[np.signedinteger[Any]]:
-    """The smallest integer that holds a label's position and -1."""
+    """The smallest integer type that holds the position of a label and -1.
+
+    Returns
+    -------
+    type
+        numpy.int8, int16 or int32.
+    """
     return np.int8 if labels < 127 else np.int16 if labels < 32_000 else np.int32
 
 
@@ -47,7 +60,13 @@ def is_missing(value: Any) -> bool:
 
 
 def ordered_labels(values: Iterable[Any]) -> tuple[Label, ...]:
-    """Distinct labels in a natural order: numbers by size (also when they came as text), else alphabetically."""
+    """Sort distinct labels in a natural order.
+
+    Returns
+    -------
+    tuple
+        Numbers by size (also when they came as text), else alphabetically.
+    """
     distinct = sorted(dict.fromkeys(values), key=str)  # "1" and "01" are two labels: their order must not be chance
     try:
         size = {value: float(value) for value in distinct}
@@ -57,7 +76,15 @@ def ordered_labels(values: Iterable[Any]) -> tuple[Label, ...]:
 
 
 def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Distinct values in order of first appearance, and each value's position among them."""
+    """Encode values by their distinct values.
+
+    Returns
+    -------
+    distinct
+        In order of first appearance; missing values are one, None.
+    codes
+        The position of each value among them.
+    """
     array = np.asarray(values) if isinstance(values, np.ndarray) else None
     if array is not None and array.dtype.kind in "iub":
         distinct, first, inverse = np.unique(array, return_index=True, return_inverse=True)
@@ -74,37 +101,58 @@ def factorize(values: Sequence[Any] | NDArray[Any]) -> tuple[list[Any], NDArray[
 
 
 def checked_counts(counts: ArrayLike, rows: int) -> NDArray[np.int64]:
-    """Counts as whole numbers that are not negative; VotesError names the first that is not."""
+    """Check counts.
+
+    Returns
+    -------
+    array of int, one per row
+        The same as whole numbers.
+
+    Raises
+    ------
+    VotesError
+        Names the first that is negative, no whole number, or larger than 64 bits hold.
+    """
     array = np.asarray(counts) if rows else np.zeros(0, dtype=np.int64)
     if array.shape != (rows,):
         raise VotesError(f"{rows} rows need {rows} counts, got {array.size}")
     if array.dtype.kind in "ib" and not (array < 0).any():
         return array.astype(np.int64)
-    return np.array([_count(value, row) for row, value in enumerate(array.tolist(), 1)], dtype=np.int64)
-
-
-def _count(value: Any, row: int) -> int:
-    try:
-        count = int(value)
-        is_whole = isinstance(value, str) or count == value
-    except (TypeError, ValueError, OverflowError):
-        is_whole = False
-    if not is_whole:
-        raise VotesError(f"counts must be whole numbers, row {row} has {value!r:.40}")
-    if not 0 <= count <= LARGEST_COUNT:
-        rule = "not be negative" if count < 0 else f"not exceed {LARGEST_COUNT:,}"
-        raise VotesError(f"counts must {rule}, row {row} has {value!r:.40}")
-    return count
+    checked = np.empty(rows, dtype=np.int64)
+    for row, value in enumerate(array.tolist(), 1):
+        try:
+            count = int(value)
+            is_whole = isinstance(value, str) or count == value
+        except (TypeError, ValueError, OverflowError):
+            is_whole = False
+        if not is_whole:
+            raise VotesError(f"counts must be whole numbers, row {row} has {value!r:.40}")
+        if not 0 <= count <= LARGEST_COUNT:
+            rule = "not be negative" if count < 0 else f"not exceed {LARGEST_COUNT:,}"
+            raise VotesError(f"counts must {rule}, row {row} has {value!r:.40}")
+        checked[row - 1] = count
+    return checked
 
 
 def check_total_count(counts: NDArray[np.int64]) -> None:
-    """VotesError where the counts add up to more than 64 bits hold: they would wrap to a wrong total in silence."""
+    """Refuse counts that add up to more than 64 bits hold: they would wrap to a wrong total in silence."""
     if counts.sum(dtype=np.float64) > LARGEST_COUNT // 2 and (total := sum(counts.tolist())) > LARGEST_COUNT:
         raise VotesError(f"the counts add up to {total:,}, more than {LARGEST_COUNT:,}, the largest number of items")
 
 
 def checked_jurors(jurors: Sequence[Any] | NDArray[Any] | None, width: int) -> tuple[str, ...]:
-    """The jurors' names as text, numbers where none are given; VotesError where they are too few, or not distinct."""
+    """The jurors' names as text.
+
+    Returns
+    -------
+    tuple of str
+        Numbers from 1 where no names are given.
+
+    Raises
+    ------
+    VotesError
+        Where the names are not as many as the columns, or not distinct.
+    """
     names = tuple(str(k + 1) for k in range(width)) if jurors is None else tuple(str(python_value(j)) for j in jurors)
     if len(names) != width:
         raise VotesError(f"{width} columns of votes need {width} juror names, got {len(names)}")
@@ -135,7 +183,15 @@ def as_cells(matrix: NDArray[Any] | Sequence[Sequence[Any]]) -> NDArray[Any]:
 
 
 def encode_cells(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> tuple[Codes, tuple[Label, ...]]:
-    """Codes of a matrix, and the labels: those given, or what its cells hold."""
+    """Encode a matrix of cells.
+
+    Returns
+    -------
+    codes
+        Rows x jurors: positions among the labels, -1 for no vote.
+    labels
+        Those given, or what the cells hold.
+    """
     if cells.dtype.kind == "f":
         whole = np.nan_to_num(cells, nan=NO_VOTE)
         if np.array_equal(whole, np.rint(whole)):
@@ -176,7 +232,18 @@ def _encode_integers(cells: NDArray[Any], labels: tuple[Label, ...] | None) -> t
 
 
 def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
-    """For each distinct value its position among the labels, -1 where it is missing."""
+    """Encode distinct values by the labels.
+
+    Returns
+    -------
+    Codes
+        The position of each value among the labels (equal as values, or as text); -1 where it is missing.
+
+    Raises
+    ------
+    VotesError
+        Where a value is no label.
+    """
     place: dict[Any, int] = {kind: k for k, kind in enumerate(kinds)}
     texts = {str(kind): k for k, kind in enumerate(kinds)}
     codes = [NO_VOTE if is_missing(v) else place.get(python_value(v), texts.get(str(python_value(v)))) for v in values]
@@ -189,9 +256,12 @@ def recode(values: Sequence[Any], kinds: Sequence[Label]) -> Codes:
 def sorted_votes(
     row: NDArray[Any], col: NDArray[Any], code: Codes, shape: tuple[int, int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None:
-    """The votes sorted by row and juror, each as one number: half the memory of sorting places, and faster.
+    """Sort votes by row and juror, each as one number: half the memory of sorting positions, and faster.
 
-    None where a juror votes twice on an item, or where a number would not hold a vote.
+    Returns
+    -------
+    tuple or None
+        (row, juror, code); None where a juror votes twice on an item, or where 64 bits would not hold a vote.
     """
     rows, width, labels = shape
     if rows * width * labels >= 1 << 63:
@@ -201,17 +271,16 @@ def sorted_votes(
         votes *= size
         votes += part
     votes.sort()
-    said = (votes % labels).astype(code_type(labels))
+    codes = (votes % labels).astype(code_type(labels))
     votes //= labels
     if (votes[1:] == votes[:-1]).any():
         return None
     juror = (votes % width).astype(np.int32)
     votes //= width
-    return votes, juror, said
+    return votes, juror, codes
 
 
-# `Finding`: one thing to know about some votes, the same for every command.
-
+# -- findings ---------------------------------------------------------------------------------------------------------
 
 Level: TypeAlias = Literal["note", "warning", "alarm"]
 _SHOWN = 6
@@ -219,9 +288,9 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to know: a name for programs, a sentence for people, whom or what it concerns, and how grave it is.
+    """One thing to know about some votes: a name for programs, a sentence for people, what it is about, its level.
 
-    Of a note nothing follows, a warning needs a look, an alarm stops `check`.
+    Nothing follows from a note; a warning needs a look; an alarm stops `check`.
     """
 
     kind: str
@@ -232,7 +301,7 @@ class Finding:
 
 
 def list_names(names: Sequence[Any]) -> str:
-    """The first names, for a sentence.
+    """Join the first names for a sentence.
 
     >>> list_names(["ann", "bob", "cy"])
     "'ann', 'bob' and 'cy'"
@@ -243,8 +312,26 @@ def list_names(names: Sequence[Any]) -> str:
     return ", ".join(shown) if len(shown) < 2 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-# Cells as labels: equal ones made equal (1, 1.0 and 01), and words that can only mean "no vote" are none.
+def encoding_finding() -> Finding:
+    """That the encoding of a file was guessed."""
+    message = "the text is not UTF-8 and is read as Windows-1252; where letters look wrong, save the file as UTF-8"
+    return Finding("windows_text", message)
 
+
+def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
+    """That a workbook has sheets that were not read."""
+    message = (
+        f"sheet {sheet!r} is read, and not {format_names(map(repr, others), 6)}: name another, {name}::{others[0]}"
+    )
+    return Finding("other_sheets", message, value=float(len(others)))
+
+
+def untransposed_finding(names: Sequence[str], shown: str) -> Finding:
+    """That columns of a transposed table hold no answers such as the others."""
+    return Finding("columns_left", f"not read, since no other column holds such answers: {shown}", tuple(names))
+
+
+# -- words that are no labels -----------------------------------------------------------------------------------------
 
 #: can only mean that no vote was given
 NO_VOTE_WORDS = frozenset(
@@ -254,7 +341,7 @@ NO_VOTE_WORDS = frozenset(
         *("unanswered", "skip", "skipped", "#value!", "#ref!", "none given"),
     }
 )
-#: can only mean that a juror was asked and would not say: an abstention, never the truth about an item
+#: can only mean that a juror saw the item and did not decide: an abstention, never the truth about an item
 ABSTAIN_WORDS = frozenset(
     {
         *("unsure", "not sure", "i'm not sure", "i am not sure", "i'm unsure", "i am unsure", "idk", "dk"),
@@ -272,18 +359,24 @@ AMBIGUOUS_WORDS = frozenset(
         *("unparseable", "none", "other", "n/d", "prefer not to say", "inconclusive", "both", "neither"),
     }
 )
-_MILD_WORDS = frozenset({"other", "both", "neither", "unclear", "none"})  #: labels, if said often
+_MILD_WORDS = frozenset({"other", "both", "neither", "unclear", "none"})  #: labels, if frequent
 _OFTEN = 0.05
 _CODES = frozenset({"-9", "-99", "-999", "-9999", "9", "77", "88", "98", "99", "777", "888", "998", "999", "9999"})
 _FAR = 3  #: by how much a code is beyond the answers
-_JOINED = re.compile(r"\s*[|;,/+&]\s*|\s+(?:and|or)\s+")  #: two answers in a cell
+_BETWEEN_ANSWERS = re.compile(r"\s*[|;,/+&]\s*|\s+(?:and|or)\s+")  #: in a cell with two
 
 
 def no_vote_words(cells: Sequence[Any]) -> set[str]:
-    """The words among tidy cells that say there is no vote.
+    """Find the words among clean cells that mean "no vote".
 
     At least two labels must be left: in a table of "X" and "-", "-" is an answer.
 
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
     >>> sorted(no_vote_words(["yes", "no", "N/A", "-", "unsure"])), no_vote_words(["+", "-", "X"])
     (['-', 'N/A'], set())
     """
@@ -298,21 +391,24 @@ def no_vote_words(cells: Sequence[Any]) -> set[str]:
 
 
 def abstain_words(cells: Sequence[Any]) -> set[str]:
-    """The words among tidy cells that say a juror abstained; at least two other labels must be left.
+    """Find the words among clean cells that mean abstaining; at least two other labels must be left.
 
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
     >>> abstain_words(["yes", "no", "Unsure", "unknown"]), abstain_words(["sure", "unsure"])
     ({'Unsure'}, set())
     """
-    words = {cell for cell in cells if isinstance(cell, str) and _folded(cell) in ABSTAIN_WORDS}
+    texts = {cell: cell.replace("\u2019", "'").casefold().rstrip(".!") for cell in cells if isinstance(cell, str)}
+    words = {cell for cell, folded in texts.items() if folded in ABSTAIN_WORDS}
     if not words:
         return words
     none = no_vote_words(cells)
     others = {str(cell).casefold() for cell in cells if cell is not None and cell not in words | none}
     return words if len({other for other in others if not is_ambiguous(other)}) >= 2 else set()
-
-
-def _folded(text: str) -> str:
-    return text.replace("\u2019", "'").casefold().rstrip(".!")
 
 
 def is_ambiguous(label: Any) -> bool:
@@ -321,8 +417,10 @@ def is_ambiguous(label: Any) -> bool:
 
 
 def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
-    """Whether a label that is said in this share of the votes may mean that none was given.
+    """Whether a label with this share of the votes may mean that none was given.
 
+    Examples
+    --------
     >>> rare = may_mean_missing
     >>> rare(-1, [-1, 0, 1], 0.1), rare(-1, [-1, 1], 0.1), rare("other", ["a", "b", "other"], 0.4)
     (True, False, False)
@@ -330,10 +428,15 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     (True, True, True)
     """
     text = str(label).strip().casefold()
-    if text in _CODES or text == "-1":
+    if text in _CODES or text == "-1":  # no answer, where it is far from consecutive numbers that are the answers
         others = [str(other) for other in labels if str(other) != str(label) and not is_ambiguous(other)]
-        return _is_code(int(text), others)
-    parts = set(_JOINED.split(text))
+        if len(others) < 2 or not all(re.fullmatch(r"\d{1,4}", other) for other in others):
+            return False
+        answers, number = sorted(map(int, others)), int(text)
+        if answers != list(range(answers[0], answers[0] + len(answers))):
+            return False
+        return answers[0] == 0 if number == -1 else number < -1 or number > answers[-1] + _FAR
+    parts = set(_BETWEEN_ANSWERS.split(text))
     if len(parts) > 1 and parts <= {str(other).strip().casefold() for other in labels}:
         return True
     if text in ("n", "x"):  # beside A, B, C; but "y" and "n", or "o" and "x", are votes
@@ -343,19 +446,16 @@ def may_mean_missing(label: Any, labels: Sequence[Any], share: float) -> bool:
     return isinstance(label, str) and (text in AMBIGUOUS_WORDS or text in NO_VOTE_WORDS)
 
 
-def _is_code(number: int, others: Sequence[str]) -> bool:
-    """Whether a number is one of those that stand for no answer, far from the numbers in a row that are the answers."""
-    if len(others) < 2 or not all(re.fullmatch(r"\d{1,4}", other) for other in others):
-        return False
-    row = sorted(map(int, others))
-    if row != list(range(row[0], row[0] + len(row))):
-        return False
-    return row[0] == 0 if number == -1 else number < -1 or number > row[-1] + _FAR
-
-
 def equal_numbers(cells: list[Any]) -> list[Any]:
-    """The same cells with one spelling of each number, where all labels are numbers and two are left.
+    """Give each number one spelling, where all labels are numbers and at least two different ones are left.
 
+    Returns
+    -------
+    list
+        The cells; of equal numbers the one without a point, then the shortest.
+
+    Examples
+    --------
     >>> equal_numbers(["1", "1.0", "01", "0", None]), equal_numbers(["01", "1"])
     (['1', '1', '1', '0', None], ['01', '1'])
     """
@@ -363,31 +463,7 @@ def equal_numbers(cells: list[Any]) -> list[Any]:
     numbers = {text: float(text) for text in texts if re.fullmatch(r"[-+]?\d{1,15}(\.\d*)?", text)}
     if len(numbers) < len(texts) or not 2 <= len(set(numbers.values())) < len(numbers):
         return cells
-    short = {size: min((t for t in numbers if numbers[t] == size), key=_plainness) for size in numbers.values()}
-    return [short[numbers[cell]] if isinstance(cell, str) and cell in numbers else cell for cell in cells]
-
-
-def _plainness(text: str) -> tuple[bool, int, str]:
-    return "." in text, len(text), text
-
-
-# What is to know of the file that votes were in, before anything in it is read.
-
-
-def encoding_finding() -> Finding:
-    """That an encoding was guessed."""
-    message = "the text is not UTF-8 and is read as Windows-1252; where letters look wrong, save the file as UTF-8"
-    return Finding("windows_text", message)
-
-
-def other_sheets(sheet: str, others: Sequence[str], name: str) -> Finding:
-    """That a workbook has sheets that were not read."""
-    message = (
-        f"sheet {sheet!r} is read, and not {format_names(map(repr, others), 6)}: name another, {name}::{others[0]}"
-    )
-    return Finding("other_sheets", message, value=float(len(others)))
-
-
-def untransposed_finding(names: Sequence[str], shown: str) -> Finding:
-    """That columns of a table that was turned hold no answers such as the others."""
-    return Finding("columns_left", f"not read, since no other column holds such answers: {shown}", tuple(names))
+    plainest: dict[float, str] = {}
+    for text in sorted(numbers, key=lambda text: ("." in text, len(text), text)):
+        plainest.setdefault(numbers[text], text)
+    return [plainest[numbers[cell]] if isinstance(cell, str) and cell in numbers else cell for cell in cells]

@@ -1,4 +1,11 @@
-"""Data-quality checks."""
+"""Data-quality checks: what labels, names and votes side by side show.
+
+Votes come in, `Finding`s go out (`find_findings`), the gravest first, made once and printed by every command. Checks,
+in this order: the scale that was detected; labels that may mean no vote; names that look alike; jurors who use other
+labels than the rest; numbers that are totals or scores; rows that come again (a table pasted twice); labels that are
+free text or slips; and what only votes side by side show: a column made from the others, copies, and items of one name
+that are not the same items. `Spelling` and `table_findings` report what only the reader of a table sees.
+"""
 
 from __future__ import annotations
 
@@ -31,24 +38,23 @@ from jurors.votes.table import (
     tuple_counts,
 )
 
-# What kind of answers votes were taken for, where nobody said it and it is not plain.
-
-
-_MOST_SHOWN = 12
+# -- labels and names -------------------------------------------------------------------------------------------------
 
 
 def scale_finding(votes: Votes) -> Iterator[Finding]:
-    """A note of the scale that was recognised; nothing where the caller said it, or where labels are plain words.
+    """A note of the scale that was detected; nothing where the caller gave it, or where labels are plain words.
 
+    Examples
+    --------
     >>> [finding.message for finding in scale_finding(Votes.from_matrix([["low", "high"], ["mid", "high"]]))]
     ['taken for ordered levels, low < mid < high (words of an ordered scale); if they have no order: --scale nominal']
     """
     if votes.scale_told or not votes.scale_why or len(votes.labels) < FEWEST_LEVELS:
         return
-    if votes.scale == "ordinal":
-        levels = format_names(votes.labels, _MOST_SHOWN, between=" < ")
+    if votes.is_ordinal:
+        levels = format_names(votes.labels, 12, between=" < ")
         what, otherwise = f"ordered levels, {levels}", "if they have no order: --scale nominal"
-    elif votes.scale == "interval":
+    elif votes.is_interval:
         what, otherwise = "numbers", "if they name classes: --scale nominal"
     elif None not in numerals(votes.labels).texts:
         what, otherwise = "labels without order", "if they are levels: --scale ordinal"
@@ -58,33 +64,8 @@ def scale_finding(votes: Votes) -> Iterator[Finding]:
     yield Finding("scale", f"taken for {what} ({votes.scale_why}){otherwise}", value=float(len(votes.labels)))
 
 
-# What the labels and names of some votes show: words for no vote, words that may be one, names that look alike.
-
-
-def missing_words(words: Sequence[str], times: Sequence[int]) -> Iterator[Finding]:
-    """A note of the words that were taken for no vote, and how often they were said."""
-    if words:
-        shown = ", ".join(f"{word!r} ({n:,})" for word, n in zip(words, times, strict=True))
-        message = f"taken for no vote: {shown}; where this is an answer, name all labels (--labels A,B)"
-        yield Finding("missing_words", message, tuple(words), value=float(sum(times)))
-
-
-def abstentions(
-    jurors: Sequence[str], times: NDArray[np.int64], words: Sequence[str], assumed: Sequence[str]
-) -> Iterator[Finding]:
-    """A note of who abstained how often, by which words; the `assumed` ones nobody named."""
-    order = [int(k) for k in np.argsort(-times, kind="stable") if times[k]]
-    if order:
-        shown = format_names((f"{jurors[k]!r} {times[k]:,}" for k in order), 8)
-        said = ", ".join(map(repr, words))
-        message = f"{said}: {times.sum():,} abstentions, which are never a true label ({shown})"
-        if assumed:
-            message += "; where this is an answer, name all labels (--labels A,B)"
-        yield Finding("abstentions", message, tuple(jurors[k] for k in order), value=float(times.sum()))
-
-
 def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Iterator[Finding]:
-    """Labels that may be an answer, or mean that none was given."""
+    """An alarm about labels that may be an answer, or mean that none was given; `counts` are votes by label."""
     total = max(int(counts.sum()), 1)
     odd = [k for k, label in enumerate(labels) if may_mean_missing(label, labels, counts[k] / total)]
     odd = [
@@ -93,7 +74,12 @@ def ambiguous_words(labels: Sequence[Label], counts: NDArray[np.int64]) -> Itera
     if not odd or len(labels) - len(odd) < 2:
         return
     shown = ", ".join(f"{labels[k]!r} ({counts[k]:,})" for k in odd)
-    missing, abstain = (" ".join(_flag(flag, labels[k]) for k in odd) for flag in ("--missing", "--abstain"))
+
+    def flags(flag: str) -> str:
+        texts = [str(labels[k]) for k in odd]
+        return " ".join(f"{flag}{'=' if text.startswith('-') else ' '}{shlex.quote(text)}" for text in texts)
+
+    missing, abstain = flags("--missing"), flags("--abstain")
     every = shlex.quote(",".join(map(str, labels)))
     message = (
         f"label {shown} may be an answer or none: say {missing} to leave it out, {abstain} to count it as abstaining, "
@@ -111,12 +97,8 @@ def _is_tie(label: Label, others: Sequence[Label]) -> bool:
     return side_of(str(label)) == TIE and sorted(side_of(str(other)) or 0 for other in others) == [SECOND, FIRST]
 
 
-def _flag(flag: str, label: Label) -> str:
-    return f"{flag}={shlex.quote(str(label))}" if str(label).startswith("-") else f"{flag} {shlex.quote(str(label))}"
-
-
 def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
-    """Labels or jurors whose names differ only by case, blanks, width or how a letter is composed."""
+    """An alarm about labels or jurors whose names differ only by case, blanks, width or how a letter is composed."""
     plain = "\n".join(map(str, names))
     if plain.isascii() and len(set(folded := plain.lower().split())) == len(folded) == len(names):
         return  # no blanks but those between names, and no two names alike: nearly always
@@ -132,15 +114,7 @@ def similar_names(what: str, names: Sequence[Any]) -> Iterator[Finding]:
         yield Finding(kind, message, about, "alarm", float(len(groups)))
 
 
-def columns_left(names: Sequence[str]) -> Iterator[Finding]:
-    """A note of the columns beside the jurors' that are not read, although nobody said to leave them out."""
-    if names:
-        message = f"not read, since {'it is' if len(names) == 1 else 'they are'} no juror's: {list_names(names)}"
-        yield Finding("columns_left", f"{message} (--layout wide reads every column)", tuple(names))
-
-
-# Jurors who speak otherwise than the rest, and labels that are hardly labels: numbers, free text, slips.
-
+# -- jurors with other labels than the rest, and labels that are hardly labels -----------------------------------------
 
 _MOST_LABELS = 1_000
 _MANY_NUMBERS = 12
@@ -148,84 +122,86 @@ _RARE = 0.001
 _LONG_TEXT = 60
 
 
-def alphabets(votes: Votes, said: JurorLabelCounts) -> Iterator[Finding]:
-    """Groups of jurors who share no label: one says 1 and 0 where the others say yes and no."""
-    if not 0 < len(votes.labels) <= _MOST_LABELS or votes.scale == "interval":  # whoever measures speaks alone
+def vocabularies(votes: Votes, counts: JurorLabelCounts) -> Iterator[Finding]:
+    """Alarms about groups of jurors who share no label: one says 1 and 0 where the others say yes and no.
+
+    A juror uses a label where it is a share of their votes that is not negligible; two labels belong to one group where
+    a juror uses both.
+    """
+    if not 0 < len(votes.labels) <= _MOST_LABELS or votes.is_interval:  # measurements need not share a value
         return
-    heard = said.sum(axis=1, keepdims=True)
-    speaks = (said > 0) & (said >= min(0.1, 0.5 / max(len(votes.labels), 1)) * heard)
-    if speaks.all(axis=0).any():  # most juries: there is a word that everybody uses
+    n_votes = counts.sum(axis=1, keepdims=True)
+    uses = (counts > 0) & (counts >= min(0.1, 0.5 / max(len(votes.labels), 1)) * n_votes)
+    if uses.all(axis=0).any():  # most juries: there is a label that all jurors use
         return
-    able = np.flatnonzero((heard[:, 0] >= min(5, max(2, votes.total // 2))) & speaks.any(axis=1))
-    spoken = speaks[able].astype(np.int64)
-    kin = _tongues(spoken.T @ spoken > 0)[spoken.argmax(axis=1)]
-    groups = [able[kin == tongue] for tongue in dict.fromkeys(kin.tolist())]
+    able = np.flatnonzero((n_votes[:, 0] >= min(5, max(2, votes.total // 2))) & uses.any(axis=1))
+    used = uses[able].astype(np.int64)
+    group_of_label = np.empty(len(votes.labels), dtype=np.int64)
+    for number, labels in enumerate(components(used.T @ used > 0)):
+        group_of_label[labels] = number
+    group_of_juror = group_of_label[used.argmax(axis=1)]
+    groups = [able[group_of_juror == number] for number in dict.fromkeys(group_of_juror.tolist())]
     if len(groups) < 2:
         return
     main = max(groups, key=len)
-    mends = {
-        k: _mapping(votes, g, main, np.flatnonzero(speaks[g].any(axis=0)), np.flatnonzero(speaks[main].any(axis=0)))
-        for k, g in enumerate(groups)
-        if g is not main
-    }
+    usual = uses[main].any(axis=0)
+    mends = {k: _translation(votes, g, main, uses) for k, g in enumerate(groups) if g is not main}
     if len(groups) > max(2, len(able) // 2) and not all(mends.values()):
-        shown = "; ".join(f"{votes.jurors[g[0]]} says {_few(votes, speaks[g].any(axis=0))}" for g in groups[:3])
+        shown = "; ".join(f"{votes.jurors[g[0]]} says {_few(votes, uses[g].any(axis=0))}" for g in groups[:3])
         yield unlike_columns(shown, "alarm")
         return
     for k, mended in mends.items():
-        group, strange, usual = groups[k], speaks[groups[k]].any(axis=0), speaks[main].any(axis=0)
-        names = tuple(votes.jurors[k] for k in group.tolist())
+        names = tuple(votes.jurors[j] for j in groups[k].tolist())
         says, them = ("says", "this juror") if len(names) == 1 else ("say", "these jurors")
-        message = f"{list_names(names)} {says} {_few(votes, strange)} where the others say {_few(votes, usual)}: "
+        strange = _few(votes, uses[groups[k]].any(axis=0))
+        message = f"{list_names(names)} {says} {strange} where the others say {_few(votes, usual)}: "
         message += f"{mended}leave {them} out (--ignore COLUMN)"
         yield Finding("another_alphabet", message, names, "alarm", float(len(names)))
 
 
 def unlike_columns(examples: str, level: Level) -> Finding:
-    """That the jurors of a table are none, with what some of them say."""
+    """That the jurors of a table are none, with examples of their labels."""
     message = f"the jurors do not say the same labels ({examples}): a table of features, not of votes? "
     return Finding("unlike_columns", message + "Leave out what is no juror (--ignore COLUMN)", level=level)
 
 
-def _tongues(near: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each label, which group of labels it belongs to, that somebody uses side by side."""
-    tongue = np.empty(len(near), dtype=np.int64)
-    for number, group in enumerate(components(near)):
-        tongue[group] = number
-    return tongue
-
-
-def _mapping(votes: Votes, group: NDArray[Any], main: NDArray[Any], strange: NDArray[Any], usual: NDArray[Any]) -> str:
-    """What each strange label most often stands for, by what the others say of the same items; empty if unclear."""
+def _translation(votes: Votes, group: NDArray[Any], main: NDArray[Any], uses: NDArray[np.bool_]) -> str:
+    """What each label of a group most often stands for, by the others' votes on the same items; "" if unclear."""
     if not votes.is_dense:
         return ""
     codes, counts = sample_codes(votes)
-    theirs = np.stack([(codes[:, main] == label).sum(axis=1) for label in usual], axis=1)
+    usual = np.flatnonzero(uses[main].any(axis=0))
+    others = np.stack([(codes[:, main] == label).sum(axis=1) for label in usual], axis=1)
     meant: dict[int, int] = {}
-    for label in strange.tolist():
+    for label in np.flatnonzero(uses[group].any(axis=0)).tolist():
         where = (codes[:, group] == label).any(axis=1)
-        meant[label] = int(usual[int(np.argmax((theirs[where] * counts[where, None]).sum(axis=0)))])
+        meant[label] = int(usual[int(np.argmax((others[where] * counts[where, None]).sum(axis=0)))])
     if len(set(meant.values())) < len(meant):
         return ""  # no other words for the same, most likely
     return "write " + ", ".join(f"{votes.labels[new]} for {votes.labels[old]}" for old, new in meant.items()) + ", or "
 
 
 def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
-    """Numbers among words or much smaller numbers, each said once or so: a line of totals; or scores, no labels.
+    """An alarm about a line of totals, or a warning of scores that are no labels; `counts` are votes by label.
 
-    `counts` are votes by label.
+    Totals are numbers among words, or far larger than the others, each with a vote or two.
     """
     sizes = np.array(numerals(votes.labels).sizes, dtype=np.float64)  # NaN where a label is no number
     numbers = ~np.isnan(sizes)
     if not numbers.any():
         return
     rare = numbers & (counts <= 2) & (counts > 0)
-    if rare.any() and counts[~rare].sum() > 20 * counts[rare].sum() and _are_totals(sizes, rare, numbers):
+    are_totals = rare.any() and counts[~rare].sum() > 20 * counts[rare].sum()
+    if are_totals and numbers.all():
+        are_totals = abs(sizes[rare]).min() > 2 + 3 * abs(sizes[~rare]).max()
+    elif are_totals:
+        are_totals = rare.sum() == numbers.sum()
+    if are_totals:
         among = "far larger than the others" if numbers.all() else "among words"
         message = f"{_few(votes, rare)} {among}, said once or so: a line of totals? Take it out"
         about = tuple(votes.labels[k] for k in np.flatnonzero(rare).tolist())
         yield Finding("rare_numbers", message, about, "alarm", float(counts[rare].sum()))
-    elif numbers.all() and len(votes.labels) > _MANY_NUMBERS and votes.scale != "interval":
+    elif numbers.all() and len(votes.labels) > _MANY_NUMBERS and not votes.is_interval:
         message = (
             f"{len(votes.labels):,} different numbers from {sizes.min():g} to {sizes.max():g} are scores, not labels: "
             "say --scale interval, or make labels of them (--threshold NUMBER, --bins ENDS)"
@@ -233,15 +209,8 @@ def strange_numbers(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding
         yield Finding("scores", message, level="warning", value=float(len(votes.labels)))
 
 
-def _are_totals(sizes: NDArray[np.float64], rare: NDArray[np.bool_], numbers: NDArray[np.bool_]) -> bool:
-    """Whether the rare numbers are the only ones, or far larger than all others."""
-    if not numbers.all():
-        return bool(rare.sum() == numbers.sum())
-    return bool(abs(sizes[rare]).min() > 2 + 3 * abs(sizes[~rare]).max())
-
-
 def odd_labels(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
-    """Very many or very long labels; otherwise those that hardly anybody says. `counts` are votes by label."""
+    """A warning of very many or very long labels, else a note of very rare ones; `counts` are votes by label."""
     labels, total = votes.labels, int(counts.sum())
     if None not in numerals(labels).sizes:
         return
@@ -262,16 +231,15 @@ def _few(votes: Votes, which: NDArray[np.bool_]) -> str:
     return ", ".join(names) + (" …" if which.sum() > 4 else "")
 
 
-# Rows that come again: a table put together with itself, one file under two names.
-
+# -- rows that come again ---------------------------------------------------------------------------------------------
 
 _ENOUGH = 12  #: tuples, before a common divisor of their counts says anything
 
 
 def repeated_rows(votes: Votes, *, distinct: bool = False) -> Iterator[Finding]:
-    """Every tuple of votes comes an even number of times, or three times as often: the rows were pasted twice.
+    """An alarm where the counts of all tuples of votes have a common divisor: the rows were pasted twice.
 
-    Not to be asked of counts that the user gave. `distinct`: no two rows are the same tuple.
+    Not for counts that the user gave. `distinct`: no two rows are the same tuple.
     """
     if not votes.is_dense or votes.rows < _ENOUGH:
         return
@@ -284,7 +252,13 @@ def repeated_rows(votes: Votes, *, distinct: bool = False) -> Iterator[Finding]:
 
 
 def same_files(paths: Sequence[Path]) -> tuple[int, int] | None:
-    """Positions of two files that hold the same bytes; only files of one size are read."""
+    """Find two files that hold the same bytes; only files of one size are read.
+
+    Returns
+    -------
+    tuple or None
+        Their positions.
+    """
     by_size: dict[int, list[int]] = {}
     for k, path in enumerate(paths):
         by_size.setdefault(path.stat().st_size, []).append(k)
@@ -298,10 +272,9 @@ def same_files(paths: Sequence[Path]) -> tuple[int, int] | None:
     return None
 
 
-# What the votes side by side show: a column made from the others, copies, items that are not the same items.
+# -- votes side by side -----------------------------------------------------------------------------------------------
 
-
-_SIDE_BY_SIDE_ENOUGH = 20  #: votes, before a pattern of votes says anything
+_FEWEST_COMPARED = 20  #: votes, before a pattern of votes says anything
 _MOST_COMPARED = 10_000
 _MOST_JURORS = 64
 _MADE = 0.97  #: of the contested items, on which a column says what most others say
@@ -309,43 +282,64 @@ _CONTESTED = 12
 _FEW_JURORS = 8  #: up to here two who copy are a quarter of the jury
 
 
-def side_by_side(votes: Votes, said: JurorLabelCounts, *, twins: bool = True) -> Iterator[Finding]:
-    """What only the votes side by side show; of panels in which most jurors never meet, only who has the same votes.
+def side_by_side(votes: Votes, by_juror: JurorLabelCounts, *, twins: bool = True) -> Iterator[Finding]:
+    """What only votes side by side show; of panels in which most jurors share no items, only equal jurors.
 
-    `twins` asks also for copies of whom nothing follows by itself; of three jurors there is nothing else to see.
+    Parameters
+    ----------
+    by_juror
+        Jurors x labels: how often each juror votes each label.
+    twins
+        Whether also copies are reported from which nothing follows by itself; of three jurors there is nothing else to
+        see.
     """
-    same = list(_same_votes(votes, said)) if twins else []
+    same = list(_same_votes(votes, by_juror)) if twins else []
     yield from same
     width, depth = len(votes.jurors), len(votes.labels)
     if not votes.is_dense or not (3 if twins else 4) <= width <= _MOST_JURORS or not 2 <= depth <= _MOST_JURORS:
         return
     codes, counts = sample_codes(votes, _MOST_COMPARED)
-    tally = _tally(codes, depth)
-    yield from _made(votes, codes, counts, tally)
+    cell = np.arange(len(codes))[:, None] * (depth + 1) + codes + 1
+    tally = np.bincount(cell.ravel(), minlength=len(codes) * (depth + 1)).reshape(-1, depth + 1)[:, 1:].astype(np.int16)
+    yield from _made_from_others(votes, codes, counts, tally)
     with single_threaded():  # a product of a few thousand rows is not worth a thread
-        agree, both = _agreement(codes, counts, depth)
-    varies = (said > 0).sum(axis=1) > 1
-    alike = (agree > both - 0.5) & (both >= _SIDE_BY_SIDE_ENOUGH) & varies & varies[:, None]
+        weight = np.sqrt(counts.astype(np.float32))[:, None]
+        agree = np.zeros((width, width))  # on how many items two jurors vote alike
+        for label in range(depth):
+            votes_for = (codes == label) * weight
+            agree += votes_for.T @ votes_for
+        voted = (codes >= 0) * weight
+        both = voted.T @ voted  # on how many items both vote
+    varies = (by_juror > 0).sum(axis=1) > 1
+    alike = (agree > both - 0.5) & (both >= _FEWEST_COMPARED) & varies & varies[:, None]
     if not same:
-        yield from (
-            copy for copy in _never_differ(votes, codes, counts, tally, alike) if twins or copy.level == "alarm"
+        copies = _never_differ(votes, codes, counts, tally, alike)
+        yield from (copy for copy in copies if twins or copy.level == "alarm")
+    # jurors who agree among themselves, but across groups only by chance: items of one name that are not the same
+    share = by_juror / np.maximum(by_juror.sum(axis=1, keepdims=True), 1)
+    chance = share @ share.T
+    error = np.sqrt(np.maximum(chance * (1 - chance), 1e-9) / np.maximum(both, 1))
+    above = (agree / np.maximum(both, 1) - chance) / error
+    np.fill_diagonal(above, 9.0)
+    groups = components((above > 2.5) & (both >= _FEWEST_COMPARED))
+    large = [g for g in groups if len(g) >= 2]
+    is_split = len(large) >= 2 and len(large) == len(groups)
+    if is_split and all((both[np.ix_(a, b)] >= _FEWEST_COMPARED).all() for a in large for b in large):
+        shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
+        message = (
+            f"jurors agree within groups ({shown}), but between them only by chance: are items of one name the same "
+            "items?"
         )
-    yield from _groups_apart(votes, said, agree, both)
+        yield Finding("items_coincide", message, level="alarm", value=float(len(large)))
 
 
-def _tally(codes: NDArray[Any], labels: int) -> NDArray[np.int16]:
-    """Rows x labels: how many say each."""
-    place = np.arange(len(codes))[:, None] * (labels + 1) + codes + 1
-    return (
-        np.bincount(place.ravel(), minlength=len(codes) * (labels + 1)).reshape(-1, labels + 1)[:, 1:].astype(np.int16)
-    )
-
-
-def _made(votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> Iterator[Finding]:
+def _made_from_others(
+    votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]
+) -> Iterator[Finding]:
     """A column that says what most of the others say wherever these disagree, and no other column does."""
     if len(votes.jurors) < 4:
         return
-    shares = _follow_most(codes, counts, tally)
+    shares = _share_with_majority(codes, counts, tally)
     able = np.flatnonzero(shares[:, 1] >= _CONTESTED)
     if not len(able):
         return
@@ -361,63 +355,47 @@ def _made(votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: N
         yield Finding("made_from_others", message, (name,), "alarm", float(shares[best, 0]))
 
 
-def _follow_most(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> NDArray[Any]:
-    """On which share of the contested items each column is with most of the others, and how many these are.
+def _share_with_majority(codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any]) -> NDArray[Any]:
+    """Jurors x 2: on which share of the contested items each votes with most of the others, and how many these are.
 
-    The others' tally is that of all less one vote, so the three most said labels of all tell who leads it.
+    The tally of the others is that of all less one vote, so that the three most frequent labels of all (of equals the
+    first label first) decide which label leads it.
     """
-    order = _three_most_said(tally)
-    first, second = order[:, 0].astype(codes.dtype), order[:, 1].astype(codes.dtype)
-    most, next_, third, *_ = (*np.take_along_axis(tally, order, axis=1).T, np.zeros(len(tally), dtype=tally.dtype))
-    lower = np.maximum(next_ - 1, third)
-    leads = (most - 1 > next_) & (next_ > 0)  # who said the first label is with most others
-    tied = (most == next_) & (third < most) & (most > 1)  # who said it has left the lead to the second
-    behind, below = (most > next_) & (next_ > 0), (most > lower) & (lower > 0)  # who said another label, or the second
-    said_first, said_second, items = codes == first[:, None], codes == second[:, None], counts.astype(np.float64)
-    with_most = items @ (said_first & leads[:, None])
-    other = (codes >= 0) & ~said_first & np.where(said_second, below[:, None], behind[:, None])
-    contested = with_most + items @ (other | (said_first & tied[:, None]))
-    return np.column_stack(
-        [np.divide(with_most, contested, where=contested > 0, out=np.zeros_like(contested)), contested]
-    )
-
-
-def _three_most_said(tally: NDArray[Any]) -> NDArray[np.int64]:
-    """Rows x 3 (or as many labels as there are): the labels that are said most, of equals the first of them first."""
     left, rows = tally.copy(), np.arange(len(tally))
     order = np.empty((len(tally), min(3, tally.shape[1])), dtype=np.int64)
     for place in range(order.shape[1]):
         order[:, place] = left.argmax(axis=1)
         left[rows, order[:, place]] = -1
-    return order
+    first, second = order[:, 0].astype(codes.dtype), order[:, 1].astype(codes.dtype)
+    most, next_, third, *_ = (*np.take_along_axis(tally, order, axis=1).T, np.zeros(len(tally), dtype=tally.dtype))
+    lower = np.maximum(next_ - 1, third)
+    leads = (most - 1 > next_) & (next_ > 0)  # a vote for the first label is with most others
+    tied = (most == next_) & (third < most) & (most > 1)  # a vote for it leaves the lead to the second
+    behind, below = (most > next_) & (next_ > 0), (most > lower) & (lower > 0)  # a vote for another, or for the second
+    for_first, for_second, items = codes == first[:, None], codes == second[:, None], counts.astype(np.float64)
+    with_most = items @ (for_first & leads[:, None])
+    other = (codes >= 0) & ~for_first & np.where(for_second, below[:, None], behind[:, None])
+    contested = with_most + items @ (other | (for_first & tied[:, None]))
+    return np.column_stack(
+        [np.divide(with_most, contested, where=contested > 0, out=np.zeros_like(contested)), contested]
+    )
 
 
-def _agreement(codes: NDArray[Any], counts: NDArray[np.int64], labels: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Jurors x jurors: on how many items two say the same, and on how many both vote."""
-    weight = np.sqrt(counts.astype(np.float32))[:, None]
-    agree = np.zeros((codes.shape[1],) * 2)
-    for label in range(labels):
-        said = (codes == label) * weight
-        agree += said.T @ said
-    voted = (codes >= 0) * weight
-    return agree, voted.T @ voted
-
-
-def _same_votes(votes: Votes, said: JurorLabelCounts) -> Iterator[Finding]:
-    """Jurors who voted on the same items and said the same of each; who always says the same is told as that."""
+def _same_votes(votes: Votes, by_juror: JurorLabelCounts) -> Iterator[Finding]:
+    """Jurors who voted on the same items and gave each the same label; a juror with one label is another finding."""
     row, col, code = votes.triples()
     order = stable_argsort(col)  # rows are in order
     ends = np.searchsorted(col[order], np.arange(len(votes.jurors) + 1))
     alike: dict[bytes, list[int]] = {}
-    for k in np.flatnonzero((said.sum(axis=1) >= _SIDE_BY_SIDE_ENOUGH) & ((said > 0).sum(axis=1) > 1)).tolist():
+    for k in np.flatnonzero((by_juror.sum(axis=1) >= _FEWEST_COMPARED) & ((by_juror > 0).sum(axis=1) > 1)).tolist():
         mine = order[ends[k] : ends[k + 1]]
         alike.setdefault(row[mine].tobytes() + b"|" + code[mine].tobytes(), []).append(k)
     for group in alike.values():
         if len(group) > 1:
-            yield _twice(tuple(votes.jurors[k] for k in group), int(said[group[0]].sum()), "warning")
+            yield _copies(tuple(votes.jurors[k] for k in group), int(by_juror[group[0]].sum()), "warning")
 
 
-def _twice(names: tuple[str, ...], items: int, level: Level) -> Finding:
+def _copies(names: tuple[str, ...], items: int, level: Level) -> Finding:
     message = f"{list_names(names)} gave the same votes on the same {items:,} items: one juror twice?"
     return Finding("copies", message, names, level, float(items))
 
@@ -425,7 +403,7 @@ def _twice(names: tuple[str, ...], items: int, level: Level) -> Finding:
 def _never_differ(
     votes: Votes, codes: NDArray[Any], counts: NDArray[np.int64], tally: NDArray[Any], alike: NDArray[np.bool_]
 ) -> Iterator[Finding]:
-    """Two jurors who never differ although the others do; `alike` are those of whom some rows showed it."""
+    """Two jurors who never differ although the others do; `alike` are the candidates by their agreement."""
     for a, b in np.argwhere(np.triu(alike, 1))[:6].tolist():
         both = (codes[:, a] >= 0) & (codes[:, b] >= 0)
         if (codes[both, a] != codes[both, b]).any():
@@ -433,43 +411,29 @@ def _never_differ(
         rest = tally - (codes[:, [a]] == np.arange(tally.shape[1])) - (codes[:, [b]] == np.arange(tally.shape[1]))
         contested = counts[(np.sort(rest, axis=1)[:, -2] > 0) & both].sum()
         grave = contested >= _CONTESTED and 3 < len(votes.jurors) <= _FEW_JURORS
-        yield _twice((votes.jurors[a], votes.jurors[b]), int(counts[both].sum()), "alarm" if grave else "warning")
+        yield _copies((votes.jurors[a], votes.jurors[b]), int(counts[both].sum()), "alarm" if grave else "warning")
 
 
-def _groups_apart(votes: Votes, said: JurorLabelCounts, agree: NDArray[Any], both: NDArray[Any]) -> Iterator[Finding]:
-    """Jurors who agree among themselves but across groups only by chance: items of one name that are not the same."""
-    share = said / np.maximum(said.sum(axis=1, keepdims=True), 1)
-    chance = share @ share.T
-    error = np.sqrt(np.maximum(chance * (1 - chance), 1e-9) / np.maximum(both, 1))
-    above = (agree / np.maximum(both, 1) - chance) / error
-    np.fill_diagonal(above, 9.0)
-    groups = components((above > 2.5) & (both >= _SIDE_BY_SIDE_ENOUGH))
-    large = [g for g in groups if len(g) >= 2]
-    if (
-        len(large) < 2
-        or len(large) < len(groups)
-        or any((both[np.ix_(a, b)] < _SIDE_BY_SIDE_ENOUGH).any() for a in large for b in large)
-    ):
-        return
-    shown = "; ".join(list_names([votes.jurors[k] for k in g.tolist()]) for g in large[:3])
-    message = (
-        f"jurors agree within groups ({shown}), but between them only by chance: are items of one name the same items?"
-    )
-    yield Finding("items_coincide", message, level="alarm", value=float(len(large)))
-
-
-# `find_findings`: what some votes show, made once and said by every command.
-
+# -- all checks -------------------------------------------------------------------------------------------------------
 
 _LEVELS = ("alarm", "warning", "note")
 _MOST_CELLS = 20_000_000  #: jurors x labels that are counted
 
 
 def find_findings(votes: Votes, *, weighted: bool = False, twins: bool = True) -> tuple[Finding, ...]:
-    """Everything to know about the votes, with what their reader saw, the gravest first.
+    """Run all checks.
 
-    `weighted` says that the counts are the user's own, and not those of rows; without `twins`, copies are told only
-    where they are an alarm.
+    Parameters
+    ----------
+    weighted
+        Whether the counts are the user's own, and not those of rows.
+    twins
+        Whether copies are reported also where they are no alarm.
+
+    Returns
+    -------
+    tuple of Finding
+        With those of the reader, the gravest first.
 
     Examples
     --------
@@ -479,25 +443,24 @@ def find_findings(votes: Votes, *, weighted: bool = False, twins: bool = True) -
     """
     if len(votes.jurors) * len(votes.labels) > _MOST_CELLS:
         return votes.findings
-    said = count_labels_by_juror(votes)
-    by_label = said.sum(axis=0)
+    counts = count_labels_by_juror(votes)
+    by_label = counts.sum(axis=0)
     findings = (
         *votes.findings,
         *scale_finding(votes),
         *(() if votes.labels_told else ambiguous_words(votes.labels, by_label)),
         *similar_names("label", votes.labels),
         *similar_names("juror", votes.jurors),
-        *alphabets(votes, said),
+        *vocabularies(votes, counts),
         *strange_numbers(votes, by_label),
         *(() if weighted else repeated_rows(votes)),
         *odd_labels(votes, by_label),
-        *side_by_side(votes, said, twins=twins),
+        *side_by_side(votes, counts, twins=twins),
     )
     return tuple(sorted(dict.fromkeys(findings), key=lambda finding: _LEVELS.index(finding.level)))
 
 
-# What only the reader of a table sees: cells taken for no vote, columns left out, what it assumed.
-
+# -- what only the reader of a table sees -----------------------------------------------------------------------------
 
 _MANY_JURORS = 20
 
@@ -509,7 +472,7 @@ class Spelling:
     labels: list[Any]
     absent: dict[int, str]  #: words for no vote, by their positions among the cells
     abstained: dict[int, str] = field(default_factory=dict)  #: words for abstaining, likewise
-    assumed: frozenset[str] = frozenset()  #: those of them that nobody named
+    assumed: frozenset[str] = frozenset()  #: those of them that the caller did not name
 
     @property
     def answers(self) -> list[Any]:
@@ -526,30 +489,68 @@ class Spelling:
     def findings(
         self, jurors: Sequence[str], juror: NDArray[Any], cell: NDArray[Any], times: NDArray[Any] | None = None
     ) -> tuple[Finding, ...]:
-        """Notes of what was not voted: position k of the arrays is a cell of a juror, said so many times."""
-        if not self.says_something:
-            return ()
-        said = np.bincount(cell[cell >= 0], None if times is None else times[cell >= 0], len(self.labels)).astype(int)
-        words = list(dict.fromkeys(self.absent.values()))
-        often = [sum(int(said[k]) for k, word in self.absent.items() if word == one) for one in words]
-        who = np.isin(cell, list(self.abstained))
-        by_juror = np.bincount(juror[who], None if times is None else times[who], len(jurors)).astype(np.int64)
-        abstained = abstentions(jurors, by_juror, sorted(set(self.abstained.values())), sorted(self.assumed))
-        return (*missing_words(words, often), *abstained)
+        """Notes of cells that are no votes and of abstentions.
+
+        Parameters
+        ----------
+        jurors
+            The jurors' names.
+        juror, cell
+            The juror and the cell (a position in `labels`, -1 for an empty one) of each vote.
+        times
+            How many items each vote stands for.
+
+        Returns
+        -------
+        tuple of Finding
+        """
+        notes: list[Finding] = []
+        otherwise = "; where this is an answer, name all labels (--labels A,B)"
+        if self.absent:
+            is_filled = cell >= 0
+            weights = None if times is None else times[is_filled]
+            counts = np.bincount(cell[is_filled], weights, len(self.labels)).astype(int)
+            often = dict.fromkeys(self.absent.values(), 0)
+            for k, word in self.absent.items():
+                often[word] += int(counts[k])
+            shown = ", ".join(f"{word!r} ({n:,})" for word, n in often.items())
+            message = f"taken for no vote: {shown}{otherwise}"
+            notes.append(Finding("missing_words", message, tuple(often), value=float(sum(often.values()))))
+        if self.abstained:
+            abstains = np.isin(cell, list(self.abstained))
+            weights = None if times is None else times[abstains]
+            by_juror = np.bincount(juror[abstains], weights, len(jurors)).astype(np.int64)
+            order = [int(k) for k in np.argsort(-by_juror, kind="stable") if by_juror[k]]
+            if order:
+                shown = format_names((f"{jurors[k]!r} {by_juror[k]:,}" for k in order), 8)
+                words = ", ".join(map(repr, sorted(set(self.abstained.values()))))
+                message = f"{words}: {by_juror.sum():,} abstentions, which are never a true label ({shown})"
+                message += otherwise if self.assumed else ""
+                about = tuple(jurors[k] for k in order)
+                notes.append(Finding("abstentions", message, about, value=float(by_juror.sum())))
+        return tuple(notes)
 
 
 def with_findings(votes: Votes, findings: Sequence[Finding]) -> Votes:
-    """The votes with more to know about them."""
+    """The votes with more findings.
+
+    Returns
+    -------
+    Votes
+        The very same where there are none.
+    """
     return replace(votes, findings=tuple(dict.fromkeys((*votes.findings, *findings)))) if findings else votes
 
 
 def table_findings(
     names: Sequence[str], layout: Layout, options: Reading, *, files: int = 1, items: int = 0
 ) -> Iterator[Finding]:
-    """What is to know of a table with these columns: those not read, what several files were taken for."""
+    """Findings about a table: columns that are not read although the caller did not leave them out, and the like."""
     if layout.kind != "long" and not text_columns(options.only):
-        told = {*text_columns(options.ignore), *text_columns(options.drop), *(names[k] for k in layout.used)}
-        yield from columns_left([name for name in names if name not in told])
+        known = {*text_columns(options.ignore), *text_columns(options.drop), *(names[k] for k in layout.used)}
+        if left := [name for name in names if name not in known]:
+            message = f"not read, since {'it is' if len(left) == 1 else 'they are'} no juror's: {list_names(left)}"
+            yield Finding("columns_left", f"{message} (--layout wide reads every column)", tuple(left))
     if layout.kind == "wide" and len(layout.votes) >= _MANY_JURORS and 3 <= items <= len(layout.votes) // 2:
         message = (
             f"{len(layout.votes):,} jurors and only {items:,} items: are the people in rows and the items in columns?"

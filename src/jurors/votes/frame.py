@@ -1,4 +1,10 @@
-"""Any dataframe (narwhals)."""
+"""Votes from any dataframe that narwhals knows: pandas, polars, pyarrow, DuckDB, Dask, Spark, Arrow streams.
+
+A frame comes in, `Votes` go out, through the same layout detection and the same cleaning of cells as for files. `Frame`
+is what the rest of the package sees of a dataframe, eager or lazy in the engine that holds it; the first part of the
+module is about the engines' peculiarities, the second about columns that the caller names and the frame does not have
+(fields of structs such as `sample.id`, several columns as one item).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +39,8 @@ from jurors.votes.repeats import collapse_repeats
 from jurors.votes.scale import select_columns
 from jurors.votes.table import Votes
 
-# Engines' own ways: how each numbers columns, keeps dictionaries and streams, and what Python has no number for.
+_WHOLE = 1e15  # floats below have a digit after the point to lose
+_IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")  # engines whose rows have an order
 
 
 def own_names(table: Any) -> list[Any]:
@@ -47,7 +54,12 @@ def add_column(table: Any, name: str, cells: Any) -> Any:
 
 
 def numbered(table: Any, columns: Sequence[int]) -> Any:
-    """These columns of a lazy frame, column k called "ck"."""
+    """Columns of a lazy frame, column k called "ck".
+
+    Returns
+    -------
+    narwhals.LazyFrame
+    """
     import narwhals as nw
 
     names = list(table.collect_schema())
@@ -58,7 +70,7 @@ def numbered(table: Any, columns: Sequence[int]) -> Any:
 
 
 def decoded(series: Any) -> Any:
-    """A series of plain values where Arrow kept a dictionary: its kernels do not group those."""
+    """A series of plain values where Arrow has a dictionary: its kernels do not group those."""
     native = series.to_native()
     kind = getattr(getattr(native, "type", None), "value_type", None)
     if not series.implementation.is_pyarrow() or not str(native.type).startswith("dictionary"):
@@ -78,57 +90,63 @@ def narrower(kind: Any) -> Any:
 
 
 def opened_stream(source: Any) -> tuple[Any, Any, Any]:
-    """A DuckDB relation over an Arrow stream, its connection, and the first rows: no more is read yet."""
+    """Open an Arrow stream in DuckDB.
+
+    Returns
+    -------
+    relation, connection, head
+        A DuckDB relation over the stream, its connection, and the first rows: no more is read yet.
+    """
     import os
 
     import duckdb
+    import narwhals as nw
 
     try:
         import pyarrow
     except ImportError:
         raise TypeError("an Arrow stream needs pyarrow; pip install pyarrow") from None
+    batches, rows = [], 0
     try:
-        stream = pyarrow.RecordBatchReader.from_stream(source)  # asks for the stream once; DuckDB would ask again
-        reader, head = _peeked(stream)
+        stream = pyarrow.RecordBatchReader.from_stream(source)  # takes the stream once; DuckDB would take it again
+        for batch in stream:
+            batches.append(batch)
+            rows += len(batch)
+            if rows > head_rows(len(stream.schema)):
+                break
+        head = pyarrow.Table.from_batches(batches, stream.schema)
+        reader = pyarrow.RecordBatchReader.from_batches(stream.schema, itertools.chain(batches, stream))
     except pyarrow.ArrowException as error:
         raise TypeError(str(error)) from None
     spill = str(temporary_folder() / f"jurors-{os.getpid()}-{id(reader)}")  # made by DuckDB if it must
     connection = duckdb.connect(config={"temp_directory": spill})
-    return connection.from_arrow(reader), connection, head
-
-
-def _peeked(stream: Any) -> tuple[Any, Any]:
-    """A stream of the same batches, and its first rows."""
-    import narwhals as nw
-    import pyarrow
-
-    batches, rows = [], 0
-    for batch in stream:
-        batches.append(batch)
-        rows += len(batch)
-        if rows > head_rows(len(stream.schema)):
-            break
-    head = pyarrow.Table.from_batches(batches, stream.schema)
-    again = pyarrow.RecordBatchReader.from_batches(stream.schema, itertools.chain(batches, stream))
-    return again, nw.from_native(head)
+    return connection.from_arrow(reader), connection, nw.from_native(head)
 
 
 def stored(table: Any, connection: Any) -> Any:
-    """A lazy DuckDB table's rows, stored where DuckDB may spill them, to be asked more than once."""
+    """A lazy DuckDB table's rows, stored where DuckDB may spill them, to be read more than once."""
     import narwhals as nw
 
     table.to_native().create("kept")
     return nw.from_native(connection.table("kept"))
 
 
-# Columns that a dataframe has not, but its cells make: fields of structs (`sample.id`), several as one item.
-
-
-_WHOLE = 1e15  # floats below have a digit after the point to lose
+# -- columns that the caller names and the frame does not have ---------------------------------------------------------
 
 
 def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple[int, list[str], Any]:
-    """Where a dotted path begins, its steps inside, and the type of what it ends at; VotesError if it leads nowhere."""
+    """Find a field inside a struct by its dotted path.
+
+    Returns
+    -------
+    column, steps, kind
+        The position of the column, the names of the fields inside it, and the type of the last one.
+
+    Raises
+    ------
+    VotesError
+        With the nearest name where the path leads nowhere.
+    """
     home = home_of(names, path)
     if home is None:
         match_name(path, names, "column")
@@ -136,7 +154,7 @@ def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple
     place, steps = home
     kind, at = kinds[place], names[place]
     for step in steps:
-        known = {one.name: one.dtype for one in getattr(kind, "fields", ())}
+        known = {inner.name: inner.dtype for inner in getattr(kind, "fields", ())}
         if step not in known:
             match_name(path, [f"{at}.{name}" for name in known] or list(names), "column")
         kind, at = known[step], f"{at}.{step}"
@@ -144,57 +162,63 @@ def struct_field(names: Sequence[str], kinds: Sequence[Any], path: str) -> tuple
 
 
 def joined_cells(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[str | None]:
-    r"""Several columns of cells as one of items' names; None where a part is empty.
+    r"""Join columns of cells to one of items' names.
 
+    Returns
+    -------
+    list
+        None where a part is empty.
+
+    Examples
+    --------
     >>> joined_cells([[1.0, 2.0, None], ["gpt ", "a|b", "x"]], ["question", "model"])
     ['1|gpt', '2|a\\|b', None]
     """
+
+    def text(part: Any) -> str:
+        """A part as files have it: a whole number without a point, also beside others that have one."""
+        is_whole = isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE
+        return escaped(int(part) if is_whole else part)
+
     parts = [clean_cells(column, column=name) for column, name in zip(columns, names, strict=True)]
-    return [None if None in row else ITEM_SEPARATOR.join(map(_shown, row)) for row in zip(*parts, strict=True)]
-
-
-def _shown(part: Any) -> str:
-    """A part as files have it: a whole number without a point, also beside others that have one."""
-    is_whole = isinstance(part, float) and part.is_integer() and abs(part) < _WHOLE
-    return escaped(int(part) if is_whole else part)
+    return [None if None in row else ITEM_SEPARATOR.join(map(text, row)) for row in zip(*parts, strict=True)]
 
 
 def joined_columns(names: Sequence[str], kinds: Sequence[Any]) -> Any:
-    """The same as an expression, for the engine that holds the rows."""
+    """`joined_cells` as an expression, for the engine that holds the rows.
+
+    Returns
+    -------
+    narwhals.Expr
+    """
     import narwhals as nw
 
-    return nw.concat_str(
-        [_part(nw.col(name), kind) for name, kind in zip(names, kinds, strict=True)], separator=ITEM_SEPARATOR
-    )
+    parts = []
+    for name, kind in zip(names, kinds, strict=True):
+        column = nw.col(name)
+        text = column.cast(nw.String)
+        if kind.is_float():  # not every float has a whole number: a gap may be NaN, and some are too large
+            whole = nw.when(column.abs() < _WHOLE).then(column).cast(nw.Int64)
+            text = nw.when(whole == column).then(whole.cast(nw.String)).otherwise(text)
+            text = nw.when(~column.is_nan()).then(text)
+        if kind == nw.Boolean:  # as Python writes it, and files
+            text = nw.when(column).then(nw.lit("True")).otherwise(nw.when(~column).then(nw.lit("False")))
+        text = text.str.strip_chars().str.replace_all("\\", "\\\\", literal=True)
+        parts.append(text.str.replace_all(ITEM_SEPARATOR, f"\\{ITEM_SEPARATOR}", literal=True))
+    return nw.concat_str(parts, separator=ITEM_SEPARATOR)
 
 
-def _part(column: Any, kind: Any) -> Any:
-    import narwhals as nw
-
-    text = column.cast(nw.String)
-    if kind.is_float():  # not all have a whole number beside them: a gap may be NaN, and some are too large
-        small = nw.when(column.abs() < _WHOLE).then(column)
-        whole = small.cast(nw.Int64)
-        text = nw.when(whole == column).then(whole.cast(nw.String)).otherwise(text)
-        text = nw.when(~column.is_nan()).then(text)
-    if kind == nw.Boolean:  # as Python writes it, and files
-        text = nw.when(column).then(nw.lit("True")).otherwise(nw.when(~column).then(nw.lit("False")))
-    bare = text.str.strip_chars()
-    return bare.str.replace_all("\\", "\\\\", literal=True).str.replace_all(
-        ITEM_SEPARATOR, f"\\{ITEM_SEPARATOR}", literal=True
-    )
-
-
-# Votes from any dataframe narwhals knows (pandas, polars, DuckDB, Dask, Spark …), and results back into one.
-
-
-_IN_ORDER = ("pandas", "modin", "cudf", "polars", "pyarrow")
+# -- votes from a frame -----------------------------------------------------------------------------------------------
 
 
 def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
     """Votes from a dataframe, long, wide or counts; the options are those of `read_votes`.
 
     The columns that are needed are collected if the frame is lazy; `Sketch.from_frame` brings only counts back.
+
+    Returns
+    -------
+    Votes
 
     Examples
     --------
@@ -212,11 +236,19 @@ def votes_from_frame(frame: Any, **table: Unpack[TableOptions]) -> Votes:
         return transposed_votes(opened, options)
     layout = opened.layout(options)
     votes = collapse_repeats(votes_from_columns(opened, opened.keep(layout), layout, options), options)
-    return with_findings(votes, list(table_findings(opened.names, layout, opened.told(options), items=votes.total)))
+    return with_findings(
+        votes, list(table_findings(opened.names, layout, opened.effective_options(options), items=votes.total))
+    )
 
 
 def traces_votes(frame: Frame, options: Reading) -> Votes | None:
-    """The votes in what `mlflow.search_traces()` returned (`label` names the assessment); None for other frames."""
+    """The votes in what `mlflow.search_traces()` returned (`label` names the assessment).
+
+    Returns
+    -------
+    Votes or None
+        None for other frames.
+    """
     if not {"trace_id", "assessments"} <= set(frame.names):
         return None
     from jurors.votes.readers.mlflow import records_from_frame
@@ -227,16 +259,21 @@ def traces_votes(frame: Frame, options: Reading) -> Votes | None:
 
 
 def transposed_votes(frame: Frame, options: Reading) -> Votes:
-    """The votes of a dataframe with jurors in rows and items in columns."""
-    turned = find_transposed(LayoutHints(frame.facts(), options), rows_are_named=frame.index is not None)
+    """The votes of a dataframe with jurors in rows and items in columns.
+
+    Returns
+    -------
+    Votes
+    """
+    places = find_transposed(LayoutHints(frame.names, options, frame.facts), rows_are_named=frame.index is not None)
     table = collect(frame.table)
-    who = list(frame.index or ()) if turned.juror is None else table[:, turned.juror].to_list()
-    cells = [value for k in turned.items for value in table[:, k].to_list()]
-    item = [frame.names[k] for k in turned.items for _ in who]
-    columns = [factorize(column) for column in (item, who * len(turned.items), cells)]
-    named = "the index" if turned.juror is None else frame.names[turned.juror]
+    jurors = list(frame.index or ()) if places.juror is None else table[:, places.juror].to_list()
+    cells = [value for k in places.items for value in table[:, k].to_list()]
+    item = [frame.names[k] for k in places.items for _ in jurors]
+    columns = [factorize(column) for column in (item, jurors * len(places.items), cells)]
+    named = "the index" if places.juror is None else frame.names[places.juror]
     votes = long_votes(columns, ("item", named, "label"), options)
-    return with_findings(collapse_repeats(votes, options), turned.findings)
+    return with_findings(collapse_repeats(votes, options), places.findings)
 
 
 @dataclass(frozen=True)
@@ -248,7 +285,7 @@ class Frame:
     kinds: tuple[Any, ...]  #: narwhals' type of each column
     stream: Any = None  #: the DuckDB connection that reads an Arrow stream, which can be read only once
     index: Sequence[Any] | None = None  #: the rows' names, where pandas' index gives some
-    head: Any = None  #: the first rows of a stream, which cannot be asked for again
+    head: Any = None  #: the first rows of a stream, which cannot be read again
     homes: tuple[str, ...] = ()  #: the columns that others are made of, which are no jurors
 
     @property
@@ -276,10 +313,10 @@ class Frame:
                 "the duplicates there, or give a pandas, polars or pyarrow frame"
             )
         count = self._count_distinct if self.stream is None else None  # a stream can be read only once
-        layout = find_layout(self.names, self.told(options), self.facts, count)
+        layout = find_layout(self.names, self.effective_options(options), self.facts, count)
         return select_columns(layout, self.names, options)
 
-    def told(self, options: Reading) -> Reading:
+    def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of."""
         for name in self.homes:
             options = options if name in text_columns(options.ignore) else options.without(name)
@@ -287,12 +324,25 @@ class Frame:
 
     def reaching(self, options: Reading, *fields: str) -> Frame:
         """The frame with a column for each field of a struct that is named, and for an item of several columns."""
+        import narwhals as nw
+
         parts, frame = item_parts(self.names, options.item), self
         for name in (options.juror, options.label, options.count, options.repeat, *parts, *fields):
             if name is not None and name not in frame.names and "." in name:
                 frame = frame._with_field(name)
         whole = item_name(options.item)
-        return frame if len(parts) < 2 or whole is None else frame._with_joined(whole, parts)
+        if len(parts) < 2 or whole is None:
+            return frame
+        names, kinds = frame.names, frame.kinds
+        places = [find_column(names, part) for part in parts]
+
+        def cells(table: Any) -> Any:
+            if hasattr(table, "collect"):
+                return joined_columns([own_names(table)[k] for k in places], [kinds[k] for k in places])
+            values = joined_cells([table[:, k].to_list() for k in places], [names[k] for k in places])
+            return nw.new_series(whole, values, nw.String, backend=table.implementation)
+
+        return frame._with(whole, nw.String(), cells, *(names[k] for k in places))
 
     def _with_field(self, path: str) -> Frame:
         import narwhals as nw
@@ -303,22 +353,10 @@ class Frame:
             cell = cell.struct.field(step)
         return self._with(path, kind, lambda table: cell, self.names[place])
 
-    def _with_joined(self, name: str, parts: Sequence[str]) -> Frame:
-        import narwhals as nw
-
-        places = [find_column(self.names, part) for part in parts]
-
-        def cells(table: Any) -> Any:
-            if hasattr(table, "collect"):
-                return joined_columns([own_names(table)[k] for k in places], [self.kinds[k] for k in places])
-            values = joined_cells([table[:, k].to_list() for k in places], [self.names[k] for k in places])
-            return nw.new_series(name, values, nw.String, backend=table.implementation)
-
-        return self._with(name, nw.String(), cells, *(self.names[k] for k in places))
-
     def _with(self, name: str, kind: Any, cells: Callable[[Any], Any], *homes: str) -> Frame:
         """With one more column, of which `cells` makes an expression or a series."""
-        table, head = (None if one is None else add_column(one, name, cells(one)) for one in (self.table, self.head))
+        tables = (self.table, self.head)
+        table, head = (None if rows is None else add_column(rows, name, cells(rows)) for rows in tables)
         names, kinds = (*self.names, name), (*self.kinds, kind)
         return replace(self, table=table, head=head, names=names, kinds=kinds, homes=(*self.homes, *homes))
 
@@ -341,7 +379,7 @@ class Frame:
         return int(total), list(map(int, counts))
 
     def no_rows(self) -> VotesError:
-        """What to say of a frame without rows."""
+        """The error about a frame without rows."""
         return VotesError(f"the dataframe has columns ({', '.join(self.names[:12])}) but no rows")
 
     def keep(self, layout: Layout) -> Any:
@@ -354,8 +392,8 @@ class Frame:
             table = table.select(*(decoded(table[:, k]).alias(f"c{k}") for k in layout.used))
         else:
             table = numbered(table, layout.used)
-        said = [k for k in (layout.juror, layout.label, *layout.votes) if k is not None]
-        wide = {f"c{k}": kind for k in said if (kind := narrower(self.kinds[k])) is not None}
+        compared = [k for k in (layout.juror, layout.label, *layout.votes) if k is not None]
+        wide = {f"c{k}": kind for k in compared if (kind := narrower(self.kinds[k])) is not None}
         if wide:
             import narwhals as nw
 
@@ -364,7 +402,17 @@ class Frame:
 
 
 def open_frame(frame: Any) -> Frame:
-    """The dataframe as narwhals sees it, nothing computed; VotesError if it is none."""
+    """Open a dataframe with narwhals; nothing is computed.
+
+    Returns
+    -------
+    Frame
+
+    Raises
+    ------
+    VotesError
+        If it is none.
+    """
     import narwhals as nw
 
     stream = head = None
@@ -384,8 +432,16 @@ def open_frame(frame: Any) -> Frame:
 
 
 def index_names(index: Any) -> list[Any] | None:
-    """The rows' names by the index of a pandas frame or series; None where it only numbers them, or names two alike.
+    """The rows' names by the index of a pandas frame or series.
 
+    Returns
+    -------
+    list or None
+        None where the index only numbers the rows, or gives two the same name. A date, or the parts of an index of
+        several levels, is text.
+
+    Examples
+    --------
     >>> import pandas
     >>> index_names(pandas.Index(["q7", "q3"])), index_names(pandas.RangeIndex(2)), index_names(pandas.Index([5, 5]))
     (['q7', 'q3'], None, None)
@@ -397,16 +453,12 @@ def index_names(index: Any) -> list[Any] | None:
     names = index.tolist()
     if names == list(range(len(names))) or any(map(is_missing, names)):
         return None
-    return [name if isinstance(name, (int, str)) else _joined(name) for name in names]
-
-
-def _joined(name: Any) -> str:
-    """A date, or the parts of an index of several levels, as text."""
-    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
+    parts = (name if isinstance(name, (int, str, tuple)) else str(name) for name in names)
+    return [", ".join(map(str, name)) if isinstance(name, tuple) else name for name in parts]
 
 
 def is_frame(source: Any) -> bool:
-    """Whether this is a dataframe of some engine, or a stream of one; nothing is computed to tell."""
+    """Whether this is a dataframe of some engine, or a stream of one; nothing is computed."""
     import narwhals as nw
 
     try:
@@ -417,7 +469,7 @@ def is_frame(source: Any) -> bool:
 
 
 def collect_frame(frame: Any) -> Any:
-    """The dataframe as narwhals sees it, collected if it was lazy; VotesError if it is none."""
+    """Open a dataframe with narwhals, collected if it was lazy; VotesError if it is none."""
     return collect(open_frame(frame).table)
 
 
@@ -431,7 +483,12 @@ def collect(table: Any) -> Any:
 
 
 def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading) -> Votes:
-    """The votes in the columns that were kept of a frame, collected."""
+    """The votes in the columns that `Frame.keep` selected, collected.
+
+    Returns
+    -------
+    Votes
+    """
     table, names = collect(kept), frame.names
     if not len(table):
         raise frame.no_rows()
@@ -459,7 +516,13 @@ def votes_from_columns(frame: Frame, kept: Any, layout: Layout, options: Reading
 
 
 def column(series: Any, name: str) -> Column:
-    """A column as distinct values by first appearance, and the code of each row; null and NaN are one value, None."""
+    """Encode a column by its distinct values.
+
+    Returns
+    -------
+    tuple
+        The distinct values by first appearance (null and NaN are one, None), and the code of each row.
+    """
     whole = series.dtype.is_integer() and not series.is_null().any()
     try:
         return factorize(series.to_numpy() if whole else series.to_list())
@@ -468,12 +531,20 @@ def column(series: Any, name: str) -> Column:
 
 
 def not_labels(name: str, kind: Any) -> VotesError:
-    """What to say of a column of lists and the like."""
+    """The error about a column of lists and the like."""
     return VotesError(f"column {name!r} holds {kind} values, not labels or names")
 
 
 def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[Any]]:
-    """Columns as rows x columns codes of the distinct values of them all."""
+    """Encode columns by the distinct values of them all.
+
+    Returns
+    -------
+    codes
+        Rows x columns.
+    values
+        The distinct values.
+    """
     values, where = factorize([value for distinct, _ in columns for value in distinct])
     ends = np.cumsum([len(distinct) for distinct, _ in columns])
     parts = [where[end - len(distinct) : end] for (distinct, _), end in zip(columns, ends, strict=True)]
@@ -481,5 +552,5 @@ def grid_of(columns: Sequence[Column]) -> tuple[np.ndarray[Any, Any], Sequence[A
 
 
 def count_cells(series: Any) -> list[Any]:
-    """The cells of a column of counts; a sum that an engine made a decimal is a whole number again."""
+    """The cells of a column of counts; a sum that an engine returns as a decimal is a whole number again."""
     return [int(v) if isinstance(v, Decimal) and v == v.to_integral_value() else v for v in series.to_list()]

@@ -1,4 +1,4 @@
-"""What shows an item to a person: texts joined by item, from a table of items, the votes' own file, or a log."""
+"""Texts that show an item to a person, from a table of items, the votes' own file, or a log, joined by item."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jurors.votes.readers import Records
 from jurors.votes.readers.base import as_text
 from jurors.votes.table import Votes
 
-_MOST_SAID = 40  # characters of a text in a message
+_MOST_SHOWN = 40  # characters of a text in a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,24 @@ class ItemTexts:
         return cls(("text",), {_name(item): (as_text(text),) for item, text in by_item.items()})
 
     def of(self, items: Sequence[Any], taken: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
-        """The texts of these items, column by column; VotesError where one has none.
+        """The texts of these items, column by column.
 
-        Columns called as others beside them (`taken`, or a juror's votes) are called "text of …".
+        Parameters
+        ----------
+        items
+            The items' names.
+        taken
+            Names of other columns: one called so, or like a juror's votes, becomes "text of …".
+
+        Returns
+        -------
+        dict
+            For each column one text per item.
+
+        Raises
+        ------
+        VotesError
+            Where an item has none.
         """
         empty = ("",) * len(self.columns)
         rows = [self.by_item.get(_name(item), empty) for item in items]
@@ -60,13 +75,10 @@ class ItemTexts:
             fault = VotesError(f"{len(lacking):,} of the {len(items):,} items to show {verb} no text, such as "
                                f"{lacking[0]!r}", item=str(lacking[0]))  # fmt: skip
             raise fault.in_file(self.file) if self.file else fault
-        names = [f"text of {name}" if _is_taken(name, taken) else name for name in self.columns]
+        plain = [name.strip().lower() for name in self.columns]
+        is_taken = [name in taken or name.startswith("vote") for name in plain]
+        names = [f"text of {name}" if known else name for name, known in zip(self.columns, is_taken, strict=True)]
         return {name: tuple(row[k] for row in rows) for k, name in enumerate(names)}
-
-
-def _is_taken(name: str, taken: Sequence[str]) -> bool:
-    plain = name.strip().lower()
-    return plain in taken or plain.startswith("vote")
 
 
 def _name(item: Any) -> str:
@@ -86,29 +98,41 @@ def read_item_texts(source: Source, text: str | Sequence[str] = (), *, item: str
     item
         The column that names the item, where it has no usual name.
 
+    Returns
+    -------
+    ItemTexts
+
     Examples
     --------
     >>> import io
     >>> read_item_texts(io.StringIO("id,question\n7,2 + 2?\n8,3 + 3?\n"), "question").of([8])
     {'question': ('3 + 3?',)}
     """
-    wanted, name = text_columns(text), shown_source(source)
+    shown, name = text_columns(text), shown_source(source)
     with open_source(source, Reading()) as opened:
         if isinstance(opened, ToolLog):
-            return _of_records(opened.read(), wanted, name)
-        if not wanted:
+            return _texts_of_log(opened.read(), shown, name)
+        if not shown:
             raise VotesError(
                 f"name the column to show with text= (--text COLUMN): there are {quoted_names(opened.names)}"
             )
-        opened = opened.every_column().reaching(*wanted, item=item)
-        columns = [find_column(opened.names, column) for column in wanted]
-        return _of_table(opened, _item_column(opened.names, item, columns), columns, name)
+        opened = opened.every_column().reaching(*shown, item=item)
+        columns = [find_column(opened.names, column) for column in shown]
+        which = guess_column(opened.names, ITEM_WORDS, columns) if item is None else find_column(opened.names, item)
+        if which is None:
+            raise VotesError(f"none of {quoted_names(opened.names)} is the item; call that column 'item'")
+        return _texts_of_table(opened, which, columns, name)
 
 
 def read_votes_with_texts(
     source: Source, text: str | Sequence[str] = (), **reading: Unpack[ReadingOptions]
 ) -> tuple[Votes, ItemTexts | None]:
     r"""Read votes and, from the same file, what shows the items: the columns named, or what a log holds.
+
+    Returns
+    -------
+    tuple
+        The votes, and the texts (None where no column is named).
 
     Examples
     --------
@@ -117,79 +141,65 @@ def read_votes_with_texts(
     >>> votes.jurors, texts.of(votes.item_names().tolist())
     (('ann', 'bob'), {'question': ('2 + 2?',)})
     """
-    wanted, options, name = text_columns(text), Reading.of(reading), shown_source(source)
+    shown, options, name = text_columns(text), Reading.of(reading), shown_source(source)
     with open_source(source, options) as opened:
         if isinstance(opened, ToolLog):
             records = opened.read()
-            return votes_of_log(opened, options, records), _of_records(records, wanted, name)
-        opened = opened.reaching(*wanted)
+            return votes_of_log(opened, options, records), _texts_of_log(records, shown, name)
+        opened = opened.reaching(*shown)
         ignored = tuple(
-            opened.names[find_column(opened.names, column)] for column in wanted if column != item_name(options.item)
+            opened.names[find_column(opened.names, column)] for column in shown if column != item_name(options.item)
         )
         for column in ignored:
             options = options.without(column)
         table, layout = open_layout(opened, options)
         votes = votes_of(table.keep(layout.used), layout, options)
-        if not wanted:
+        if not shown:
             return votes, None
-        columns = [find_column(table.names, column) for column in wanted]
-        return votes, replace(_of_table(table, layout.item, columns, name), ignored=ignored)
+        columns = [find_column(table.names, column) for column in shown]
+        return votes, replace(_texts_of_table(table, layout.item, columns, name), ignored=ignored)
 
 
-def _item_column(names: Sequence[str], item: str | None, columns: Sequence[int]) -> int:
-    which = guess_column(names, ITEM_WORDS, columns) if item is None else find_column(names, item)
-    if which is None:
-        raise VotesError(f"none of {quoted_names(names)} is the item; call that column 'item'")
-    return which
-
-
-def _of_records(records: Records | Votes, wanted: Sequence[str], name: str) -> ItemTexts:
+def _texts_of_log(records: Records | Votes, shown: Sequence[str], name: str) -> ItemTexts:
     """What a log holds of its items; columns are named by the caller, or all there are."""
     by_item = {} if isinstance(records, Votes) else records.texts
-    known = tuple(dict.fromkeys(column for own in by_item.values() for column in own))
-    if wanted and not known:
+    known = tuple(dict.fromkeys(column for texts in by_item.values() for column in texts))
+    if shown and not known:
         raise VotesError("this log holds no text of its items; give a table of them with --items")
-    columns = tuple(match_name(column, known, "column") for column in wanted) or known
-    rows = {_name(item): tuple(own.get(column, "") for column in columns) for item, own in by_item.items()}
-    return ItemTexts(columns, rows, name, whole=bool(wanted))
+    columns = tuple(match_name(column, known, "column") for column in shown) or known
+    rows = {_name(item): tuple(texts.get(column, "") for column in columns) for item, texts in by_item.items()}
+    return ItemTexts(columns, rows, name, whole=bool(shown))
 
 
-def _of_table(table: SourceTable, item: int | None, columns: Sequence[int], name: str) -> ItemTexts:
-    """Without a column of items, a row is the item of its number."""
-    cells = ", ".join(_shown_cell(table, k) for k in columns)
+def _texts_of_table(table: SourceTable, item: int | None, columns: Sequence[int], name: str) -> ItemTexts:
+    """The texts in columns of a table; without a column of items, a row is the item of its number."""
+
+    def cell_sql(k: int) -> str:
+        """SQL for a cell to show; a nested one as JSON, after a mark."""
+        kind = table.types[k]
+        is_nested = kind == "JSON" or kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
+        return f"chr(0) || to_json(c{k})::VARCHAR" if is_nested else text_cell(f"c{k}", kind)
+
+    cells = ", ".join(map(cell_sql, columns))
     plain = with_formula if item is not None and table.types[item] == "CSV" else str
-    shown = [with_formula if table.types[k] == "CSV" else str for k in columns]
+    clean = [with_formula if table.types[k] == "CSV" else str for k in columns]
     which = "NULL" if item is None else text_cell(f"c{item}", table.types[item])
     cursor = table.con.execute(f"SELECT {which}, {cells} FROM {table.sql}")
     by_item: dict[str, tuple[str, ...]] = {}
     row = 0
     while rows := cursor.fetchmany(10_000):
         names = clean_cells([cell for cell, *_ in rows], column="item")
-        for own, (_, *cell) in zip(names, rows, strict=True):
-            if own is not None or item is None:
-                own_texts = tuple(_shown_text(one and how(one)) for one, how in zip(cell, shown, strict=True))
-                _put(by_item, str(row) if item is None else plain(str(own)), own_texts)
+        for item_cell, (_, *texts) in zip(names, rows, strict=True):
+            if item_cell is not None or item is None:
+                cleaned = [text and how(text) for text, how in zip(texts, clean, strict=True)]
+                parsed = tuple(as_text(json.loads(t[1:]) if t and t.startswith("\0") else t) for t in cleaned)
+                key = str(row) if item is None else plain(str(item_cell))
+                if (known := by_item.setdefault(key, parsed)) != parsed:
+                    one, two = next((a, b) for a, b in zip(known, parsed, strict=True) if a != b)
+                    raise VotesError(
+                        f"item {key!r} has two texts, {one[:_MOST_SHOWN]!r} and {two[:_MOST_SHOWN]!r}; keep one row "
+                        "for each item",
+                        item=key,
+                    )
             row += 1
     return ItemTexts(tuple(table.names[k] for k in columns), by_item, name)
-
-
-def _put(by_item: dict[str, tuple[str, ...]], item: str, own: tuple[str, ...]) -> None:
-    known = by_item.setdefault(item, own)
-    if known != own:
-        one, two = next((a, b) for a, b in zip(known, own, strict=True) if a != b)
-        raise VotesError(
-            f"item {item!r} has two texts, {one[:_MOST_SAID]!r} and {two[:_MOST_SAID]!r}; keep one row for each item",
-            item=item,
-        )
-
-
-def _shown_cell(table: SourceTable, k: int) -> str:
-    """SQL for a cell to show; a nested one as JSON, after a mark."""
-    kind = table.types[k]
-    if kind == "JSON" or kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION")):
-        return f"chr(0) || to_json(c{k})::VARCHAR"
-    return text_cell(f"c{k}", kind)
-
-
-def _shown_text(cell: str | None) -> str:
-    return as_text(json.loads(cell[1:]) if cell and cell.startswith("\0") else cell)

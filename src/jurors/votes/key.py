@@ -1,4 +1,8 @@
-"""The answer key: the true label of some items, matched to the votes by item or by position."""
+"""The answer key: the true label of some items, matched to the votes by item or by position.
+
+Files, columns, mappings, series and arrays come in, a `Key` goes out; `Key.align` gives the code of the true label of
+each row of the votes. A key of something else (no common item, no common label, another scale) is refused.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +21,21 @@ from jurors.votes.codes import NO_VOTE, may_mean_missing, recode
 from jurors.votes.detect import refuse_preferences
 from jurors.votes.io.duckdb_table import ToolLog, open_source, open_table
 from jurors.votes.io.sources import Source
-from jurors.votes.layout import ITEM_WORDS, LABEL_WORDS, TRUTH_WORDS, find_column, guess_column, quoted_names
+from jurors.votes.layout import (
+    ITEM_WORDS,
+    LABEL_WORDS,
+    TRUTH_WORDS,
+    LayoutHints,
+    find_column,
+    guess_column,
+    quoted_names,
+)
 from jurors.votes.read import cells, clean_cells, item_array, open_layout, spelled_labels, votes_of, votes_of_log
 from jurors.votes.recode import numerals
 from jurors.votes.scale import extend_labels
 from jurors.votes.table import Votes, recode_labels
 
-_FEWEST_TRUTHS = 10  # from which on levels that nobody votes are told from a scale that nobody uses
+_FEWEST_TRUTHS = 10  # from which on true levels without votes show that the key is on another scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,27 +95,34 @@ class Key:
         return cls(labels=_array(values), items=None if items is None else item_array(items))
 
     def align(self, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
-        """The votes and, for each row, the position of its true label among the votes' labels (-1: unknown).
+        """Match the key to votes.
 
-        If the key holds labels nobody voted, the votes returned have them too.
+        Returns
+        -------
+        votes
+            The same, with the labels of the key that have no votes.
+        codes
+            For each row the position of its true label among the votes' labels; -1 where it is unknown.
         """
-        return self.read_as(votes)._aligned(votes)
+        key = self.read_as(votes)
+        row = key._rows(votes)
+        key._check_labels(votes)
+        truths, texts = key.labels.tolist(), {str(label) for label in votes.labels}
+        strangers = [v for v in dict.fromkeys(truths) if v is not None and v not in votes.labels]
+        strangers = [v for v in strangers if str(v) not in texts]
+        if strangers:
+            if any(isinstance(v, str) for v in (*votes.labels, *strangers)):
+                strangers = [str(v) for v in strangers]
+            votes = recode_labels(votes, extend_labels(votes, strangers))
+        codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
+        codes[row[row >= 0]] = recode(truths, votes.labels)[row >= 0]
+        return votes, codes
 
     def read_as(self, votes: Votes) -> Key:
-        """The same with its labels rewritten as those of the votes were."""
+        """The same with its labels recoded as those of the votes were."""
         if votes.rewriting is None:
             return self
         return replace(self, labels=_array(votes.rewriting.key(self.labels.tolist(), votes.labels)))
-
-    def _aligned(self, votes: Votes) -> tuple[Votes, NDArray[np.int64]]:
-        row = self._rows(votes)
-        known = row >= 0
-        self._refuse_ambiguous(votes)
-        self._check_labels(votes)
-        votes, code = _with_labels(votes, self.labels)
-        codes = np.full(votes.rows, NO_VOTE, dtype=np.int64)
-        codes[row[known]] = code[known]
-        return votes, codes
 
     def by_row(self, votes: Votes) -> NDArray[Any]:
         """What is known of each row of the votes, None where nothing is."""
@@ -119,43 +138,36 @@ class Key:
         return values
 
     def _check_labels(self, votes: Votes) -> None:
-        """VotesError where no label of the key is one of the votes': then it is the key of something else."""
-        known = {str(label) for label in votes.labels}
-        truths = list(dict.fromkeys(str(label) for label in self.labels.tolist() if label is not None))
-        if len(truths) > 1 and known and not known & set(truths):
-            raise VotesError(
-                f"the answer key has the labels {', '.join(truths[:6])}, the votes {', '.join(sorted(known)[:6])}: "
-                f"they share none, so this is not their key{_as_numbers(truths, votes.labels)}"
-            )
-        if votes.scale == "ordinal":
-            self._refuse_other_scale(votes)
+        """Refuse a key that may hold words for "unknown", or that is the key of something else.
 
-    def _refuse_other_scale(self, votes: Votes) -> None:
-        """VotesError where most true levels are none that anybody votes: 0 and 1 beside ratings from 1 to 10."""
-        known = {str(label) for label in votes.labels}
-        truths = [str(label) for label in self.labels.tolist() if label is not None]
-        unsaid = [truth for truth in truths if truth not in known]
-        if len(truths) >= _FEWEST_TRUTHS and 2 * len(unsaid) >= len(truths):
-            said, levels = format_names(dict.fromkeys(unsaid), 4), f"{votes.labels[0]} to {votes.labels[-1]}"
-            raise VotesError(
-                f"the answer key says {said} of {len(unsaid) / len(truths):.0%} of its items, which nobody votes: it "
-                f"is on another scale than the votes, {levels}; write it in their levels"
-                f"{_as_numbers(truths, votes.labels)}"
-            )
-
-    def _refuse_ambiguous(self, votes: Votes) -> None:
-        """VotesError where a true label that nobody votes may mean that none is known."""
+        Refused are true labels without votes that may mean that none is known; a key that shares no label with the
+        votes; and on ordered levels a key most of whose levels have no votes: 0 and 1 beside ratings from 1 to 10.
+        """
         known = [label for label in votes.labels if label is not None]
-        texts = {str(label) for label in known}
-        for truth in dict.fromkeys(label for label in self.labels.tolist() if label is not None):
-            if str(truth) not in texts and may_mean_missing(truth, [*known, truth], 0.0):
+        texts, truths = set(map(str, votes.labels)), [label for label in self.labels.tolist() if label is not None]
+        for truth in dict.fromkeys(truths):
+            if str(truth) not in set(map(str, known)) and may_mean_missing(truth, [*known, truth], 0.0):
                 raise VotesError(
                     f"the answer key says {truth!r}, which nobody votes and which may mean that the true label is "
                     f"unknown; leave it out with missing= (--missing={truth})"
                 )
+        distinct = list(dict.fromkeys(map(str, truths)))
+        if len(distinct) > 1 and texts and not texts & set(distinct):
+            raise VotesError(
+                f"the answer key has the labels {', '.join(distinct[:6])}, the votes {', '.join(sorted(texts)[:6])}: "
+                f"they share none, so this is not their key{_as_numbers(distinct, votes.labels)}"
+            )
+        unused = [str(truth) for truth in truths if str(truth) not in texts]
+        if votes.is_ordinal and len(truths) >= _FEWEST_TRUTHS and 2 * len(unused) >= len(truths):
+            shown, levels = format_names(dict.fromkeys(unused), 4), f"{votes.labels[0]} to {votes.labels[-1]}"
+            raise VotesError(
+                f"the answer key says {shown} of {len(unused) / len(truths):.0%} of its items, which nobody votes: it "
+                f"is on another scale than the votes, {levels}; write it in their levels"
+                f"{_as_numbers(distinct, votes.labels)}"
+            )
 
     def _rows(self, votes: Votes) -> NDArray[np.int64]:
-        """The row of each true label, -1 where nobody voted on the item."""
+        """The row of each true label, -1 where the item has no votes."""
         if self.items is not None and votes.counts is not None and votes.items is None:
             raise VotesError(
                 "these votes are counts of decision tuples and name no items, so a key by item cannot be used; "
@@ -170,31 +182,26 @@ class Key:
                 raise VotesError(
                     f"the answer key has {len(self.labels):,} labels, but the votes have {len(items):,} rows"
                 )
-            return _numbered_rows(items) if self.is_numbered else np.arange(len(items))
-        names, wanted = items.tolist(), self.items.tolist()
+            order = np.arange(len(items))
+            # the row of item 0, of item 1 …; where the items have other names, the rows in their order
+            by_number = self.is_numbered and items.dtype.kind in "iu" and np.array_equal(np.sort(items), order)
+            return np.argsort(items) if by_number else order
+        names, of_key = items.tolist(), self.items.tolist()
         place = {name: k for k, name in enumerate(names)}
-        rows = [place.get(name, NO_VOTE) for name in wanted]
+        rows = [place.get(name, NO_VOTE) for name in of_key]
         if NO_VOTE in rows:
             by_text = {str(name): k for k, name in enumerate(names)}
-            rows = [by_text.get(str(name), NO_VOTE) if k < 0 else k for k, name in zip(rows, wanted, strict=True)]
+            rows = [by_text.get(str(name), NO_VOTE) if k < 0 else k for k, name in zip(rows, of_key, strict=True)]
         if all(k < 0 for k in rows):
             raise VotesError(
-                f"none of the {len(wanted):,} items of the answer key (such as {wanted[0]!r}) is among the "
+                f"none of the {len(of_key):,} items of the answer key (such as {of_key[0]!r}) is among the "
                 f"{len(names):,} items voted on (such as {names[0]!r})"
             )
         return np.array(rows, dtype=np.int64)
 
 
-def _numbered_rows(names: NDArray[Any]) -> NDArray[np.int64]:
-    """The row of item 0, of item 1 …; where the items have other names, the rows in their order."""
-    order = np.arange(len(names))
-    if names.dtype.kind not in "iu" or not np.array_equal(np.sort(names), order):
-        return order
-    return np.argsort(names)
-
-
 def _as_numbers(*labels: Iterable[Any]) -> str:
-    """What else could be done with a key on another scale: correlation needs no common one."""
+    """The alternative for a key on another scale: correlation needs no common one."""
     are_numbers = all(None not in numerals(some_labels).texts for some_labels in labels)
     return "; as numbers, --scale interval scores them by correlation" if are_numbers else ""
 
@@ -212,19 +219,6 @@ def _truths(labels: Sequence[Any], missing: Sequence[Any], what: str) -> list[An
     return spelled_labels(labels, Reading(missing=missing), "label").labels
 
 
-def _with_labels(votes: Votes, truths: NDArray[Any]) -> tuple[Votes, NDArray[Any]]:
-    """The votes with every label among the truths, and the code of each truth."""
-    texts = {str(label) for label in votes.labels}
-    strangers = [v for v in dict.fromkeys(truths.tolist()) if v is not None and v not in votes.labels]
-    strangers = [v for v in strangers if str(v) not in texts]
-    if not strangers:
-        return votes, recode(truths.tolist(), votes.labels)
-    if any(isinstance(v, str) for v in (*votes.labels, *strangers)):
-        strangers = [str(v) for v in strangers]
-    labels = extend_labels(votes, strangers)
-    return recode_labels(votes, labels), recode(truths.tolist(), labels)
-
-
 def read_key(
     source: Source,
     *,
@@ -234,6 +228,10 @@ def read_key(
     missing: Sequence[Any] = (),
 ) -> Key:
     r"""Read an answer key: a file with a column of items and a column of true labels (`truth`, `gold`, `label` …).
+
+    Returns
+    -------
+    Key
 
     Examples
     --------
@@ -250,7 +248,13 @@ def read_key(
 
 
 def key_columns(names: Sequence[str], item: str | None, label: str | None) -> tuple[int, int]:
-    """The positions of the item and of the true label."""
+    """Find the columns of an answer key.
+
+    Returns
+    -------
+    tuple of int
+        The positions of the item and of the true label.
+    """
     truth = guess_column(names, (*TRUTH_WORDS, *LABEL_WORDS)) if label is None else find_column(names, label)
     taken = [k for k in (truth,) if k is not None]
     which = guess_column(names, ITEM_WORDS, taken) if item is None else find_column(names, item)
@@ -270,6 +274,11 @@ def read_votes_with_key(
 ) -> tuple[Votes, Key]:
     r"""Read votes and, from the same file (or files), the column that holds the true label (or `what`) of each row.
 
+    Returns
+    -------
+    tuple
+        The votes and the key.
+
     Examples
     --------
     >>> import io
@@ -284,38 +293,45 @@ def read_votes_with_key(
             return _of_log(opened, column, what, options)
         table = opened.reaching(column)
         truth = find_column(table.names, column)
-        refuse_preferences(table.names, table.told(options), table.facts)  # the column that says who won is no key
-        chosen = options.without(table.names[truth])
-        table, layout = open_layout(table, chosen)
+        # the column of winners is no key
+        refuse_preferences(LayoutHints(table.names, table.effective_options(options), table.facts))
+        rest = options.without(table.names[truth])
+        table, layout = open_layout(table, rest)
         truth = find_column(table.names, column)
         table = table.keep((*layout.used, truth))
-        votes = votes_of(table, layout, chosen, is_last=False)
+        votes = votes_of(table, layout, rest, is_last=False)
         labels = cells(table, truth)
         if layout.item is None or layout.kind == "counts":
-            return votes, Key._checked(None, clean_cells(labels, chosen.missing, column=column), what)
-        return votes, Key.from_columns(cells(table, layout.item), labels, missing=chosen.missing, what=what)
+            return votes, Key._checked(None, clean_cells(labels, rest.missing, column=column), what)
+        return votes, Key.from_columns(cells(table, layout.item), labels, missing=rest.missing, what=what)
 
 
 def _of_log(log: ToolLog, column: str, what: str, options: Reading) -> tuple[Votes, Key]:
-    """The votes of a log, and what it tells of the items under this name."""
+    """The votes of a log, and what it holds about the items under this name."""
     records = log.read()
     if isinstance(records, Votes):
         raise VotesError(
             f"this is a log ({log.reader.TITLE}) of counts, which names no items: it holds no {what} of any"
         )
-    shown_texts = {name for told in records.texts.values() for name in told}
+    shown_texts = {name for texts in records.texts.values() for name in texts}
     if column not in records.fields and column not in shown_texts:
         known = [*records.fields, *sorted(shown_texts - set(records.fields))]
         if not known:
             raise VotesError(f"this is a log ({log.reader.TITLE}), which tells nothing of its items but the votes")
         match_name(column, known, "field of the log")
-    pairs = records.fields.get(column) or [(item, told.get(column)) for item, told in records.texts.items()]
+    pairs = records.fields.get(column) or [(item, texts.get(column)) for item, texts in records.texts.items()]
     items, values = zip(*pairs, strict=True)
     return votes_of_log(log, options, records), Key.from_columns(items, values, missing=options.missing, what=what)
 
 
 def series_key(series: Any, what: str = "true label") -> Key:
-    """What a pandas series says of the items that its index names, or of those of its numbers from 0."""
+    """A key from a pandas series.
+
+    Returns
+    -------
+    Key
+        Of the items that its index names, or that it numbers from 0.
+    """
     from jurors.votes.frame import index_names
 
     values, names = series.tolist(), series.index.tolist()
@@ -326,7 +342,12 @@ def series_key(series: Any, what: str = "true label") -> Key:
 
 
 def as_key(key: Any) -> Key:
-    """A Key from a Key, a mapping, a path, a dataframe with item and label columns, or one label for each row."""
+    """A key from a key, a mapping, a path, a dataframe with item and label columns, or one label for each row.
+
+    Returns
+    -------
+    Key
+    """
     if isinstance(key, Key):
         return key
     if isinstance(key, Mapping):

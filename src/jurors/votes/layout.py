@@ -1,4 +1,9 @@
-"""Layout, column profile, column-name words."""
+"""`Layout`, the words that name columns, the layout by names alone, and the profile of a table's first rows.
+
+Names and options come in, a `Layout` (positions of columns) goes out. `layout_by_words` decides by names and options
+alone; where there are cells to look at, `jurors.votes.detect` decides, for files and dataframes alike, by the
+`ColumnProfile` of the first rows.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ import shlex
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
@@ -17,11 +22,6 @@ from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Reading, item_name, text_columns
 from jurors.votes.codes import is_missing
 from jurors.votes.recode import numerals
-
-# Which column is what: long, wide or counts, told by the caller or, where cells prove nothing, by the names.
-#
-# Where there are cells to look at, `columns/by_evidence.py` decides, for files and dataframes alike.
-
 
 # The words other tools use, the surest first: a log of judges may well have a `model` (judged) beside a `judge`.
 ITEM_WORDS = ("item", "task", "question", "sample", "example", "record", "document", "instance", "id")
@@ -98,17 +98,28 @@ def layout_by_words(names: Sequence[str], options: Reading, is_number: Callable[
     }
     count = None if options.count is None else find_column(names, options.count)
     long = named_long(names, given, ignored | ({count} if count is not None else set()))
-    if _is_long(options, long, given, count):
-        return _checked_long(names, long, count, ignored, options)
-    return _wide(names, given, count, ignored, options, is_number)
-
-
-def _is_long(options: Reading, long: dict[str, int | None], given: dict[str, int], count: int | None) -> bool:
-    if options.layout != "auto":
-        return options.layout == "long"
-    if "juror" in given or "label" in given:
-        return True
-    return count is None and None not in long.values()
+    is_long = options.layout == "long"
+    if options.layout == "auto":
+        is_long = "juror" in given or "label" in given or (count is None and None not in long.values())
+    if is_long:
+        return _long_by_words(names, long, count, ignored, options)
+    if count is None and options.layout != "wide":
+        count = guess_column(names, COUNT_WORDS, ignored | set(given.values()))
+        if count is not None and options.layout == "auto" and not is_number(count):
+            count = None  # a juror who happens to be called "n"
+    if options.layout == "counts" and count is None:
+        raise VotesError(f"none of {quoted_names(names)} is the count; name it with count= (--count COLUMN)")
+    taken = ignored | ({count} if count is not None else set())
+    item = given["item"] if "item" in given else named_item(names, taken)
+    votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
+    if not votes:
+        raise VotesError(
+            f"no juror is left among the columns {quoted_names(names)}; there must be one column for each juror"
+        )
+    if options.layout == "auto":
+        _refuse_not_wide(names, votes)
+    refuse_key([names[k] for k in votes], options)
+    return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
 
 
 def named_long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -> dict[str, int | None]:
@@ -121,9 +132,10 @@ def named_long(names: Sequence[str], given: dict[str, int], ignored: set[int]) -
     return places
 
 
-def _checked_long(
+def _long_by_words(
     names: Sequence[str], long: dict[str, int | None], count: int | None, ignored: set[int], options: Reading
 ) -> Layout:
+    """One vote per row by the names of the columns; VotesError where a role has none, or where there are counts."""
     for role in ("item", "juror", "label"):
         if long[role] is None:
             raise VotesError(
@@ -143,33 +155,6 @@ def _checked_long(
     return Layout(kind="long", item=long["item"], juror=long["juror"], label=long["label"])
 
 
-def _wide(
-    names: Sequence[str],
-    given: dict[str, int],
-    count: int | None,
-    ignored: set[int],
-    options: Reading,
-    is_number: Callable[[int], bool],
-) -> Layout:
-    if count is None and options.layout != "wide":
-        count = guess_column(names, COUNT_WORDS, ignored | set(given.values()))
-        if count is not None and options.layout == "auto" and not is_number(count):
-            count = None  # a juror who happens to be called "n"
-    if options.layout == "counts" and count is None:
-        raise VotesError(f"none of {quoted_names(names)} is the count; name it with count= (--count COLUMN)")
-    taken = ignored | ({count} if count is not None else set())
-    item = given["item"] if "item" in given else named_item(names, taken)
-    votes = tuple(k for k in range(len(names)) if k not in taken and k != item)
-    if not votes:
-        raise VotesError(
-            f"no juror is left among the columns {quoted_names(names)}; there must be one column for each juror"
-        )
-    _refuse_blanks(names, options)
-    _refuse_half_long(names, votes, options)
-    refuse_key([names[k] for k in votes], options)
-    return Layout(kind="wide" if count is None else "counts", item=item, count=count, votes=votes)
-
-
 def named_item(names: Sequence[str], taken: set[int]) -> int | None:
     """The column of items beside one juror per column, by name; VotesError where two are called so."""
     places = [k for k, name in enumerate(names) if k not in taken and bare_word(name) in ITEM_WORDS]
@@ -186,18 +171,38 @@ def named_item(names: Sequence[str], taken: set[int]) -> int | None:
     return places[0] if places else None
 
 
-def _refuse_blanks(names: Sequence[str], options: Reading) -> None:
-    """A single column called "ann bob cy" is three, set apart in a way that names and labels are not."""
-    if len(names) == 1 and len(names[0].split()) > 1 and options.layout == "auto":
+def _refuse_not_wide(names: Sequence[str], votes: Sequence[int]) -> None:
+    """Refuse columns that are hardly one juror each.
+
+    A single column called "ann bob cy" is three, with blanks between them, which names and labels may hold. Two
+    columns, one of them called "worker", are more likely one vote per row whose label we do not know.
+    """
+    if len(names) == 1 and len(names[0].split()) > 1:
         raise VotesError(
             f"the only column is {names[0][:60]!r}; set cells apart by commas, tabs, semicolons or bars, not by blanks "
             "(or say layout='wide' (--layout wide) if it is one juror)"
         )
+    worker = guess_column([names[k] for k in votes], JUROR_WORDS)
+    if len(votes) <= 2 and worker is not None:
+        raise VotesError(
+            f"column {names[votes[worker]]!r} looks like one vote per row, but of item, juror and label not all are "
+            f"found in {quoted_names(names)}; name them with item=, juror= and label= (--item …), or say "
+            "layout='wide' (--layout wide)",
+            code="no_label_column",
+            column=names[votes[worker]],
+        )
 
 
 def one_vote_per_row(item: str, jurors: Sequence[str]) -> str | None:
-    """What to say of a wide table in which items come again, if it looks long: a column has a label's name.
+    """The message about a wide table in which items come again, if it looks long: a column has a label's name.
 
+    Returns
+    -------
+    str or None
+        The message; None where no column is called like a label.
+
+    Examples
+    --------
     >>> one_vote_per_row("q", ["who", "label"])
     "items come again in column 'q' and 'label' looks like the vote of one vote per row: try juror='who' (--juror who)"
     >>> one_vote_per_row("item", ["ann", "bob"])
@@ -212,22 +217,8 @@ def one_vote_per_row(item: str, jurors: Sequence[str]) -> str | None:
     )
 
 
-def _refuse_half_long(names: Sequence[str], votes: Sequence[int], options: Reading) -> None:
-    """Two columns, one of them called "worker": more likely one vote per row whose label we do not know."""
-    worker = guess_column([names[k] for k in votes], JUROR_WORDS)
-    if options.layout != "auto" or len(votes) > 2 or worker is None:
-        return
-    raise VotesError(
-        f"column {names[votes[worker]]!r} looks like one vote per row, but of item, juror and label not all are found "
-        f"in {quoted_names(names)}; name them with item=, juror= and label= (--item …), or say "
-        "layout='wide' (--layout wide)",
-        code="no_label_column",
-        column=names[votes[worker]],
-    )
-
-
 def refuse_key(jurors: Sequence[str], options: Reading) -> None:
-    """An answer key graded as a juror would spoil everything, and look perfect."""
+    """Refuse an answer key among the jurors: graded as a juror it would spoil everything, and look perfect."""
     keys = [name for name in jurors if bare_word(name) in _KEY_WORDS]
     if keys and options.layout == "auto":
         raise VotesError(
@@ -267,9 +258,7 @@ def quoted_names(names: Sequence[str]) -> str:
     return format_names(map(repr, names), 12)
 
 
-# What people call their columns, beside our own words: hints, which the cells may overrule.
-
-
+# What people call their columns besides our own words: hints, which the cells may overrule.
 MORE_ITEM_WORDS = (
     *("image", "img", "tweet", "doc", "hit", "query", "case", "row", "text", "sentence", "prompt", "url", "imageurl"),
     *("filename", "file", "unit", "pmid", "uuid", "uid", "picture", "photo", "video", "post", "comment", "message"),
@@ -278,15 +267,8 @@ MORE_ITEM_WORDS = (
 MORE_JUROR_WORDS = ("coder", "evaluator", "reviewer", "assessor", "turker", "participant", "expert", "system")
 MORE_LABEL_WORDS = ("sentiment", "winner", "preference", "stance", "tag", "code", "outcome", "result", "emotion")
 PERSON_WORDS = (
-    *JUROR_WORDS,
-    *MORE_JUROR_WORDS,
-    "name",
-    "respondent",
-    "email",
-    "emailaddress",
-    "student",
-    "person",
-    "response",
+    *(*JUROR_WORDS, *MORE_JUROR_WORDS),
+    *("name", "respondent", "email", "emailaddress", "student", "person", "response"),
 )
 KEY_WORDS = (
     *("truth", "gold", "groundtruth", "truelabel", "goldlabel", "gt", "goldstandard", "answerkey", "true", "target"),
@@ -314,8 +296,7 @@ SET_WORDS = ("dataset", "subset", "domain", "project", "topic", "benchmark", "co
 STRONG_LABELS = ("label", "vote", "verdict", "decision", "judgment", "judgement", "annotation")
 
 
-# What the first rows of a table show of its columns: the same facts for files and dataframes.
-
+# -- what the first rows of a table show of its columns: the same for files and dataframes -----------------------------
 
 _HEAD_ROWS, _HEAD_CELLS = 10_000, 2_000_000
 _NO_WORDS = frozenset(
@@ -323,6 +304,8 @@ _NO_WORDS = frozenset(
 )
 _WHOLE = re.compile(r"[-+]?\d+\.0*")
 Kind: TypeAlias = Literal["text", "number", "nested"]
+#: counts all rows, and in them the distinct values of these columns
+CountDistinct: TypeAlias = Callable[[Sequence[int]], tuple[int, Sequence[int]]]
 
 
 @dataclass(frozen=True)
@@ -370,9 +353,11 @@ class ColumnHead:
 
     def covered_by(self, other: ColumnHead) -> float:
         """The share of cells that are words of the other column."""
-        known = np.array([value.casefold() in other.vocabulary for value in self.values] + [False])
-        spoken = np.array([value.casefold() in self.vocabulary for value in self.values] + [False])[self.codes].sum()
-        return float(known[self.codes].sum() / max(spoken, 1))
+        common, answers = (
+            np.array([*(value.casefold() in words for value in self.values), False])[self.codes].sum()
+            for words in (other.vocabulary, self.vocabulary)
+        )
+        return float(common / max(answers, 1))
 
 
 @dataclass(frozen=True)
@@ -381,7 +366,7 @@ class ColumnProfile:
 
     columns: tuple[ColumnHead, ...]
     rows: int
-    total: int | None = None  #: rows of the whole table; None: there are more, nobody knows how many
+    total: int | None = None  #: rows of the whole table; None: there are more, and it is not known how many
 
     def is_unique(self, k: int) -> bool:
         """Whether column k has another value in every row, as far as is known."""
@@ -391,26 +376,25 @@ class ColumnProfile:
         return self.total in (None, self.rows) or column.everywhere is None or column.everywhere >= 0.95 * self.total
 
     def identify(self, *columns: int) -> float:
-        """The share of rows that these columns tell apart."""
-        return self._together(*columns) / max(self.rows, 1)
+        """The number of distinct tuples of these columns, as a share of the rows."""
+        return self._distinct_tuples(*columns) / max(self.rows, 1)
 
-    def _together(self, *columns: int) -> int:
-        """How many different cells these columns have side by side."""
+    def _distinct_tuples(self, *columns: int) -> int:
         key = np.zeros(self.rows, dtype=np.int64)
         for k in columns:
             key = np.unique(key, return_inverse=True)[1] * (self.columns[k].distinct + 1) + self.columns[k].codes + 1
         return len(np.unique(key))
 
     def follows(self, k: int, item: int) -> bool:
-        """Whether column k says the same wherever the item is the same, for items that come again."""
-        return self._together(item, k) <= 1.02 * self.columns[item].distinct
+        """Whether column k is a function of the item (with 2% of exceptions), for items that come again."""
+        return self._distinct_tuples(item, k) <= 1.02 * self.columns[item].distinct
 
     def is_number(self, k: int) -> bool:
         """Whether column k holds numbers."""
         return self.columns[k].kind == "number"
 
     def is_grouped(self, k: int) -> bool:
-        """Whether equal values of column k stand together, as jurors do where one comes after the other."""
+        """Whether equal values of column k stand in consecutive rows, as where one juror comes after the other."""
         codes = self.columns[k].codes
         changes = int((codes[1:] != codes[:-1]).sum())
         return self.columns[k].filled == self.rows and changes < self.columns[k].distinct < self.rows
@@ -426,54 +410,67 @@ class ColumnProfile:
 
 
 def head_rows(columns: int) -> int:
-    """How many rows are looked at: enough to tell, and no more cells than are read at once."""
+    """The number of rows to profile in a table of so many columns: enough to decide, in at most two million cells.
+
+    Returns
+    -------
+    int
+        At least 100, at most 10,000.
+    """
     return max(100, min(_HEAD_ROWS, _HEAD_CELLS // max(columns, 1)))
 
 
 def profile_columns(names: Sequence[str], columns: Sequence[Iterable[Any]], total: int | None = None) -> ColumnProfile:
-    """Facts from the first cells of each column: text, numbers or None.
+    """Profile columns by their first cells.
 
-    >>> facts = profile_columns(["id", "ann"], [[1, 2, 3], ["yes ", "no", None]])
-    >>> facts.columns[1].values, facts.is_unique(0), facts.is_number(0)
+    Parameters
+    ----------
+    names
+        The columns' names.
+    columns
+        The first cells of each column: text, numbers or None.
+    total
+        The number of rows of the whole table, where it is known.
+
+    Returns
+    -------
+    ColumnProfile
+        Distinct values and codes of each column; it holds numbers where nine in ten distinct values (of at most about
+        500 that are looked at) are numbers.
+
+    Examples
+    --------
+    >>> profile = profile_columns(["id", "ann"], [[1, 2, 3], ["yes ", "no", None]])
+    >>> profile.columns[1].values, profile.is_unique(0), profile.is_number(0)
     (('yes', 'no'), True, True)
     """
-    seen = [_column(name, list(cells)) for name, cells in zip(names, columns, strict=True)]
-    return ColumnProfile(tuple(seen), len(seen[0].codes) if seen else 0, total)
+    nested = (list, dict, tuple, np.ndarray)
 
+    def column(name: str, cells: list[Any]) -> ColumnHead:
+        types = set(map(type, cells))
+        if not types <= {str, int, type(None)}:
+            cells = [str(cell) if isinstance(cell, (*nested, bool)) else cell for cell in cells]
+        raw = list(dict.fromkeys(cells))
+        place: dict[str, int] = {}
+        # thousands of items' names are checked all at once: would `_text` leave every one as it is?
+        text = "|".join(raw) if types == {str} else ""
+        if text and all(raw) and text.isascii() and "." not in text and text.split() == [text]:
+            place = code = dict(zip(raw, range(len(raw)), strict=True))
+        else:
+            code = {v: -1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw}
+        codes = np.fromiter(map(code.__getitem__, cells), dtype=np.int32, count=len(cells))
+        values = tuple(place)
+        some = values[:: max(1, len(values) // 500)]
+        numbers = sum(text is not None for text in numerals(some).texts)
+        kind: Kind = "number" if some and numbers >= 0.9 * len(some) else "text"
+        return ColumnHead(name, values, codes, "nested" if types.intersection(nested) else kind)
 
-def _column(name: str, cells: list[Any]) -> ColumnHead:
-    kinds = set(map(type, cells))
-    if not kinds <= {str, int, type(None)}:
-        cells = list(map(_hashable, cells))
-    raw = list(dict.fromkeys(cells))
-    place: dict[str, int] = {}
-    if kinds == {str} and _are_tidy(raw):
-        place = code = dict(zip(raw, range(len(raw)), strict=True))
-    else:
-        code = {v: -1 if (t := _text(v)) is None else place.setdefault(t, len(place)) for v in raw}
-    codes = np.fromiter(map(code.__getitem__, cells), dtype=np.int32, count=len(cells))
-    return ColumnHead(name, tuple(place), codes, "nested" if kinds & {list, dict, tuple, np.ndarray} else _kind(place))
-
-
-def _kind(values: Iterable[str]) -> Kind:
-    some = list(values)
-    some = some[:: max(1, len(some) // 500)]
-    numbers = sum(text is not None for text in numerals(some).texts)
-    return "number" if some and numbers >= 0.9 * len(some) else "text"
-
-
-def _are_tidy(texts: list[str]) -> bool:
-    """Whether `_text` would leave every one as it is: told of all at once, as thousands of items' names want it."""
-    together = "|".join(texts)
-    return all(texts) and together.isascii() and "." not in together and together.split() == [together]
-
-
-def _hashable(cell: Any) -> Any:
-    return str(cell) if isinstance(cell, (list, dict, tuple, np.ndarray, bool)) else cell
+    heads = tuple(column(name, list(cells)) for name, cells in zip(names, columns, strict=True))
+    return ColumnProfile(heads, len(heads[0].codes) if heads else 0, total)
 
 
 def _text(cell: Any) -> str | None:
-    """A cell as `tidy` would have it."""
+    """A cell as `clean_cells` would have it: trimmed, NFC, a whole number without a point; None where it is empty."""
     if is_missing(cell):
         return None
     text = str(cell).strip()
@@ -484,55 +481,108 @@ def _text(cell: Any) -> str | None:
     return text or None
 
 
-# What the first rows show, beside what the names hint at: the ground on which layouts are told apart.
-
-
 class LayoutHints:
-    """Facts and what the names hint at."""
+    """A table whose layout is to be found: its names, the caller's options and what its first rows show.
 
-    def __init__(self, facts: ColumnProfile, options: Reading) -> None:
-        self.facts, self.options = facts, options
-        self.names = [column.name for column in facts.columns]
-        self.words = [column.word for column in facts.columns]
-        self.ignored = {find_column(self.names, name) for name in text_columns(options.ignore)}
-        self.free = [k for k in range(len(self.names)) if k not in self.ignored]
-        item = item_name(options.item)
-        self.item = None if item is None else find_column(self.names, item)
+    Parameters
+    ----------
+    names
+        The names of the columns.
+    options
+        The caller's options.
+    look
+        Profiles the first rows; called at most once.
+    count
+        Counts rows and distinct values of columns in the whole table.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        options: Reading,
+        look: Callable[[], ColumnProfile],
+        count: CountDistinct | None = None,
+    ) -> None:
+        self.names, self.options, self.head, self._count = list(names), options, cache(look), count
+
+    @cached_property
+    def profile(self) -> ColumnProfile:
+        """The first rows; where rows may be sorted by juror, with how often items come again below them."""
+        profile = self.head()
+        if profile.total is not None or self._count is None or self.has_surest_names:
+            return profile
+        able = range(len(profile.columns))
+        unique = [k for k in able if profile.is_unique(k) and profile.columns[k].kind != "nested"]
+        if not unique or not any(map(profile.is_grouped, able)):
+            return profile
+        total, distinct = self._count(unique)
+        return profile.counted(total, dict(zip(unique, distinct, strict=True)))
+
+    @property
+    def columns(self) -> tuple[ColumnHead, ...]:
+        """What the first rows show of each column."""
+        return self.profile.columns
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The columns' names as bare words."""
+        return [column.word for column in self.columns]
+
+    @cached_property
+    def has_surest_names(self) -> bool:
+        """Whether there are columns called item, juror and label."""
+        return {"item", "juror", "label"} <= {bare_word(name) for name in self.names}
+
+    @cached_property
+    def ignored(self) -> set[int]:
+        """The columns that the caller leaves out."""
+        return {find_column(self.names, name) for name in text_columns(self.options.ignore)}
+
+    @cached_property
+    def free(self) -> list[int]:
+        """The other columns."""
+        return [k for k in range(len(self.names)) if k not in self.ignored]
+
+    @cached_property
+    def item(self) -> int | None:
+        """The column that the caller calls the item."""
+        item = item_name(self.options.item)
+        return None if item is None else find_column(self.names, item)
 
     def named(self, words: Sequence[str], taken: Iterable[int] = (), *, repeats: bool = False) -> int | None:
         """The first column called by one of the words, the earliest word first."""
-        columns = self.facts.columns
-        able = {k for k in self.free if k not in set(taken) and (not repeats or columns[k].repeats)}
+        able = {k for k in self.free if k not in set(taken) and (not repeats or self.columns[k].repeats)}
         return guess_column([self.words[k] if k in able else f"\0{k}" for k in range(len(self.names))], words)
 
     @cached_property
     def ballots(self) -> tuple[int, ...]:
-        """The largest group of columns that share one small vocabulary."""
-        able = [k for k in self.free if k != self.item and self.may_vote(k)]
-        groups: list[list[int]] = []
-        for k in able:
-            home = next((g for g in groups if any(self._alike(k, other) for other in g[:4])), None)
-            if home is None:
-                groups.append([k])
+        """The largest group of columns that share one small vocabulary; empty where no two do.
+
+        Two columns are alike where at least 75% of the cells of one are words of the other, and 25% the other way.
+        """
+        columns, groups = self.columns, list[list[int]]()
+        for k in self.free:
+            if k == self.item or not self.may_vote(k):
+                continue
+            for group in groups:
+                pairs = ((columns[k], columns[other]) for other in group[:4])
+                covered = (sorted((one.covered_by(two), two.covered_by(one))) for one, two in pairs)
+                if any(shares[0] >= 0.25 and shares[1] >= 0.75 for shares in covered):
+                    group.append(k)
+                    break
             else:
-                home.append(k)
-        varied = [group for group in groups if any(self.facts.columns[k].distinct > 1 for k in group)]
+                groups.append([k])
+        varied = [group for group in groups if any(columns[k].distinct > 1 for k in group)]
         largest = max(varied, key=len, default=list[int]())
         return tuple(largest) if len(largest) > 1 else ()
 
     def may_vote(self, k: int) -> bool:
         """Whether the values of a column come again, as labels do."""
-        column = self.facts.columns[k]
-        return column.repeats and bool(column.vocabulary)
-
-    def _alike(self, a: int, b: int) -> bool:
-        one, two = self.facts.columns[a], self.facts.columns[b]
-        shares = sorted((one.covered_by(two), two.covered_by(one)))
-        return shares[0] >= 0.25 and shares[1] >= 0.75
+        return self.columns[k].repeats and bool(self.columns[k].vocabulary)
 
 
 def ambiguous_layout(what: str, one: str, two: str) -> NoReturn:
-    """VotesError with the two commands that choose between two plausible readings."""
+    """Raise a VotesError with the two commands that choose between two plausible readings."""
     raise VotesError(f"{what}: say either {one} or {two}", code="two_readings")
 
 
@@ -542,7 +592,7 @@ def shell_quoted(name: str) -> str:
 
 
 def both_items(one: str, two: str) -> str:
-    """How to say that two columns name the item together.
+    """The flag by which two columns name the item together.
 
     >>> both_items("question_id", "model")
     '--item question_id,model'
@@ -550,8 +600,7 @@ def both_items(one: str, two: str) -> str:
     return f"--item {shell_quoted(f'{one},{two}')}"
 
 
-# What the caller may call a column that is none yet: a field inside another (`sample.id`), or several joined.
-
+# -- columns that the caller may name and the table does not have: a field (`sample.id`), or several joined -----
 
 ITEM_SEPARATOR = "|"  #: between the parts of an item's name: few names have one, and those that do are escaped
 

@@ -1,11 +1,16 @@
-"""Columns of pairs."""
+"""Columns of a table that says which of two objects is better: the objects, the answer, the juror, the item.
+
+Three parts, used by `jurors.pairwise` and by layout detection (which refuses such tables as votes): the words that
+arenas, judges and forms use in cells for first, second and neither; columns of 0 and 1 whose names say which side won;
+and the roles of columns, given by the caller or found by names and cells.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -24,41 +29,17 @@ from jurors.votes.layout import (
     guess_column,
 )
 
-# What a cell says of two objects: the words that arenas, judges and forms have for first, second and neither.
-
+# -- what a cell says about two objects -------------------------------------------------------------------------------
 
 FIRST, TIE, SECOND = 1, 0, -1  #: what an answer says of the two objects
 
 SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("one", "two"))
 _FIRSTS, _SECONDS = (frozenset(words) for words in zip(*SIDES, strict=True))
-_ANSWER_WORDS_TIES = frozenset(
+_TIE_ANSWERS = frozenset(
     {
-        *(
-            "tie",
-            "tied",
-            "ties",
-            "draw",
-            "equal",
-            "same",
-            "both",
-            "neither",
-            "tie (bothbad)",
-            "tie (both bad)",
-            "=",
-            "==",
-        ),
-        *(
-            "bothbad",
-            "both bad",
-            "both good",
-            "both equal",
-            "equally good",
-            "equally bad",
-            "no preference",
-            "a=b",
-            "b=a",
-        ),
-        *("[[c]]", "a~=b", "b~=a", "similar", "indifferent", "no difference", "about the same"),
+        *("tie", "tied", "ties", "draw", "equal", "same", "both", "neither", "tie (bothbad)", "tie (both bad)"),
+        *("=", "==", "bothbad", "both bad", "both good", "both equal", "equally good", "equally bad", "a=b", "b=a"),
+        *("[[c]]", "a~=b", "b~=a", "similar", "indifferent", "no preference", "no difference", "about the same"),
         *("1/2-1/2", "½-½", "0.5-0.5"),
     }
 )
@@ -72,8 +53,15 @@ _SIGN = re.compile(r"([ab12])\s*([<>]{1,3})\s*([ab12])")
 
 
 def side_of(cell: str, columns: Sequence[str] = ("", "")) -> int | None:
-    """The side that a cell names, by a word or by the name of a column; None where it names none.
+    """The side that a cell names, by a word or by the name of a column.
 
+    Returns
+    -------
+    int or None
+        `FIRST`, `SECOND` or `TIE`; None where it names none.
+
+    Examples
+    --------
     >>> [side_of(cell) for cell in ("model_a", "[[B]]", "A>>B", "tie (bothbad)", "Response 2", "gpt-4")]
     [1, -1, 1, 0, -1, None]
     >>> side_of("Claude", ("GPT", "Claude"))
@@ -82,17 +70,16 @@ def side_of(cell: str, columns: Sequence[str] = ("", "")) -> int | None:
     word = cell.casefold().strip()
     if cell in columns:
         return FIRST if cell == columns[0] else SECOND
-    if (
-        word in _ANSWER_WORDS_TIES
-        or word.replace(" ", "") in _ANSWER_WORDS_TIES
-        or word.replace("_", " ") in _ANSWER_WORDS_TIES
-    ):
+    if {word, word.replace(" ", ""), word.replace("_", " ")} & _TIE_ANSWERS:
         return TIE
     if word in _POINTS:
         return _POINTS[word]
     word = word.strip("[]()\"' ")
-    if signed := _SIGN.fullmatch(word):
-        return _greater(*signed.groups())
+    if signed := _SIGN.fullmatch(word):  # A>>B
+        left, sign, right = signed.groups()
+        if left == right or "<>" in sign or "><" in sign:
+            return None
+        return FIRST if (left if sign[0] == ">" else right) in _FIRSTS else SECOND
     named = _SIDE.fullmatch(word)
     if named is None:
         return None
@@ -100,17 +87,24 @@ def side_of(cell: str, columns: Sequence[str] = ("", "")) -> int | None:
 
 
 def sides_of(cells: Iterable[str | None], columns: Sequence[str] = ("", "")) -> list[int | None]:
-    """The side that each distinct cell of a column names. Where one is a half, they are the points of the first.
+    """The side that each distinct cell of a column names; where one is a half, cells are the points of the first side.
 
+    Returns
+    -------
+    list
+        Of `FIRST`, `SECOND`, `TIE` or None, one per cell.
+
+    Examples
+    --------
     >>> sides_of(["1", "0", "0.5"]), sides_of(["1", "2"])
     ([1, -1, 0], [1, -1])
     """
-    said = list(cells)
+    answers = list(cells)
     points = {1.0: FIRST, 0.5: TIE, 0.0: SECOND}
-    worth = [_number(cell) for cell in said if cell is not None]
+    worth = [_number(cell) for cell in answers if cell is not None]
     if 0.5 in worth and all(value in points for value in worth):
-        return [None if cell is None else points[float(cell)] for cell in said]
-    return [None if cell is None else side_of(cell, columns) for cell in said]
+        return [None if cell is None else points[float(cell)] for cell in answers]
+    return [None if cell is None else side_of(cell, columns) for cell in answers]
 
 
 def _number(cell: str) -> float | None:
@@ -120,45 +114,38 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _greater(one: str, sign: str, other: str) -> int | None:
-    if one == other or "<>" in sign or "><" in sign:
-        return None
-    better = one if sign[0] == ">" else other
-    return FIRST if better in _FIRSTS else SECOND
-
-
 def is_tie(cell: str) -> bool:
     """Whether a cell says that neither is better."""
     return side_of(cell) == TIE
 
 
 def twin_of(name: str) -> tuple[str, str] | None:
-    """Of a column that speaks of a first: the name of the one beside it, and what the two are of.
+    """The name of the second column of a pair, from that of the first.
 
+    The name says "first" at its end or its beginning, separated by a mark, a case or a digit.
+
+    Returns
+    -------
+    tuple or None
+        The second column's name, and what the two are of; None where the name says no side.
+
+    Examples
+    --------
     >>> [twin_of(name) for name in ("model_a", "Left", "object1", "answerA", "data", "first_text")]
     [('model_b', 'model'), ('Right', ''), ('object2', 'object'), ('answerB', 'answer'), None, ('second_text', 'text')]
     """
     for first, second in SIDES:
-        for pattern in _places(first):
-            if (match := pattern.search(name)) is not None:
-                before, after = name[: match.start(1)], name[match.end(1) :]
-                return before + _in_case(second, match[1]) + after, re.sub(r"[\W_]+", "", before + after).lower()
+        word = first if first.isdigit() else f"{first}|{first.capitalize()}|{first.upper()}"
+        separated = r"(?:^|[\W_]|(?<=[A-Za-z])(?=\d)|(?<=[a-z])(?=[A-Z]))"
+        match = re.search(rf"{separated}({word})$", name) or re.search(rf"^({word})(?=[\W_])", name)
+        if match is not None:
+            before, after, side = name[: match.start(1)], name[match.end(1) :], match[1]
+            other = second.upper() if side.isupper() else second.capitalize() if side[:1].isupper() else second
+            return before + other + after, re.sub(r"[\W_]+", "", before + after).lower()
     return None
 
 
-def _places(first: str) -> tuple[re.Pattern[str], ...]:
-    """Where a name may say "first": at its end or its beginning, apart by a mark, a case or a digit."""
-    word = first if first.isdigit() else f"{first}|{first.capitalize()}|{first.upper()}"
-    apart = r"(?:^|[\W_]|(?<=[A-Za-z])(?=\d)|(?<=[a-z])(?=[A-Z]))"
-    return re.compile(rf"{apart}({word})$"), re.compile(rf"^({word})(?=[\W_])")
-
-
-def _in_case(word: str, like: str) -> str:
-    return word.upper() if like.isupper() else word.capitalize() if like[:1].isupper() else word
-
-
-# Columns of 0 and 1 about two objects: where the name says which side won where it is 1, and where nothing does.
-
+# -- columns of 0 and 1 about two objects -----------------------------------------------------------------------------
 
 UP, DOWN = frozenset({"1", "1.0", "true", "yes", "x"}), frozenset({"0", "0.0", "false", "no"})
 HALF = frozenset({"0.5", ".5"})
@@ -176,15 +163,22 @@ def are_flags(cells: Iterable[str]) -> bool:
     >>> are_flags(["0", "1"]), are_flags(["1", "2"]), are_flags(["1"])
     (True, False, False)
     """
-    said = {cell.strip().casefold() for cell in cells}
-    return bool(said & DOWN) and said <= UP | DOWN
+    values = {cell.strip().casefold() for cell in cells}
+    return bool(values & DOWN) and values <= UP | DOWN
 
 
 def flag_side(name: str, objects: Sequence[str]) -> int | None:
-    """The side that won where a column of this name is 1, the two objects standing in these columns.
+    """The side that won where a column of this name is 1, the two objects being in the columns `objects`.
 
-    The name must speak of sides as the objects' do: what stands left need not be `model_a`.
+    The name must call the sides as the objects' names do: the left one need not be `model_a`.
 
+    Returns
+    -------
+    int or None
+        `FIRST` or `SECOND`; None where the name says neither.
+
+    Examples
+    --------
     >>> both = ("model_a", "model_b")
     >>> [flag_side(name, both) for name in ("a_wins", "is_b_better", "model_a_won", "A beats B", "prefersA")]
     [1, -1, 1, 1, 1]
@@ -192,7 +186,11 @@ def flag_side(name: str, objects: Sequence[str]) -> int | None:
     [None, None, None, None, None]
     """
     words = [word for word in _words(name) if word not in _FILLING]
-    for first, second in _sides_of_names(objects):
+    left, right = (set(_words(column)) for column in objects)
+    pairs = [(first, second) for first, second in SIDES if first in left and second in right]
+    if not pairs and not any(word in left | right for pair in SIDES for word in pair):
+        pairs = [("left", "right"), ("first", "second")]  # the objects' names say no side: every way from left to right
+    for first, second in pairs:
         sides = [word for word in words if word in (first, second)]
         rest = [word for word in words if word not in (first, second)]
         is_one = len(sides) == 1 and len(rest) == 1 and rest[0] in _WON
@@ -209,26 +207,17 @@ def is_tie_flag(name: str) -> bool:
 
 
 def _words(name: str) -> list[str]:
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name)
-    return [word.casefold() for word in re.split(r"[\W_]+", apart) if word]
+    separated = re.sub(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[0-9])(?=[A-Za-z])", " ", name)
+    return [word.casefold() for word in re.split(r"[\W_]+", separated) if word]
 
 
-def _sides_of_names(objects: Sequence[str]) -> list[tuple[str, str]]:
-    """How the names of the two columns call the sides; where they do not, every way that is left to right."""
-    one, two = (set(_words(name)) for name in objects)
-    named = [(first, second) for first, second in SIDES if first in one and second in two]
-    spoken = any(word in one | two for pair in SIDES for word in pair)
-    return named if named or spoken else [("left", "right"), ("first", "second")]
-
-
-# Which column holds the two objects, the answer, the juror and the item: told, or by names and cells.
-
+# -- the roles of columns ---------------------------------------------------------------------------------------------
 
 _WINNERS = (
     *("winner", "preferred", "preference", "better", "verdict", "judgment", "judgement", "decision", "choice", "vote"),
     *("label", "answer", "outcome", "result", "annotation", "humanlabel"),
 )
-_SURE = _WINNERS[:4]  # say nothing else, whatever their cells are
+_SURE = _WINNERS[:4]  # mean nothing else, whatever their cells are
 _LOSERS = (("winner", "loser"), ("chosen", "rejected"), ("better", "worse"), ("preferred", "rejected"))
 _STEMS = (
     *("", "model", "object", "system", "player", "item", "option", "method", "team", "candidate", "assistant", "id"),
@@ -269,38 +258,60 @@ class PairColumns:
         return tuple(k for k in (self.left, self.right, *answers) if k is not None)
 
 
-def pair_columns(names: Sequence[str], facts: Callable[[], ColumnProfile], told: PairReading) -> PairColumns | None:
-    """What each column is; None where these are no pairs of objects with an answer."""
-    left, right = _told(names, told.left), _told(names, told.right)
-    winner = _told(names, told.winner)
+def pair_columns(names: Sequence[str], facts: Callable[[], ColumnProfile], options: PairReading) -> PairColumns | None:
+    """Find what each column is.
+
+    Parameters
+    ----------
+    names
+        The columns' names.
+    facts
+        Profiles the first rows.
+    options
+        The caller's options.
+
+    Returns
+    -------
+    PairColumns or None
+        None where these are no pairs of objects with an answer.
+    """
+    left, right, winner = (
+        None if name is None else find_column(names, name) for name in (options.left, options.right, options.winner)
+    )
     if left is None or right is None:
-        lost = _with_losers(names, told)
+        lost = _with_losers(names, options)
         sides = _sides(names)
         if lost is None and sides is None:
             return None
         left, right = lost or sides or (0, 0)
         if lost is not None:
-            return _beside(names, facts(), told, PairColumns(left, right, None, None, None))
-    found = PairColumns(left, right, winner, None, None)
+            return _with_juror_and_item(names, facts(), options, PairColumns(left, right, None, None, None))
+    columns = PairColumns(left, right, winner, None, None)
     if winner is not None and flag_side(names[winner], (names[left], names[right])) is not None:
-        found = replace(found, answers=(winner, *_tie_flags(names, facts())), several="flag")
+        columns = replace(columns, answers=(winner, *_tie_flags(names, facts())), several="flag")
     if winner is None:
-        answered = _answers(names, facts(), (left, right), told)
-        if answered is None:
+        answers = _answer_columns(names, facts(), (left, right), options)
+        if answers is None:
             return None
-        found = replace(found, winner=answered[0][0], answers=answered[0], several=answered[1])
-    return _beside(names, facts(), told, found)
+        columns = replace(columns, winner=answers[0][0], answers=answers[0], several=answers[1])
+    return _with_juror_and_item(names, facts(), options, columns)
 
 
 def certain_pair_columns(
     names: Sequence[str], facts: Callable[[], ColumnProfile], ignored: Sequence[str] = ()
 ) -> PairColumns | None:
-    """The columns of a table that says which of two objects is better, where names and cells leave no doubt."""
+    """Find the columns of a table that says which of two objects is better.
+
+    Returns
+    -------
+    PairColumns or None
+        None where names and cells leave a doubt, or where the caller ignores one of the columns.
+    """
     if not may_name_pairs(names):
         return None
     try:
         columns = pair_columns(names, facts, PairReading())
-    except VotesError:  # several columns may say it, or none: whoever reads the table knows better
+    except VotesError:  # several columns may be the answer, or none: the reader of pairs explains it
         return None
     if columns is None or any(names[k] in ignored for k in columns.compared):
         return None
@@ -313,7 +324,7 @@ def may_name_pairs(words: Sequence[str]) -> bool:
 
 
 def are_surely_pairs(names: Sequence[str], facts: ColumnProfile, columns: PairColumns) -> bool:
-    """Whether nobody need say so: jurors in columns `model_1,model_2` say the same often, and may be three."""
+    """Whether there is no doubt: jurors in columns `model_1,model_2` often vote alike, and may be three."""
     if columns.winner is None or columns.several in ("orders", "flags", "flag"):
         return True
     third = {"a": "c", "1": "3", "first": "third", "one": "three"}
@@ -329,13 +340,9 @@ def are_surely_pairs(names: Sequence[str], facts: ColumnProfile, columns: PairCo
     return is_named and same <= _MOST_ALIKE and not {name.lower() for name in names} & {name.lower() for name in thirds}
 
 
-def _told(names: Sequence[str], name: str | None) -> int | None:
-    return None if name is None else find_column(names, name)
-
-
-def _with_losers(names: Sequence[str], told: PairReading) -> tuple[int, int] | None:
+def _with_losers(names: Sequence[str], options: PairReading) -> tuple[int, int] | None:
     """The columns of winners and of losers, where there are such and no other column names a winner."""
-    if told.winner is not None or told.left is not None or told.right is not None:
+    if options.winner is not None or options.left is not None or options.right is not None:
         return None
     words = [bare_word(name) for name in names]
     return next(((words.index(one), words.index(two)) for one, two in _LOSERS if {one, two} <= set(words)), None)
@@ -351,10 +358,10 @@ def _sides(names: Sequence[str]) -> tuple[int, int] | None:
     return min(twins)[1:] if twins else None
 
 
-def _answers(
-    names: Sequence[str], facts: ColumnProfile, sides: tuple[int, int], told: PairReading
+def _answer_columns(
+    names: Sequence[str], facts: ColumnProfile, sides: tuple[int, int], options: PairReading
 ) -> tuple[tuple[int, ...], Several | None] | None:
-    """The columns that say which is better, and what they are where these are several."""
+    """The columns that say which is better, and what they are where there are several."""
     words = [bare_word(name) for name in names]
     flags = [f"winner{words[side]}" for side in sides]
     if set(flags) <= set(words):
@@ -365,19 +372,30 @@ def _answers(
     if (flagged := _flagged(names, facts, sides)) is not None:
         return flagged
     if (sure := guess_column(names, _SURE, sides)) is not None:
-        return (sure,), None  # whatever is wrong with its cells is to be told
-    beside = {
-        guess_column(names, words, sides) for words in (_JURORS, _ITEMS)
-    }  # may well be called 1 and 2, or a and b
-    speaks = [k for k in range(len(names)) if k not in {*sides, *beside} and _speaks(facts, k, sides)]
-    speaks = speaks or _unclear(names, facts, sides, beside)
-    if (named := guess_column(names, _WINNERS, set(range(len(names))) - set(speaks))) is not None:
+        return (sure,), None  # whatever is wrong with its cells is reported when they are read
+    # the juror and the item may well be called 1 and 2, or a and b
+    others = {guess_column(names, words, sides) for words in (_JURORS, _ITEMS)}
+    free = [k for k in range(len(names)) if k not in {*sides, *others}]
+    able = [k for k in free if _names_sides(facts, k, sides)]
+    if (
+        not able
+    ):  # columns of 0 and 1 may be the answer, but not which: by their name, or where both sides share objects
+        shared = _share_names(*(facts.columns[side] for side in sides))
+        able = [k for k in free if are_flags(facts.columns[k].values)]
+        able = [k for k in able if shared or guess_column([names[k]], _WINNERS) is not None]
+    if (named := guess_column(names, _WINNERS, set(range(len(names))) - set(able))) is not None:
         return (named,), None
-    if len(speaks) > 1:  # a column of 1 and 2 may also be a turn, or a number of the form
-        speaks = [k for k in speaks if not all(value.isdigit() for value in facts.columns[k].values)] or speaks
-    if len(speaks) > 1 and (told.juror is not None or guess_column(names, _JURORS, (*sides, *speaks)) is not None):
-        _refuse_two([names[k] for k in speaks])
-    return (tuple(speaks), "jurors" if len(speaks) > 1 else None) if speaks else None
+    if len(able) > 1:  # a column of 1 and 2 may also be a turn, or a number of the form
+        able = [k for k in able if not all(value.isdigit() for value in facts.columns[k].values)] or able
+    if len(able) > 1 and (options.juror is not None or guess_column(names, _JURORS, (*sides, *able)) is not None):
+        rivals = tuple(names[k] for k in able)
+        raise VotesError(
+            f"columns {format_names(map(repr, rivals), 4)} all say which of two is better; name one "
+            "with winner= (--winner COLUMN)",
+            code="two_readings",
+            columns=rivals,
+        )
+    return (tuple(able), "jurors" if len(able) > 1 else None) if able else None
 
 
 def _flagged(
@@ -385,31 +403,22 @@ def _flagged(
 ) -> tuple[tuple[int, ...], Several | None] | None:
     """Columns of 0 and 1 whose names say which side won: one of either side, or of one alone."""
     objects = [names[side] for side in sides]
-    found = {
-        side: k
-        for k in reversed(range(len(names)))
-        if k not in sides and (side := flag_side(names[k], objects)) and _is_flag(facts, k)
-    }
-    if not found:
+    flags: dict[int, int] = {}
+    for k in range(len(names)):
+        side = None if k in sides else flag_side(names[k], objects)
+        if side is None or side in flags:
+            continue
+        values = {value.strip().casefold() for value in facts.columns[k].values}
+        if values & (UP | DOWN) and all(v in UP | DOWN | HALF | NO_VOTE_WORDS or is_tie(v) for v in values):
+            flags[side] = k
+    if not flags:
         return None
-    both = (*(found[side] for side in (FIRST, SECOND) if side in found), *_tie_flags(names, facts))
-    return both, "flags" if len(found) == 2 else "flag"
+    both = (*(flags[side] for side in (FIRST, SECOND) if side in flags), *_tie_flags(names, facts))
+    return both, "flags" if len(flags) == 2 else "flag"
 
 
 def _tie_flags(names: Sequence[str], facts: ColumnProfile) -> tuple[int, ...]:
     return tuple(k for k, name in enumerate(names) if is_tie_flag(name) and are_flags(facts.columns[k].values))[:1]
-
-
-def _is_flag(facts: ColumnProfile, k: int) -> bool:
-    said = {value.strip().casefold() for value in facts.columns[k].values}
-    return bool(said & (UP | DOWN)) and all(v in UP | DOWN | HALF | NO_VOTE_WORDS or is_tie(v) for v in said)
-
-
-def _unclear(names: Sequence[str], facts: ColumnProfile, sides: tuple[int, int], beside: set[int | None]) -> list[int]:
-    """Columns of 0 and 1 that say which is better, but not how: by their name, or beside objects that come again."""
-    free = [k for k in range(len(names)) if k not in {*sides, *beside} and are_flags(facts.columns[k].values)]
-    shared = _share_names(*(facts.columns[side] for side in sides))
-    return [k for k in free if shared or guess_column([names[k]], _WINNERS) is not None]
 
 
 def _share_names(one: ColumnHead, two: ColumnHead) -> bool:
@@ -418,41 +427,30 @@ def _share_names(one: ColumnHead, two: ColumnHead) -> bool:
     return len(left | right) > 2 and 2 * len(left & right) >= len(left | right)
 
 
-def _refuse_two(names: Sequence[str]) -> NoReturn:
-    raise VotesError(
-        f"columns {format_names(map(repr, names), 4)} all say which of two is better; name one "
-        "with winner= (--winner COLUMN)",
-        code="two_readings",
-        columns=tuple(names),
-    )
-
-
-def _speaks(facts: ColumnProfile, k: int, sides: tuple[int, int]) -> bool:
+def _names_sides(facts: ColumnProfile, k: int, sides: tuple[int, int]) -> bool:
     """Whether nearly all cells of a column name a side, one of the two objects, or a tie."""
     column, objects = facts.columns[k], [facts.columns[side] for side in sides]
     if not column.filled or column.kind == "nested":
         return False
-    names = tuple(side.name for side in objects)
-    spoken = sides_of(column.values, names)
-    silent = [value.casefold() in NO_VOTE_WORDS for value in column.values]
-    sided = np.array([*(a is not None or b for a, b in zip(spoken, silent, strict=True)), True])[column.codes]
+    named = sides_of(column.values, tuple(side.name for side in objects))
+    empty = [value.casefold() in NO_VOTE_WORDS for value in column.values]
+    sided = np.array([*(a is not None or b for a, b in zip(named, empty, strict=True)), True])[column.codes]
     ties = np.array([*(is_tie(value) for value in column.values), True])[column.codes]
-    cells = np.array([*column.values, ""], dtype=object)[column.codes]
-    own = [np.array([*side.values, ""], dtype=object)[side.codes] for side in objects]
-    named = (cells == own[0]) | (cells == own[1]) | ties
-    return bool(max(sided.mean(), named.mean()) >= 0.9)
+    cells, left, right = (np.array([*c.values, ""], dtype=object)[c.codes] for c in (column, *objects))
+    return bool(max(sided.mean(), ((cells == left) | (cells == right) | ties).mean()) >= 0.9)
 
 
-def _beside(names: Sequence[str], facts: ColumnProfile, told: PairReading, columns: PairColumns) -> PairColumns:
+def _with_juror_and_item(
+    names: Sequence[str], facts: ColumnProfile, options: PairReading, columns: PairColumns
+) -> PairColumns:
     """With the juror's and the item's column; an item that never comes again only numbers the rows.
 
     Unless it is called a question: two objects in the other order about another question are no second answer.
     """
     taken = set(columns.used)
-    juror = _told(names, told.juror)
-    juror = guess_column(names, _JURORS, taken) if juror is None else juror
+    juror = guess_column(names, _JURORS, taken) if options.juror is None else find_column(names, options.juror)
     taken |= set() if juror is None else {juror}
-    item = _told(names, told.item)
+    item = None if options.item is None else find_column(names, options.item)
     if item is None:
         item = guess_column(names, _ITEMS, taken)
         numbers_rows = item is not None and facts.is_unique(item) and facts.columns[item].word not in _QUESTIONS

@@ -1,4 +1,8 @@
-"""Read_votes: cells to Votes."""
+"""`read_votes`: files come in (through DuckDB, in parallel), `Votes` go out.
+
+The first part turns cells into votes, for files and dataframes alike: what a blank, a whole float or a count means.
+The second reads CSV, JSON lines, Parquet, Excel and databases, in the long, wide or counts layout, and logs of tools.
+"""
 
 from __future__ import annotations
 
@@ -39,19 +43,31 @@ from jurors.votes.repeats import collapse_repeats
 from jurors.votes.scale import apply_scale, recode_votes, select_columns, select_jurors, select_votes, selects_jurors
 from jurors.votes.table import ABSTAINED, Votes, label_as_abstentions, recode_labels, with_abstentions
 
-# Cells turned into `Votes`: what a blank, a whole float or a count means, for files and dataframes alike.
-
-
 _NESTED = (list, tuple, dict, set, np.ndarray)
 
 Column: TypeAlias = tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]  # distinct values, and the code of each row
 
 
 def clean_cells(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (), *, column: str = "") -> list[Any]:
-    """Cells as labels or names: None where nothing is said, no blanks around, whole floats as integers.
+    """Clean cells, which become labels or names.
 
-    Letters are composed in one way (NFC). Where text and other types mix, all become text.
+    Parameters
+    ----------
+    values
+        The cells.
+    missing
+        Cells that mean nothing, besides empty ones; compared as text.
+    column
+        The column's name, for messages.
 
+    Returns
+    -------
+    list
+        None for empty cells, text without blanks around and composed in one way (NFC), whole floats as integers. Where
+        text and other types mix, all become text.
+
+    Examples
+    --------
     >>> clean_cells([1.0, float("nan"), 0.0, "", None])
     [1, None, 0, None, None]
     >>> clean_cells(["yes ", "-", 1], missing=("-",))
@@ -65,13 +81,8 @@ def clean_cells(values: Sequence[Any] | NDArray[Any], missing: Iterable[Any] = (
     cells = [None if is_missing(v) else _composed(v) if isinstance(v, str) else python_value(v) for v in values]
     if nested := [v for v in cells if isinstance(v, _NESTED)]:
         inside = next(iter(nested[0]), None) if isinstance(nested[0], dict) else 0
-        flag = (
-            "--item"
-            if bare_word(column) in ITEM_WORDS
-            else "--juror"
-            if bare_word(column) in JUROR_WORDS
-            else "--label"
-        )
+        word = bare_word(column)
+        flag = "--item" if word in ITEM_WORDS else "--juror" if word in JUROR_WORDS else "--label"
         way = f"; name what of it is meant, such as {flag} {shlex.quote(f'{column}.{inside}')}" if column else ""
         raise VotesError(f"column {column!r} holds {str(nested[0])[:40]!r}, which is not a single value{way}")
     floats = [v for v in cells if isinstance(v, float)]
@@ -93,20 +104,34 @@ def spelled_labels(
     column: str,
     times: Callable[[], Sequence[int]] | None = None,
 ) -> Spelling:
-    """Cells as labels, one spelling of each, and as the caller would have them; `times` is how often each is said.
+    """Cells as labels, with one spelling of each, recoded as the caller wants.
 
     Words that can only mean "no vote" are none, and words that can only mean "I abstain" are abstentions, unless labels
     are named.
 
+    Parameters
+    ----------
+    values
+        Distinct cells.
+    times
+        Counts the votes of each cell, where that decides between spellings.
+
+    Returns
+    -------
+    Spelling
+        The label of each cell, and which cells are no votes or abstentions.
+
+    Examples
+    --------
     >>> spelled_labels([1, 0, "N/A", "pass"], Reading(abstain=["pass"]), "label")
     Spelling(labels=[1, 0, None, None], absent={2: 'N/A'}, abstained={3: 'pass'}, assumed=frozenset())
     >>> spelled_labels(["yes", "no", "Unsure"], Reading(), "label")
     Spelling(labels=['yes', 'no', None], absent={}, abstained={2: 'Unsure'}, assumed=frozenset({'Unsure'}))
     """
     cells = clean_cells(values, options.missing, column=column)
-    told, renamed = set(text_columns(options.abstain)), set(options.names)
-    assumed = abstain_words(cells) - told - renamed if options.labels is None else set()
-    abstain = told | assumed
+    named, renamed = set(text_columns(options.abstain)), set(options.names)
+    assumed = abstain_words(cells) - named - renamed if options.labels is None else set()
+    abstain = named | assumed
     abstained = {k: str(v) for k, v in enumerate(cells) if v is not None and str(v) in abstain} if abstain else {}
     left = [None if k in abstained else cell for k, cell in enumerate(cells)] if abstained else cells
     words = no_vote_words(left) - renamed if options.labels is None else set()
@@ -114,35 +139,57 @@ def spelled_labels(
     if abstained or absent:  # without them, numbers may be left, which are no text
         left = clean_cells(values, (*text_columns(options.missing), *abstain, *words), column=column)
     left = left if options.labels is not None else equal_numbers(left)
-    if rewriting := Recoding.of(options):
-        left = rewriting.cells(left, times)
+    if recoding := Recoding.of(options):
+        left = recoding.cells(left, times)
     return Spelling(left, absent, abstained, frozenset(assumed))
 
 
 def labels_of(spelling: Spelling, options: Reading) -> tuple[Label, ...]:
-    """The labels of some cells, as named or in a natural order; abstaining is the last where somebody abstains."""
+    """The labels of some cells.
+
+    Returns
+    -------
+    tuple
+        As the caller named them, or in a natural order; `ABSTAINED` is the last where a cell is an abstention.
+    """
     labels = options.labels
     kinds = ordered_labels(v for v in spelling.labels if v is not None) if labels is None else tuple(labels)
     return (*kinds, ABSTAINED) if spelling.abstained else kinds
 
 
 def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading) -> Votes:
-    """Votes from the item, the juror and the label column, each as (distinct values, code of each row).
+    """Votes from one vote per row.
 
-    A fourth column numbers the repetitions.
+    Parameters
+    ----------
+    columns
+        The item, the juror, the label and (optionally) the number of the repetition, each as (distinct values, code of
+        each row).
+    names
+        The columns' names, for messages.
+
+    Returns
+    -------
+    Votes
+        On the scale that they show, or that the caller names.
     """
-    items, item = _named(*columns[0], names[0], "item")
-    jurors, juror = _named(*columns[1], names[1], "juror")
+    items, item = _distinct_names(*columns[0], names[0], "item")
+    jurors, juror = _distinct_names(*columns[1], names[1], "juror")
     at = np.arange(len(juror))
     if selects_jurors(options):
         rows = np.isin(juror, select_jurors(list(jurors), options))
-        columns = [_of_rows(column, rows) for column in ((items, item), (jurors, juror), *columns[2:])]
+        selected = []
+        for distinct, codes in ((items, item), (jurors, juror), *columns[2:]):
+            present, code = factorize(codes[rows])
+            selected.append(
+                (distinct[present] if isinstance(distinct, np.ndarray) else [distinct[k] for k in present], code)
+            )
+        columns = selected
         (items, item), (jurors, juror), at = *columns[:2], at[rows]
     jurors, juror = in_natural_order(jurors, juror)
-    spelling = spelled_labels(
-        columns[2][0], options, names[2], lambda: np.bincount(columns[2][1], minlength=len(columns[2][0])).tolist()
-    )
-    if all(value is None for value in spelling.labels):
+    values, value = columns[2]
+    spelling = spelled_labels(values, options, names[2], lambda: np.bincount(value, minlength=len(values)).tolist())
+    if all(label is None for label in spelling.labels):
         raise VotesError(f"every vote in column {names[2]!r} is missing")
     votes = label_as_abstentions(
         Votes.from_codes(
@@ -151,21 +198,14 @@ def long_votes(columns: Sequence[Column], names: Sequence[str], options: Reading
             values=spelling.answers,
             item=item,
             juror=juror,
-            value=columns[2][1],
+            value=value,
             labels=labels_of(spelling, options),
             duplicates=options.duplicates,
-            repetition=_named(*columns[3], names[3], "repetition", at)[1] if len(columns) > 3 else None,
+            repetition=_distinct_names(*columns[3], names[3], "repetition", at)[1] if len(columns) > 3 else None,
         )
     )
-    findings = spelling.findings(votes.jurors, juror, columns[2][1])
+    findings = spelling.findings(votes.jurors, juror, value)
     return apply_scale(replace(votes, findings=findings, labels_told=options.labels is not None), options)
-
-
-def _of_rows(column: Column, rows: NDArray[np.bool_]) -> Column:
-    """A column of fewer rows, with the values that these hold."""
-    values, codes = column
-    held, code = factorize(codes[rows])
-    return (values[held] if isinstance(values, np.ndarray) else [values[k] for k in held]), code
 
 
 def wide_votes(
@@ -178,71 +218,82 @@ def wide_votes(
     options: Reading,
     repetition: Column | None = None,
 ) -> Votes:
-    """Votes from rows x jurors codes (-1: no vote) of `values`.
+    """Votes from one juror per column.
 
     An item on two rows must not hold two votes of one juror, unless they are of different repetitions.
+
+    Parameters
+    ----------
+    grid
+        Rows x jurors: codes of `values`, -1 for no vote.
+    items
+        The name of the items' column, and the column as (distinct values, code of each row).
+    counts
+        How many items each row stands for.
+    repetition
+        The column that numbers the repetitions.
+
+    Returns
+    -------
+    Votes
+        On the scale that they show, or that the caller names.
     """
-    _refuse_nested(values, grid, jurors)
-    times = None if counts is None else np.repeat(counts, len(jurors))
-    spelling = spelled_labels(values, options, quoted_names(jurors), lambda: _times(grid, len(values), times))
+    for code, value in enumerate(values):  # refused with the name of the column that holds a list or a record
+        if isinstance(value, _NESTED):
+            clean_cells([value], column=jurors[int(np.argmax((grid == code).any(axis=0)))])
+    flat, weights = grid.ravel(), None if counts is None else np.repeat(counts, len(jurors))
+
+    def times() -> list[int]:
+        """The number of votes of each cell."""
+        filled = flat >= 0
+        often = np.bincount(flat[filled], None if weights is None else weights[filled], len(values))
+        return [int(count) for count in often.tolist()]
+
+    spelling = spelled_labels(values, options, quoted_names(jurors), times)
     findings: tuple[Finding, ...] = ()
     if spelling.says_something:
-        findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), grid.ravel(), times)
+        findings = spelling.findings(jurors, np.tile(np.arange(len(jurors)), len(grid)), flat, weights)
     kinds = labels_of(spelling, options)
     if all(cell is None for cell in spelling.labels):
         raise VotesError(f"every vote in the columns {quoted_names(jurors)} is missing")
     codes = recode([*spelling.answers, None], kinds)[grid]  # code -1, no vote, is the last
-    again = None if repetition is None else _named(*repetition, options.repeat or "", "repetition")[1]
-    votes = label_as_abstentions(
-        _laid_wide(codes, kinds, again, jurors=jurors, items=items, counts=counts, options=options)
-    )
-    return apply_scale(replace(votes, findings=findings, labels_told=options.labels is not None), options)
-
-
-def _times(grid: NDArray[Any], cells: int, times: NDArray[np.int64] | None) -> list[int]:
-    """How often each cell is said, of rows that stand for so many items."""
-    said = grid.ravel() >= 0
-    often = np.bincount(grid.ravel()[said], None if times is None else times[said], cells)
-    return [int(count) for count in often.tolist()]
-
-
-def _laid_wide(
-    codes: NDArray[Any],
-    kinds: tuple[Label, ...],
-    repetition: NDArray[Any] | None,
-    *,
-    jurors: Sequence[str],
-    items: tuple[str, Column] | None,
-    counts: NDArray[np.int64] | None,
-    options: Reading,
-) -> Votes:
-    """The same, once the cells are positions in `kinds`."""
-    if items is None:
-        return Votes.from_matrix(codes, jurors=jurors, labels=kinds, counts=counts, scale=None)
-    names, row = _named(*items[1], items[0], "item")
-    if len(names) == len(row) or counts is not None:
-        called = item_array(names)[row]
-        return Votes.from_matrix(codes, items=called, jurors=jurors, labels=kinds, counts=counts, scale=None)
-    by_rule = options.duplicates != "error" or repetition is not None
-    if not by_rule and options.layout == "auto" and (hint := one_vote_per_row(items[0], jurors)):
-        raise VotesError(hint)
-    at, col = np.nonzero(codes >= 0)
-    columns = {"item": row[at], "juror": col, "value": codes[at, col]}
-    rule, again = options.duplicates, None if repetition is None else repetition[at]
-    return Votes.from_codes(
-        items=item_array(names), jurors=jurors, values=kinds, labels=kinds, duplicates=rule, repetition=again, **columns
-    )
-
-
-def _refuse_nested(values: Sequence[Any] | NDArray[Any], grid: NDArray[Any], jurors: Sequence[str]) -> None:
-    """VotesError names the column that holds a list or a record."""
-    for code, value in enumerate(values):
-        if isinstance(value, _NESTED):
-            clean_cells([value], column=jurors[int(np.argmax((grid == code).any(axis=0)))])
+    again = None if repetition is None else _distinct_names(*repetition, options.repeat or "", "repetition")[1]
+    matrix: dict[str, Any] = {"jurors": jurors, "labels": kinds, "counts": counts, "scale": None}
+    names, row = (None, None) if items is None else _distinct_names(*items[1], items[0], "item")
+    if names is None or row is None or items is None:
+        votes = Votes.from_matrix(codes, **matrix)
+    elif len(names) == len(row) or counts is not None:
+        votes = Votes.from_matrix(codes, items=item_array(names)[row], **matrix)
+    else:
+        by_rule = options.duplicates != "error" or again is not None
+        if not by_rule and options.layout == "auto" and (hint := one_vote_per_row(items[0], jurors)):
+            raise VotesError(hint)
+        at, col = np.nonzero(codes >= 0)
+        votes = Votes.from_codes(
+            items=item_array(names),
+            jurors=jurors,
+            values=kinds,
+            item=row[at],
+            juror=col,
+            value=codes[at, col],
+            labels=kinds,
+            duplicates=options.duplicates,
+            repetition=None if again is None else again[at],
+        )
+    votes = replace(label_as_abstentions(votes), findings=findings, labels_told=options.labels is not None)
+    return apply_scale(votes, options)
 
 
 def in_natural_order(names: Sequence[Any] | NDArray[Any], code: NDArray[Any]) -> tuple[Sequence[Any], NDArray[Any]]:
-    """Jurors by name, whatever the order of the rows: most engines have none, and all must give the same sketch."""
+    """Sort jurors by name, whatever the order of the rows: most engines have none, and all must give the same sketch.
+
+    Returns
+    -------
+    names
+        Sorted.
+    codes
+        Positions among them.
+    """
     plain_names = names.tolist() if isinstance(names, np.ndarray) else names
     ordered = ordered_labels(plain_names)
     place = {name: k for k, name in enumerate(ordered)}
@@ -250,19 +301,25 @@ def in_natural_order(names: Sequence[Any] | NDArray[Any], code: NDArray[Any]) ->
 
 
 def item_array(values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Items' names as an array: whole numbers as such, anything else as it is."""
+    """Items' names as an array.
+
+    Returns
+    -------
+    array
+        Of int64 where all names are whole numbers, else of objects.
+    """
     if isinstance(values, np.ndarray):
         return values
     whole = all(type(v) is int and abs(v) < 1 << 63 for v in values)
     return np.array(values, dtype=np.int64 if whole else object)
 
 
-def _named(
+def _distinct_names(
     values: Sequence[Any] | NDArray[Any], code: NDArray[Any], column: str, what: str, at: NDArray[Any] | None = None
 ) -> tuple[Sequence[Any] | NDArray[Any], NDArray[Any]]:
-    """Distinct names and codes, with names merged that only blanks or types told apart; none may be missing.
+    """Distinct names and codes, with names merged that differ only by blanks or types; none may be missing.
 
-    `at` says where the rows are in the table, where they are not all of it.
+    `at` gives the positions of the rows in the table, where they are not all of it.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values, code
@@ -278,16 +335,35 @@ def _named(
 
 
 def checked_count_column(values: Sequence[Any], column: str) -> NDArray[np.int64]:
-    """A column of counts, exactly; VotesError names the first row that holds none.
+    """Check a column of counts.
 
+    Returns
+    -------
+    array of int
+        The counts, exactly.
+
+    Raises
+    ------
+    VotesError
+        Names the first row that holds none.
+
+    Examples
+    --------
     >>> checked_count_column(["553", 2.0, "12345678901234567"], "count").tolist()
     [553, 2, 12345678901234567]
     """
     counts = []
     for row, value in enumerate(values, 1):
-        if (count := _cells_whole(value)) is None:
+        number = value
+        if isinstance(value, str):
+            match = re.fullmatch(r"\s*\+?0*(\d{1,30})(?:\.0*)?\s*", value)  # Python reads no thousands of digits
+            number = int(match[1]) if match else None
+        if isinstance(number, (float, np.floating)) and float(number).is_integer():
+            number = int(number)
+        is_whole = isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+        if not is_whole or not 0 <= number <= LARGEST_COUNT:
             raise row_fault(row, f"column {column!r}: {_no_count(value)}")
-        counts.append(count)
+        counts.append(int(number))
     if sum(counts) > LARGEST_COUNT:
         raise VotesError(
             f"column {column!r}: the counts add up to more than {LARGEST_COUNT:,}, the largest number of items"
@@ -309,18 +385,7 @@ def _no_count(value: Any) -> str:
     return f"a count must be a whole number, 0 or more; found {cell}"
 
 
-def _cells_whole(value: Any) -> int | None:
-    if isinstance(value, str):
-        match = re.fullmatch(r"\s*\+?0*(\d{1,30})(?:\.0*)?\s*", value)  # Python reads no thousands of digits
-        value = int(match[1]) if match else None
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        return None
-    return int(value) if 0 <= value <= LARGEST_COUNT else None
-
-
-# Votes from a file: CSV, JSON lines, Parquet, Excel, databases; long, wide or counts; read by DuckDB in parallel.
+# -- files ------------------------------------------------------------------------------------------------------------
 
 
 def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
@@ -330,7 +395,7 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     ----------
     source
         A path, a pattern such as "votes/*.parquet", a folder (every file below it), "-" for standard input, a file
-        object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet are told apart by
+        object, or a list of these. CSV, TSV, JSON lines (or an array of records) and Parquet are recognised by
         name, then by content; the text formats may be gzipped. Several files are read as one table and must have
         the same columns. What other tools wrote (see `tool`) is recognised by its content. "book.xlsx::Sheet2" is a
         sheet of an Excel workbook (without a name, the first; "::Sheet2!B3:F90" says which cells), "votes.db::judged"
@@ -356,7 +421,7 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
         same voice once more ("join": all its votes on the item come to one, the commonest).
     repeat
         The column that numbers a juror's repetitions (epochs, samples, runs): its votes on one item are repeats of one
-        juror, and come to one vote, the commonest (a tie is none). `Votes.repeats` keeps what it said each time.
+        juror, and come to one vote, the commonest (a tie is none). `Votes.repeats` keeps each of its answers.
     join
         Jurors who are one juror under several names that differ by a number alone: "judge" for judge_1, judge_2 ….
     scale
@@ -370,7 +435,7 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
     ignore
         Columns to leave out.
     transpose
-        Turn the table: each row is a juror (whom the column `juror` names) and each column an item, as forms and
+        Turn the table: each row is a juror (named by the column `juror`) and each column an item, as forms and
         surveys have it. Columns that hold no such answers as others (times, addresses) are left out.
     format
         "csv", "tsv", "json", "jsonl", "parquet", "xlsx", "sqlite" or "duckdb", where name and content do not show it.
@@ -383,6 +448,11 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
         256 MB), a JSON document 30 times (or 32 MB).
     progress
         Called with the share that is read, from 0 to 1, while a large file is read.
+
+    Returns
+    -------
+    Votes
+        The votes, with what the reader has to say about the file (`findings`).
 
     Raises
     ------
@@ -407,15 +477,20 @@ def read_votes(source: Source, **reading: Unpack[ReadingOptions]) -> Votes:
 
 
 def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None = None) -> Votes:
-    """The votes that another tool wrote; it knows its columns, so that only cells can be spoken of."""
+    """The votes that another tool wrote; its reader knows the columns, so that options may only be about cells.
+
+    Returns
+    -------
+    Votes
+    """
     roles = ("item", "juror", "label", "count", "ignore", "repeat", "transpose")
-    spoken = [role for role in roles if getattr(options, role)]
-    if spoken or options.layout != "auto":
-        what = spoken[0] if spoken else "layout"
+    given = [role for role in roles if getattr(options, role)]
+    if given or options.layout != "auto":
+        what = given[0] if given else "layout"
         raise VotesError(f"this is a log ({log.reader.TITLE}), not a table with columns; leave {what}= (--{what}) out")
     records = log.read() if records is None else records
     if isinstance(records, Votes):
-        return collapse_repeats(_with_cells(select_votes(records, options), options), options)
+        return collapse_repeats(_apply_cell_options(select_votes(records, options), options), options)
     parts = {"item": records.item, "juror": records.juror, "label": records.label}
     if len(records.repetition):
         parts["repetition"] = records.repetition
@@ -423,7 +498,7 @@ def votes_of_log(log: ToolLog, options: Reading, records: Records | Votes | None
     return with_findings(collapse_repeats(votes, options), records.findings)
 
 
-def _with_cells(votes: Votes, options: Reading) -> Votes:
+def _apply_cell_options(votes: Votes, options: Reading) -> Votes:
     """Votes with the missing marks and the labels that the caller named; a tool that counts ordered its labels."""
     if away := [label for label in votes.labels if str(label) in text_columns(options.abstain)]:
         votes = with_abstentions(votes, *away)
@@ -441,7 +516,13 @@ def _with_cells(votes: Votes, options: Reading) -> Votes:
 
 
 def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layout]:
-    """The table, with all its columns, and what each of them is."""
+    """Find the layout of a table, with the columns that only later rows have.
+
+    Returns
+    -------
+    tuple
+        The table with all its columns, and its layout.
+    """
     layout = table.layout(options)
     if layout.kind != "long" and (every := table.every_column()) is not table:  # a juror who joined late is one
         table, layout = every, every.layout(options)
@@ -449,50 +530,70 @@ def open_layout(table: SourceTable, options: Reading) -> tuple[SourceTable, Layo
 
 
 def votes_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: bool = True) -> Votes:
-    """The votes of a table that keeps the columns of the layout; `is_last`: nobody asks for other cells afterwards."""
-    votes = collapse_repeats(_cells_of(table, layout, options, is_last=is_last), options)
-    return with_findings(votes, findings_about_table(table, layout, options, votes))
+    """The votes of a table that keeps the columns of the layout; `is_last`: no other cells are read afterwards.
 
-
-def findings_about_table(table: SourceTable, layout: Layout, options: Reading, votes: Votes) -> list[Finding]:
-    """What is to know of the table that the votes were in."""
-    about = table_findings(table.names, layout, table.told(options), files=len(table.parts), items=votes.total)
-    notes = [note for part in table.parts for note in part.notes]
-    return [*notes, *(() if table.turned is None else table.turned.findings), *about]
-
-
-def _cells_of(table: SourceTable, layout: Layout, options: Reading, *, is_last: bool) -> Votes:
+    Returns
+    -------
+    Votes
+    """
+    item, count = layout.item, layout.count
     if layout.kind == "long":
         columns = factorized(table, layout.used)
         if is_last:
             table.con.execute("DROP TABLE kept")  # a hundred million rows need not be there twice
-        return long_votes(columns, [table.names[k] for k in layout.used], options)
-    codes, values = grid(table, layout.votes)
-    item, count = layout.item, layout.count
-    return wide_votes(
-        codes,
-        values,
-        jurors=[table.names[k] for k in layout.votes],
-        items=None if item is None else (table.names[item], _row_names(table, item)),
-        counts=None if count is None else checked_count_column(cells(table, count), table.names[count]),
-        options=options,
-        repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
+        votes = long_votes(columns, [table.names[k] for k in layout.used], options)
+    else:
+        items = None
+        if item is not None:
+            unique, rows = table.con.sql(f"SELECT count(DISTINCT c{item}) = count(*), count(*) FROM kept").fetchall()[0]
+            # where no two rows have the same name, there is no need to look for the first of each
+            names = (cells(table, item), np.arange(rows)) if unique else factorized(table, [item])[0]
+            items = (table.names[item], names)
+        votes = wide_votes(
+            *grid(table, layout.votes),
+            jurors=[table.names[k] for k in layout.votes],
+            items=items,
+            counts=None if count is None else checked_count_column(cells(table, count), table.names[count]),
+            options=options,
+            repetition=None if layout.repeat is None else factorized(table, [layout.repeat])[0],
+        )
+    votes = collapse_repeats(votes, options)
+    return with_findings(votes, findings_about_table(table, layout, options, votes))
+
+
+def findings_about_table(table: SourceTable, layout: Layout, options: Reading, votes: Votes) -> list[Finding]:
+    """Findings about the table that the votes were in.
+
+    Returns
+    -------
+    list of Finding
+    """
+    about = table_findings(
+        table.names, layout, table.effective_options(options), files=len(table.parts), items=votes.total
     )
+    notes = [note for part in table.parts for note in part.notes]
+    return [*notes, *(() if table.turned is None else table.turned.findings), *about]
 
 
 def cells(table: SourceTable, k: int) -> Sequence[Any]:
-    """Every cell of one kept column, in the order of the rows."""
+    """Every cell of one stored column, in the order of the rows."""
     return table.parse(fetch_column(table, f"SELECT c{k} AS v FROM kept"), k)
 
 
-def _row_names(table: SourceTable, k: int) -> Column:
-    """The names of the rows; where no two are the same, without looking for the first of each."""
-    unique, rows = table.con.sql(f"SELECT count(DISTINCT c{k}) = count(*), count(*) FROM kept").fetchall()[0]
-    return (cells(table, k), np.arange(rows)) if unique else factorized(table, [k])[0]
-
-
 def factorized(table: SourceTable, columns: Sequence[int]) -> list[Column]:
-    """Each of these kept columns as distinct values by first appearance, and the code of each row."""
+    """Encode stored columns by their distinct values.
+
+    Returns
+    -------
+    list
+        For each column its distinct values by first appearance, and the code of each row; an empty cell is None.
+    """
+
+    def whole_type(largest: int) -> str:
+        """DuckDB's smallest type of a whole number."""
+        limits = {"TINYINT": 1 << 7, "SMALLINT": 1 << 15, "INTEGER": 1 << 31}
+        return next((name for name, limit in limits.items() if largest < limit), "BIGINT")
+
     con = table.con
     for k in columns:
         con.execute(
@@ -501,29 +602,31 @@ def factorized(table: SourceTable, columns: Sequence[int]) -> list[Column]:
         )
     distinct = [fetch_column(table, f"SELECT v FROM d{k} ORDER BY code") for k in columns]
     codes = ", ".join(
-        f"coalesce(d{k}.code, {len(d)})::{_whole(len(d))} AS c{k}" for k, d in zip(columns, distinct, strict=True)
+        f"coalesce(d{k}.code, {len(d)})::{whole_type(len(d))} AS c{k}" for k, d in zip(columns, distinct, strict=True)
     )
     joins = " ".join(f"LEFT JOIN d{k} ON d{k}.v = kept.c{k}" for k in columns)
-    row = f"kept.rowid::{_whole(con.execute('SELECT count(*) FROM kept').fetchall()[0][0])} AS row"
+    row = f"kept.rowid::{whole_type(con.execute('SELECT count(*) FROM kept').fetchall()[0][0])} AS row"
     rows = con.execute(f"SELECT {row}, {codes} FROM kept {joins}").fetchnumpy()
-    return [_in_order(table.parse(d, k), rows["row"], rows[f"c{k}"]) for k, d in zip(columns, distinct, strict=True)]
-
-
-def _whole(largest: int) -> str:
-    """DuckDB's smallest type of a whole number."""
-    limits = {"TINYINT": 1 << 7, "SMALLINT": 1 << 15, "INTEGER": 1 << 31}
-    return next((name for name, limit in limits.items() if largest < limit), "BIGINT")
-
-
-def _in_order(values: Sequence[Any], row: NDArray[Any], code: NDArray[Any]) -> Column:
-    """A column of which a parallel join returned the rows in any order; a code past the end is an empty cell."""
-    codes = np.empty_like(code)
-    codes[row] = code
-    return (values, codes) if code.max(initial=0) < len(values) else ([*values, None], codes)
+    encoded: list[Column] = []
+    for k, texts in zip(columns, distinct, strict=True):
+        values, code = table.parse(texts, k), rows[f"c{k}"]
+        in_order = np.empty_like(code)
+        in_order[rows["row"]] = code  # a parallel join returns rows in any order
+        is_full = code.max(initial=0) < len(values)  # a code past the end is an empty cell
+        encoded.append((values if is_full else [*values, None], in_order))
+    return encoded
 
 
 def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequence[Any]]:
-    """These columns as rows x columns codes (-1: empty) of their distinct values."""
+    """Encode columns by the distinct values of them all.
+
+    Returns
+    -------
+    codes
+        Rows x columns; -1 for an empty cell.
+    values
+        The distinct values.
+    """
     cells = ", ".join(f"c{k}::VARCHAR" for k in columns)
     texts = fetch_column(table, f"SELECT DISTINCT v FROM (SELECT unnest([{cells}]) AS v FROM kept) WHERE v IS NOT NULL")
     if not len(texts):
@@ -537,7 +640,13 @@ def grid(table: SourceTable, columns: Sequence[int]) -> tuple[NDArray[Any], Sequ
 
 
 def fetch_column(table: SourceTable, sql: str) -> Any:
-    """The column v of a query: an array of numbers or of text, with None where it is NULL."""
+    """The column v of a query.
+
+    Returns
+    -------
+    array
+        Of numbers or of text, with None where it is NULL.
+    """
     values = table.con.execute(sql).fetchnumpy()["v"]
     if not isinstance(values, np.ma.MaskedArray):
         return values

@@ -1,4 +1,9 @@
-"""--map, --bins, --threshold; labels as numbers."""
+"""Labels recoded as the caller wants (`--map`, `--ignore-case`, `--threshold`, `--bins`), and labels as numbers.
+
+Labels come in, labels go out: renamed, in one case, numbers as pass and fail, or numbers as levels (`Recoding`).
+`numerals` reads labels as numbers, exactly: with decimal points, decimal commas where they can be nothing else, and per
+cent where all have it.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +18,12 @@ from typing import Any
 from jurors.errors import OptionError, VotesError, format_names, match_name
 from jurors.options import Label, Reading, is_number
 
-# Labels as numbers: decimal points, decimal commas where they can be nothing else, per cent where all have it.
-
-
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
 @dataclass(frozen=True)
 class Numerals:
-    """What labels come to as numbers, each still as text, so that nothing is rounded."""
+    """Labels as numbers, each still as text, so that nothing is rounded."""
 
     texts: tuple[str | None, ...]  #: as Python writes numbers; None where a label is no number
     remarks: tuple[str, ...] = ()  #: how they were understood
@@ -39,14 +41,21 @@ class Numerals:
 
     @property
     def doubt(self) -> str:
-        """What to say of the label that may be two numbers; "" where there is none."""
+        """The message about a label that may be two numbers; "" where there is none."""
         many = "may be a thousand or a decimal; write numbers with a decimal point"
         return "" if self.doubtful is None else f"{self.doubtful!r} {many}"
 
 
 def numerals(labels: Iterable[Any]) -> Numerals:
-    """The numbers that labels are, or are the text of.
+    """Read labels as numbers.
 
+    Returns
+    -------
+    Numerals
+        The numbers as text, one per label, and how they were understood.
+
+    Examples
+    --------
     >>> numerals(["0,5", "12", "-1,25"])
     Numerals(texts=('0.5', '12', '-1.25'), remarks=('commas are decimal commas',), doubtful=None)
     >>> numerals([3, 2.5, True, "high", "inf"]).texts, numerals(["1,234", "5"]).doubtful
@@ -68,8 +77,14 @@ def numerals(labels: Iterable[Any]) -> Numerals:
 
 
 def midpoint(labels: Iterable[Any]) -> str:
-    """The number halfway between the smallest label and the largest, as text: a cut that leaves some on either side.
+    """The number halfway between the smallest label and the largest: a cut that leaves some on either side.
 
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> midpoint((10, "20", 70))
     '40'
     """
@@ -77,18 +92,17 @@ def midpoint(labels: Iterable[Any]) -> str:
     return f"{(min(sizes) + max(sizes)) / 2:g}"
 
 
-# Labels made of labels as the caller says: renamed, whatever their case, numbers to pass or fail, or to levels.
-
+# -- recoding ---------------------------------------------------------------------------------------------------------
 
 PASS, FAIL = "pass", "fail"
 _BETWEEN = " to "  #: in the name of a level that numbers are put into: "3 to 7"
-_DIGITS = (6, 12, 17, 0)  # of the ends between levels: as few as leave them where they are
-_TRIFLE = Fraction(1, 1000)
+_DIGITS = (6, 12, 17, 0)  # of the ends between levels: the fewest that hardly change them (0: all there are)
+_ROUNDING = Fraction(1, 1000)  # of a level's width, by which rounding may change an end
 
 
 @dataclass(frozen=True)
 class Recoding:
-    """What becomes of labels; a key of the same votes is rewritten alike.
+    """How labels are recoded; a key of the same votes is recoded alike.
 
     Examples
     --------
@@ -109,25 +123,46 @@ class Recoding:
 
     @classmethod
     def of(cls, options: Reading) -> Recoding:
-        """What the caller asked for."""
+        """The recoding that the options name."""
         return cls(options.names, options.ignore_case, options.cut, options.ends)
 
     def __bool__(self) -> bool:
         return bool(self.names or self.ignore_case or self.threshold or self.bins)
 
     def cells(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None = None) -> list[Any]:
-        """Tidy cells as they are to be read, each said so many times; VotesError where something cannot be done."""
+        """Recode clean cells.
+
+        Parameters
+        ----------
+        cells
+            Distinct cells, None for no vote.
+        times
+            Counts the votes of each cell, where that decides between spellings.
+
+        Returns
+        -------
+        list
+            The label of each cell.
+
+        Raises
+        ------
+        VotesError
+            Where a label to rename does not occur, or where a cell is no number and must be one.
+        """
         left = self._in_one_case(cells, times) if self.ignore_case else list(cells)
         if self.names:
-            self._check_occur(left)
-            left = self._as_named([self._called(cell) for cell in left])
+            known = list(dict.fromkeys(cell for cell in left if cell is not None))
+            present = {self._folded(cell) for cell in known}
+            for name in self.names:
+                if self._folded(name) not in present:
+                    match_name(name, known, "label to rename (--map)")
+            left = [self._renamed(cell) for cell in left]
+            if self.ignore_case:  # every spelling of a name that was given is that name
+                given = {self._folded(label): label for label in self.names.values()}
+                left = [None if cell is None else given.get(self._folded(cell), cell) for cell in left]
             if len({isinstance(cell, str) for cell in left if cell is not None}) > 1:
                 left = [None if cell is None else str(cell) for cell in left]
-        if self.threshold is None and not self.bins:
-            return left
-        numbers = _numbers(left, "--threshold" if self.threshold else "--bins")
-        ends = self._ends(numbers)
-        return [None if number is None else self._of_number(number, ends) for number in numbers]
+        return left if not self._takes_numbers else self._of_numbers(_numbers(left, self._flag))
 
     def check_streams(self) -> None:
         """OptionError where this can be done only once all votes are there."""
@@ -138,27 +173,31 @@ class Recoding:
             raise OptionError(message, code="does_not_apply")
 
     def one(self, label: Any) -> Any:
-        """A single vote of a stream, where nobody knows yet what else will be said."""
-        called = self._called(label)
-        if called is None or (self.threshold is None and not self.bins):
-            return called
-        (number,) = _numbers([called], "--threshold" if self.threshold else "--bins")
-        return None if number is None else self._of_number(number, self.bins)
+        """Recode a single vote of a stream, whose other labels are not known yet."""
+        renamed = self._renamed(label)
+        if renamed is None or not self._takes_numbers:
+            return renamed
+        return self._of_numbers(_numbers([renamed], self._flag), self.bins)[0]
 
     def key(self, truths: Sequence[Any], labels: Sequence[Label]) -> list[Any]:
-        """The labels of an answer key, of votes with these labels; numbers become what the votes' numbers became."""
+        """Recode the labels of an answer key of votes with these labels; numbers as the votes' numbers were."""
         by_case = {str(label).casefold(): label for label in labels} if self.ignore_case else {}
         left = [None if truth is None else by_case.get(str(truth).casefold(), truth) for truth in truths]
-        left = [self._called(truth) for truth in left]
-        if self.threshold is None and not self.bins:
+        left = [self._renamed(truth) for truth in left]
+        if not self._takes_numbers or {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
             return left
-        if {str(truth) for truth in left if truth is not None} <= set(map(str, labels)):
-            return left
-        numbers = _numbers(left, "--threshold" if self.threshold else "--bins")
         ends = self.bins
-        if len(ends) == 1:  # so many between the ends of the votes, which their names tell
+        if len(ends) == 1:  # so many between the ends of the votes, which the names of the levels hold
             ends = tuple(dict.fromkeys(end for label in bin_order(labels) for end in str(label).split(_BETWEEN)))
-        return [None if number is None else self._of_number(number, ends) for number in numbers]
+        return self._of_numbers(_numbers(left, self._flag), ends)
+
+    @property
+    def _takes_numbers(self) -> bool:
+        return self.threshold is not None or bool(self.bins)
+
+    @property
+    def _flag(self) -> str:
+        return "--threshold" if self.threshold else "--bins"
 
     def _in_one_case(self, cells: Sequence[Any], times: Callable[[], Sequence[int]] | None) -> list[Any]:
         """Each word in its most frequent spelling, of two the one that comes first in the alphabet."""
@@ -174,70 +213,63 @@ class Recoding:
             usual.setdefault(word.casefold(), word)
         return [usual[cell.casefold()] if isinstance(cell, str) else cell for cell in cells]
 
-    def _check_occur(self, cells: Sequence[Any]) -> None:
-        known = list(dict.fromkeys(cell for cell in cells if cell is not None))
-        said = {self._folded(cell) for cell in known}
-        for name in self.names:
-            if self._folded(name) not in said:
-                match_name(name, known, "label to rename (--map)")
-
-    def _called(self, cell: Any) -> Any:
+    def _renamed(self, cell: Any) -> Any:
         if cell is None:
             return None
         if not self.ignore_case:
             return self.names.get(str(cell), cell)
         return {self._folded(name): label for name, label in self.names.items()}.get(self._folded(cell), cell)
 
-    def _as_named(self, cells: Sequence[Any]) -> list[Any]:
-        """Where case is ignored, every spelling of a name that was given is that name."""
-        given = {self._folded(label): label for label in self.names.values()} if self.ignore_case else {}
-        return [None if cell is None else given.get(self._folded(cell), cell) for cell in cells]
-
     def _folded(self, name: Any) -> str:
         return str(name).casefold() if self.ignore_case else str(name)
 
     def _ends(self, numbers: Sequence[Fraction | None]) -> tuple[str, ...]:
-        """The ends of the levels, as they are called; so many of equal width where only their number is given."""
-        if len(self.bins) != 1:
-            return self.bins
+        """The ends of the levels, as text; of levels of equal width where only their number is given."""
         given = [number for number in numbers if number is not None]
-        if not given:
-            return ()
+        if len(self.bins) != 1 or not given:
+            return self.bins if len(self.bins) != 1 else ()
         low, high, many = min(given), max(given), int(float(self.bins[0]))
         if low == high:
             raise VotesError(f"all numbers are {_shown(low)}, of which no {many} levels can be made (--bins)")
         width = (high - low) / many
         edges = [low + width * k for k in range(1, many)]
-        inner = next(texts for digits in _DIGITS if _are_near(texts := _written(edges, digits), edges, width))
+        inner: list[str] = []
+        for digits in _DIGITS:
+            inner = [f"{float(edge):.{digits}g}" if digits else str(edge) for edge in edges]
+            if all(abs(Fraction(text) - edge) <= _ROUNDING * width for text, edge in zip(inner, edges, strict=True)):
+                break
         return (_shown(low), *inner, _shown(high))
 
-    def _of_number(self, number: Fraction, ends: Sequence[str]) -> str:
-        if self.threshold is not None:
-            return PASS if number >= Fraction(self.threshold) else FAIL
-        edges = [Fraction(end) for end in ends]
-        if not edges[0] <= number <= edges[-1]:
-            raise VotesError(f"{_shown(number)} lies outside the levels from {ends[0]} to {ends[-1]} (--bins)")
-        place = max(k for k, edge in enumerate(edges[:-1]) if number >= edge)
-        return f"{ends[place]}{_BETWEEN}{ends[place + 1]}"
+    def _of_numbers(self, numbers: Sequence[Fraction | None], ends: Sequence[str] | None = None) -> list[str | None]:
+        """Numbers as pass and fail, or as levels with these ends (by default those of `bins`)."""
+        names = self._ends(numbers) if ends is None else ends
+        edges = [Fraction(end) for end in names]
+
+        def label(number: Fraction) -> str:
+            if self.threshold is not None:
+                return PASS if number >= Fraction(self.threshold) else FAIL
+            if not edges[0] <= number <= edges[-1]:
+                raise VotesError(f"{_shown(number)} lies outside the levels from {names[0]} to {names[-1]} (--bins)")
+            place = max(k for k, edge in enumerate(edges[:-1]) if number >= edge)
+            return f"{names[place]}{_BETWEEN}{names[place + 1]}"
+
+        return [None if number is None else label(number) for number in numbers]
 
 
 def bin_order(labels: Sequence[Label]) -> tuple[Label, ...]:
-    """The names of levels that numbers were put into, lowest first.
+    """Sort the names of levels that numbers were put into.
 
+    Returns
+    -------
+    tuple
+        The lowest first.
+
+    Examples
+    --------
     >>> bin_order(["10 to 20", "3 to 10"])
     ('3 to 10', '10 to 20')
     """
     return tuple(sorted(labels, key=lambda label: Fraction(str(label).split(_BETWEEN)[0])))
-
-
-def _written(edges: Sequence[Fraction], digits: int) -> list[str]:
-    """Numbers in so many digits; in as many as there are where a float has no more."""
-    return [f"{float(edge):.{digits}g}" if digits else str(edge) for edge in edges]
-
-
-def _are_near(texts: Sequence[str], edges: Sequence[Fraction], width: Fraction) -> bool:
-    """Whether rounding has moved no end by more than a trifle of a level's width."""
-    return all(abs(Fraction(text) - edge) <= _TRIFLE * width for text, edge in zip(texts, edges, strict=True))
 
 
 def _shown(number: Fraction) -> str:
@@ -247,11 +279,11 @@ def _shown(number: Fraction) -> str:
 
 def _numbers(cells: Sequence[Any], flag: str) -> list[Fraction | None]:
     """The cells as numbers, exactly; VotesError names what is none."""
-    said = [cell for cell in cells if cell is not None]
-    read = numerals(said)
+    filled = [cell for cell in cells if cell is not None]
+    read = numerals(filled)
     if read.doubt:
         raise VotesError(read.doubt, code="two_readings")
-    if odd := [cell for cell, text in zip(said, read.texts, strict=True) if text is None]:
+    if odd := [cell for cell, text in zip(filled, read.texts, strict=True) if text is None]:
         shown = format_names(map(repr, dict.fromkeys(odd)), 4)
         raise VotesError(f"{flag} takes numbers, found {shown}; leave out what is no vote (--missing VALUE)")
     texts = iter(read.texts)

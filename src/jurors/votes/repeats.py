@@ -1,4 +1,9 @@
-"""Collapse repeated votes to one."""
+"""Repeated votes of one juror collapsed to one vote for each item.
+
+Repeats are numbered by a column (`--repeat`), or stand under names that differ by a number alone and that the caller
+joins (`--join judge`): `judge_1`, `judge_2`; `gpt-4#1`, `gpt-4#2`; `judge (run 2)`, `judge-sample-3`. Such names are as
+often those of different people (`annotator1`, `annotator2`), so they are never joined unless the caller says so.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +15,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from jurors._numeric import Codes
 from jurors.errors import VotesError, format_names, match_name
 from jurors.options import Reading, text_columns
 from jurors.votes.codes import Finding
 from jurors.votes.findings import with_findings
 from jurors.votes.table import Repeats, Votes, abstentions_as_label, collect_votes, label_as_abstentions
 
-# Names that differ by a number alone: `judge_1`, `judge_2`; `gpt-4#1`, `gpt-4#2`; `judge (run 2)`, `judge-sample-3`.
-#
-# Such names are as often those of different people (`annotator1`, `annotator2`), so nothing is made of them unless
-# somebody asks for it.
-
-
-# Words that say "once more" before a number. Not among them: "version", "v", "prompt", "temperature", "fold" (another
+# Words that mean "once more" before a number. Not among them: "version", "v", "prompt", "temperature", "fold" (another
 # judge may stand behind each), "round" and "part" (other items), "no", "number", "id" (names, not repeats).
 REPEAT_WORDS = (
     "run|epoch|sample|seed|try|trial|attempt|repeat|repetition|rep|replicate|replica|pass|iteration|iter|draw|redo"
@@ -36,8 +34,15 @@ _AGAIN = re.compile(rf"^(?P<base>.*?[^\s_\-/.:,|#@=(\[]){_BETWEEN}\b(?:{REPEAT_W
 
 
 def stem_and_number(name: str) -> tuple[str, int] | None:
-    """What stands before the number at the end of a name, and the number; None for any other name.
+    """Split a name that ends in a number.
 
+    Returns
+    -------
+    tuple or None
+        What stands before the number, and the number; None for any other name.
+
+    Examples
+    --------
     >>> stem_and_number("judge_1"), stem_and_number("claude (run 3)"), stem_and_number("ann")
     (('judge', 1), ('claude (run', 3), None)
     """
@@ -52,90 +57,124 @@ def stem_and_number(name: str) -> tuple[str, int] | None:
 
 
 def called(name: str) -> list[str]:
-    """Whom a name may be a repetition of, the likeliest first: without its number, and without "run" and the like.
+    """The jurors that a name may be a repetition of.
 
+    Returns
+    -------
+    list of str
+        The likeliest first: the name without "run" and the like, and without its number; empty for other names.
+
+    Examples
+    --------
     >>> called("claude (run 3)"), called("judge_1"), called("gpt-4")
     (['claude', 'claude (run'], ['judge'], ['gpt'])
     """
-    if (found := stem_and_number(name)) is None:
+    if (split := stem_and_number(name)) is None:
         return []
-    shorter = _AGAIN.match(found[0].replace("_", " "))
-    return [*([found[0][: shorter.end("base")]] if shorter else []), found[0]]
+    stem = split[0]
+    shorter = _AGAIN.match(stem.replace("_", " "))
+    return [*([stem[: shorter.end("base")]] if shorter else []), stem]
 
 
 def families(jurors: Sequence[str], names: Iterable[str]) -> dict[str, list[int]]:
-    """Of each of these names the jurors who are called so, with a number after it or without.
+    """Find the jurors of each name, with a number after it or without.
 
+    Returns
+    -------
+    dict
+        The jurors' positions by name; a juror who has two of the names is listed once.
+
+    Examples
+    --------
     >>> families(["judge_1", "ann", "judge_2"], ["judge"])
     {'judge': [0, 2]}
     """
-    own = [{_folded(one) for one in (name, *called(name))} for name in jurors]
-    found: dict[str, list[int]] = {}
+    bases = [{_folded(base) for base in (juror, *called(juror))} for juror in jurors]
+    groups: dict[str, list[int]] = {}
     taken: set[int] = set()
     for name in names:
-        called_so = [k for k, theirs in enumerate(own) if _folded(name) in theirs]
+        called_so = [k for k, names_of_juror in enumerate(bases) if _folded(name) in names_of_juror]
         if not called_so:
             known = sorted({base for juror in jurors for base in called(juror)[:1]})
             if not known:
                 raise VotesError(f"join= (--join {name}): no juror has a name that ends in a number, as repeats have")
             match_name(name, known, "juror with numbers after its name")  # which raises: there is none
-        if members := [k for k in called_so if k not in taken]:  # whoever is named twice is joined once
-            found[name] = members
+        if members := [k for k in called_so if k not in taken]:
+            groups[name] = members
             taken |= set(members)
-    return found
+    return groups
 
 
 def common_stem(jurors: Sequence[str]) -> str | None:
-    """The name that all of these are called by, which joins them; None where there is none.
+    """The name that joins all of these jurors.
 
+    Returns
+    -------
+    str or None
+        None where there is none.
+
+    Examples
+    --------
     >>> common_stem(["gpt-4 (run 1)", "gpt-4 (run 2)"]), common_stem(["gpt", "gpt #2"]), common_stem(["ann", "bob"])
     ('gpt-4', 'gpt', None)
     """
-    first = next((one for name in jurors for one in called(name)), None)
-    return first if first is not None and all(_folded(first) in map(_folded, (n, *called(n))) for n in jurors) else None
+    stem = next((base for name in jurors for base in called(name)), None)
+    return stem if stem is not None and all(_folded(stem) in map(_folded, (n, *called(n))) for n in jurors) else None
 
 
 def _folded(name: str) -> str:
     return re.sub(r"[\s_\-]+", " ", name.strip()).casefold()
 
 
-# A note of jurors who were asked several times about an item.
+def repeats_finding(votes: Votes, repeats: Repeats) -> Finding:
+    """The note of jurors who voted several times on an item, how often, and what their vote is.
 
-
-_SHOWN = 4
-
-
-def asked_again(votes: Votes, own: Repeats) -> Finding:
-    """Who was asked again, how often, and that it is one voice."""
-    items = np.bincount(own.juror, own.items, len(votes.jurors)).astype(int)
+    Returns
+    -------
+    Finding
+        Its value is the largest number of votes on an item.
+    """
+    items = np.bincount(repeats.juror, repeats.items, len(votes.jurors)).astype(int)
     who = [votes.jurors[k] for k in np.flatnonzero(items)]
-    times = own.times()
+    times = repeats.times()
     often = f"{times.min()}" if times.min() == times.max() else f"{times.min()} to {times.max()}"
-    levels = len(votes.labels) if votes.scale == "ordinal" else None
-    ties = int(own.items[own.one_vote(levels) < 0].sum())
+    ties = int(repeats.items[repeats.one_vote(_levels(votes)) < 0].sum())
     tied = f"; on {ties:,} it came to a tie, which is no vote" if ties else ""
-    how = "which votes as it did most often" if levels is None else "which votes as it did in the middle"
-    how, tied = ("whose number is the mean", "") if votes.scale == "interval" else (how, tied)
+    how = "which votes as it did in the middle" if votes.is_ordinal else "which votes as it did most often"
+    how, tied = ("whose number is the mean", "") if votes.is_interval else (how, tied)
     most = f"{items.max():,} items"
     where = f"{most}: one voice" if len(who) == 1 else f"up to {most} each: one voice each"
-    message = f"{format_names(map(repr, who), _SHOWN)} answered {often} times on {where}, {how}{tied}"
+    message = f"{format_names(map(repr, who), 4)} answered {often} times on {where}, {how}{tied}"
     return Finding("repeats", message, tuple(who), value=float(times.max()))
 
 
-# Repeats of one juror, joined: one vote for each item on which it was asked several times.
-
-
 def collapse_repeats(votes: Votes, options: Reading) -> Votes:
-    """Votes as they were read, with the repeats joined that the caller named, and a note of all that were."""
+    """Collapse repeated votes, also those of the jurors that the caller joins.
+
+    Returns
+    -------
+    Votes
+        One vote per juror and item, with a note of the jurors who have repeats.
+    """
     if text_columns(options.join):
         return merge_numbered_jurors(votes, options.join)
-    if votes.repeats is not None and votes.scale == "ordinal":  # by the middle, now that there is an order
+    if votes.repeats is not None and votes.is_ordinal:  # by the median, now that there is an order
         votes = _rejoined(votes, votes.jurors, np.arange(len(votes.jurors)))
     return _noted(votes)
 
 
 def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
-    """The votes, where jurors whose names differ by a number alone are one juror.
+    """Make one juror of jurors whose names differ by a number alone.
+
+    Parameters
+    ----------
+    names
+        The names without the number.
+
+    Returns
+    -------
+    Votes
+        With one juror for each of the names; the answers are in `repeats`.
 
     Examples
     --------
@@ -152,8 +191,8 @@ def merge_numbered_jurors(votes: Votes, names: Sequence[str]) -> Votes:
     for name, members in families(votes.jurors, named).items():
         home[members] = members[0]
         called[members[0]] = name
-    kept, place = np.unique(home, return_inverse=True)
-    return _noted(_rejoined(votes, tuple(called[k] for k in kept), place))
+    homes, place = np.unique(home, return_inverse=True)
+    return _noted(_rejoined(votes, tuple(called[k] for k in homes), place))
 
 
 def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -> Votes:
@@ -161,24 +200,22 @@ def _rejoined(votes: Votes, jurors: tuple[str, ...], place: NDArray[np.int64]) -
     if votes.repeats is not None and votes.counts is not None:
         raise VotesError("repeats that are counted already cannot be joined once more; join them where they are read")
     answers = abstentions_as_label(votes)
-    row, col, code = _every_answer(answers)
-    levels = len(votes.labels) if votes.scale == "ordinal" else None
-    once, own = collect_votes(row, place[col], code, len(jurors), votes.counts, levels)
-    bare = replace(answers, jurors=jurors, repeats=own, _dense=None, _sparse=None)
+    row, col, code = answers.triples()
+    if (known := answers.repeats) is not None:  # each of the repeats, not the vote that they come to
+        width = len(answers.jurors)
+        single = ~np.isin(row * width + col, known.row * width + known.juror)
+        case, time = np.nonzero(known.said >= 0)
+        row, col = np.append(row[single], known.row[case]), np.append(col[single], known.juror[case])
+        code = np.append(code[single], known.said[case, time]).astype(code.dtype)
+    once, repeats = collect_votes(row, place[col], code, len(jurors), votes.counts, _levels(votes))
+    bare = replace(answers, jurors=jurors, repeats=repeats, _dense=None, _sparse=None)
     return label_as_abstentions(bare._with_triples(*once))
 
 
-def _every_answer(votes: Votes) -> tuple[NDArray[np.int64], NDArray[np.int64], Codes]:
-    """Each answer that was given: of repeats all of them, not the vote that they come to."""
-    row, col, code = votes.triples()
-    if votes.repeats is None:
-        return row, col.astype(np.int64), code
-    own, width = votes.repeats, len(votes.jurors)
-    single = ~np.isin(row * width + col, own.row * width + own.juror)
-    case, time = np.nonzero(own.said >= 0)
-    rows, cols = np.append(row[single], own.row[case]), np.append(col[single], own.juror[case])
-    return rows, cols.astype(np.int64), np.append(code[single], own.said[case, time]).astype(code.dtype)
+def _levels(votes: Votes) -> int | None:
+    """The number of ordered levels; None for labels without order."""
+    return len(votes.labels) if votes.is_ordinal else None
 
 
 def _noted(votes: Votes) -> Votes:
-    return votes if votes.repeats is None else with_findings(votes, [asked_again(votes, votes.repeats)])
+    return votes if votes.repeats is None else with_findings(votes, [repeats_finding(votes, votes.repeats)])

@@ -1,4 +1,17 @@
-"""Nominal / ordinal / interval: detect and apply."""
+"""The scale of votes: labels without order (nominal), ordered levels (ordinal) or numbers (interval).
+
+Votes come in; they go out on the scale that the caller gave, or on the one that labels and disagreements show, with the
+evidence in a line (`Votes.scale_why`) and labels in the order of the scale. Words are ordered by one small table of
+meanings. Whole numbers are levels, and not names of classes, where votes that disagree lie near each other:
+
+for each pair of levels, count how often two jurors give them to one item, and how often they would by chance, each
+juror by their own frequencies. Names of classes may be near by accident (two breeds of terriers are 0 and 1), so being
+near is not enough: no order in which one level stands elsewhere, or some are reversed, may bring disagreeing votes
+nearer, and neighbours must be confused with each other at all. Measured in docs/guides/kinds-of-answers.md
+(benchmarks/kinds_of_answers.py).
+
+The last part selects the jurors to read (`--only`, `--drop`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +21,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +35,17 @@ from jurors.votes.layout import Layout
 from jurors.votes.recode import FAIL, PASS, Recoding, bin_order, numerals
 from jurors.votes.table import Votes, count_labels_by_juror, recode_labels
 
-# Whether votes that disagree lie near each other: what shows that whole numbers are levels, and not names of classes.
-#
-# For each pair of levels: how often two jurors say them of one item, and how often they would by chance, each juror by
-# their own frequencies. Names of classes may be near by accident (two breeds of terriers are 0 and 1), so that being
-# near is not enough: no order in which one level stands elsewhere, or some are turned round, may bring disagreeing
-# votes nearer, and neighbours must be taken for each other at all. Measured in docs/guides/kinds-of-answers.md
-# (benchmarks/kinds_of_answers.py).
-
+# -- the test for order -----------------------------------------------------------------------------------------------
 
 _MOST_ROWS = 1 << 16  # evenly spaced; that many show what there is to see
 _SURE = 3.0  # standard errors
 _NEAR, _NEAR_OF_THREE = 0.97, 0.9  # of chance's distance; three classes are in an order by accident one time in three
-_BETTER, _DOUBT = 0.01, 0.5  # by which (and by how many standard errors) a nearer order speaks against this one
-_BRIDGE = 0.4  # of chance: levels less often taken for their neighbours are two islands
-_FEWEST_MET = 5.0
-_PRIOR = 5.0  # votes by everybody's frequencies that a juror's own begin with
+_BETTER, _DOUBT = 0.01, 0.5  # by which (and by how many standard errors) a nearer order is evidence against this one
+_BRIDGE = 0.4  # of chance: levels less often confused with their neighbours are two islands
+_FEWEST_EXPECTED = 5.0  # disagreements between two neighbours
+_PRIOR = 5.0  # votes by the frequencies of all jurors that are added to a juror's own
 
-#: far: no nearer than by chance; gap: neighbours hardly meet; rival: another order is nearer; thin: nobody can tell
+#: far: no nearer than by chance; gap: neighbours are hardly confused; rival: another order is nearer; thin: undecided
 OrdinalityVerdict = Literal["ordered", "far", "gap", "rival", "thin"]
 
 
@@ -54,7 +60,7 @@ class Closeness:
 
     @property
     def nearness(self) -> float:
-        """How far apart disagreeing votes lie, as a share of how far chance would put them."""
+        """The mean distance of disagreeing votes, as a share of the distance by chance."""
         return self._nearness(_distances(np.arange(self.levels)))
 
     @property
@@ -65,13 +71,24 @@ class Closeness:
 
     @property
     def verdict(self) -> OrdinalityVerdict:
-        """Whether levels are in an order, or what speaks against it."""
+        """Whether levels are in an order, or what is evidence against it."""
         if not self.observed.sum() or not self.expected.sum():
             return "thin"
         most = _NEAR_OF_THREE if self.levels == 3 else _NEAR
         if self.nearness > min(most, 1 - _SURE * self.error):
             return "thin" if self.nearness - 2 * self.error <= _NEAR_OF_THREE else "far"
-        return "gap" if self._has_gap() else "rival" if self._has_rival() else "ordered"
+        distance = _distances(np.arange(self.levels))
+        next_to = distance == 1
+        usual = self.expected[next_to] * self.observed.sum() / self.expected.sum()
+        if np.any((usual >= _FEWEST_EXPECTED) & (self.observed[next_to] < _BRIDGE * usual)):
+            return "gap"
+        weights = distance / self._by_chance(distance)
+        for places in _other_orders(self.levels):
+            other = _distances(places)
+            gain = self.nearness - self._nearness(other)
+            if gain > max(_BETTER, _DOUBT * self._error(weights - other / self._by_chance(other))):
+                return "rival"
+        return "ordered"
 
     def _by_chance(self, distance: Floats) -> float:
         return float(self.expected @ distance / self.expected.sum())
@@ -82,32 +99,15 @@ class Closeness:
     def _error(self, weights: Floats) -> float:
         return math.sqrt(max(float(weights @ self.spread @ weights), 0.0)) / float(self.observed.sum())
 
-    def _has_gap(self) -> bool:
-        """Whether two neighbours are far less often taken for each other than chance would have it."""
-        next_to = _distances(np.arange(self.levels)) == 1
-        usual = self.expected[next_to] * self.observed.sum() / self.expected.sum()
-        return bool(np.any((usual >= _FEWEST_MET) & (self.observed[next_to] < _BRIDGE * usual)))
-
-    def _has_rival(self) -> bool:
-        """Whether another order brings disagreeing votes nearer."""
-        own = _distances(np.arange(self.levels))
-        for places in _moves(self.levels):
-            other = _distances(places)
-            gain = self.nearness - self._nearness(other)
-            error = self._error(own / self._by_chance(own) - other / self._by_chance(other))
-            if gain > max(_BETTER, _DOUBT * error):
-                return True
-        return False
-
 
 def _distances(places: NDArray[Any]) -> Floats:
-    """How far apart the levels of each pair a < b stand."""
+    """The distance between the levels of each pair a < b."""
     a, b = np.triu_indices(len(places), 1)
     return np.asarray(np.abs(places[a] - places[b]), dtype=float)
 
 
-def _moves(levels: int) -> Iterator[NDArray[np.int64]]:
-    """The place of each level, for every order with one level moved, or some levels in a row turned round."""
+def _other_orders(levels: int) -> Iterator[NDArray[np.int64]]:
+    """The place of each level, for every order with one level elsewhere, or some consecutive levels reversed."""
     for first, last in itertools.permutations(range(levels), 2):
         rest = [level for level in range(levels) if level != first]
         yield np.argsort([*rest[:last], first, *rest[last:]])
@@ -116,8 +116,22 @@ def _moves(levels: int) -> Iterator[NDArray[np.int64]]:
 
 
 def closeness(votes: Votes, level_of: NDArray[np.int64]) -> Closeness:
-    """How disagreeing votes lie, `level_of` being the level of each label.
+    """Compare the distances of disagreeing votes with those by chance.
 
+    Parameters
+    ----------
+    votes
+        The votes.
+    level_of
+        The level of each label, from 0.
+
+    Returns
+    -------
+    Closeness
+        Observed and expected disagreements for each pair of levels, in items.
+
+    Examples
+    --------
     >>> near = closeness(Votes.from_matrix([[1, 2, 2], [3, 2, 3], [4, 4, 3], [1, 1, 2]] * 9), np.arange(4))
     >>> round(near.nearness, 2), near.verdict
     (0.67, 'ordered')
@@ -125,33 +139,33 @@ def closeness(votes: Votes, level_of: NDArray[np.int64]) -> Closeness:
     levels = int(level_of.max()) + 1
     row, juror, code, weight = _sampled(votes)
     level = level_of[code]
-    heard = np.bincount(row, minlength=len(weight))
-    shared = np.where(heard > 1, weight / np.maximum(heard - 1, 1), 0.0)
-    said = np.bincount(juror * levels + level, weight[row], len(votes.jurors) * levels).reshape(-1, levels)
-    usual = said.sum(axis=0) / max(said.sum(), 1)
-    share = (said + _PRIOR * usual) / (said.sum(axis=1, keepdims=True) + _PRIOR)
+    n_votes = np.bincount(row, minlength=len(weight))  # of each item
+    shared = np.where(n_votes > 1, weight / np.maximum(n_votes - 1, 1), 0.0)
+    counts = np.bincount(juror * levels + level, weight[row], len(votes.jurors) * levels).reshape(-1, levels)
+    usual = counts.sum(axis=0) / max(counts.sum(), 1)
+    share = (counts + _PRIOR * usual) / (counts.sum(axis=1, keepdims=True) + _PRIOR)
     times = np.bincount(row * levels + level, minlength=len(weight) * levels).reshape(-1, levels).astype(float)
-    met = np.column_stack([np.bincount(row, share[juror, k], len(weight)) for k in range(levels)])
-    alone = np.bincount(juror, shared[row], len(votes.jurors))
-    chance = (met * shared[:, None]).T @ met - (share * alone[:, None]).T @ share
+    expected = np.column_stack([np.bincount(row, share[juror, k], len(weight)) for k in range(levels)])
+    with_itself = np.bincount(juror, shared[row], len(votes.jurors))
+    chance = (expected * shared[:, None]).T @ expected - (share * with_itself[:, None]).T @ share
     a, b = np.triu_indices(levels, 1)
-    both = times[:, a] * times[:, b] / np.maximum(heard - 1, 1)[:, None]
+    both = times[:, a] * times[:, b] / np.maximum(n_votes - 1, 1)[:, None]
     with single_threaded():
         spread = (both * weight[:, None]).T @ both
     return Closeness(levels, weight @ both, chance[a, b], spread)
 
 
 def same_share(votes: Votes) -> float:
-    """Of two jurors who answer about one item, how many say exactly the same.
+    """The share of pairs of votes on one item that are equal.
 
     >>> same_share(Votes.from_matrix([[1, 2, 2], [3, 3, 3], [4, 2, 1]]))
     0.4444444444444444
     """
     row, _, code, weight = _sampled(votes)
-    heard = np.bincount(row, minlength=len(weight)).astype(float)
+    n_votes = np.bincount(row, minlength=len(weight)).astype(float)
     _, which, times = np.unique(row * len(votes.labels) + code, return_index=True, return_counts=True)
-    alike = np.bincount(row[which], times * (times - 1.0), len(weight))
-    return float(weight @ alike / max(float(weight @ (heard * (heard - 1))), 1.0))
+    equal = np.bincount(row[which], times * (times - 1.0), len(weight))
+    return float(weight @ equal / max(float(weight @ (n_votes * (n_votes - 1))), 1.0))
 
 
 def _sampled(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Floats]:
@@ -164,12 +178,11 @@ def _sampled(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], Fl
         at, who = np.nonzero(codes >= 0)
         return at, who, codes[at, who], weight
     row, juror, code = votes.triples()
-    kept = row % max(step, 1) == 0
-    return row[kept] // max(step, 1), juror[kept].astype(np.int64), code[kept], weight
+    sampled = row % max(step, 1) == 0
+    return row[sampled] // max(step, 1), juror[sampled].astype(np.int64), code[sampled], weight
 
 
-# Words that stand in an order by what they mean: one small table, lowest first, words of one place joined by a bar.
-
+# -- words that are ordered by what they mean: lowest first, words of one place joined by a bar ------------------------
 
 _SCALES = (
     "strongly disagree|disagree strongly|completely disagree; disagree; somewhat disagree|slightly disagree;"
@@ -213,8 +226,15 @@ _STARS = re.compile(r"([★*]+)☆*")
 
 
 def word_order(labels: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The labels lowest first, where all of them are words of one ordered scale and no two mean the same.
+    """Order labels by their meaning.
 
+    Returns
+    -------
+    tuple or None
+        The labels, the lowest first; None unless all are words of one ordered scale and no two mean the same.
+
+    Examples
+    --------
     >>> word_order(["High", "low", "medium"]), word_order(["4 stars", "1 star"]), word_order(["angry", "happy", "sad"])
     (('low', 'medium', 'High'), ('1 star', '4 stars'), None)
     >>> word_order(["1_full_compliance", "2_full_refusal", "3_partial_refusal"])
@@ -222,38 +242,34 @@ def word_order(labels: Sequence[Any]) -> tuple[Any, ...] | None:
     if not labels or not all(isinstance(label, str) for label in labels):
         return None
     words = [" ".join(label.casefold().split()) for label in labels]
-    places = _counted(words) or _by_meaning(words)
+    places = _points(words)
+    if not places:
+        bare = [_NUMBERED.sub("", word, count=1).replace("_", " ").replace("-", " ").strip() for word in words]
+        places = next(([scale[w] for w in bare] for scale in _PLACES if all(w in scale for w in bare)), None)
     if places is None or len(set(places)) < len(places):
         return None
     return tuple(label for _, label in sorted(zip(places, labels, strict=True), key=lambda pair: pair[0]))
 
 
-def _by_meaning(words: Sequence[str]) -> list[int] | None:
-    bare = [_NUMBERED.sub("", word, count=1).replace("_", " ").replace("-", " ").strip() for word in words]
-    return next(([scale[w] for w in bare] for scale in _PLACES if all(w in scale for w in bare)), None)
-
-
-def _counted(words: Sequence[str]) -> list[int] | None:
-    """How many stars or points of how many each word says, where all say it in one way."""
+def _points(words: Sequence[str]) -> list[int] | None:
+    """How many stars or points (of how many) each word is, where all are written in one way."""
     if all(stars := [_STARS.fullmatch(word) for word in words]):
-        return [len(one[1]) for one in stars if one]
-    found = [_COUNTED.fullmatch(word) for word in words]
-    said = [one for one in found if one]
-    if len(said) < len(words) or len({((one[2] or "")[:2], one[3], one[4]) for one in said}) > 1:
+        return [len(match[1]) for match in stars if match]
+    points = [match for word in words if (match := _COUNTED.fullmatch(word))]
+    if len(points) < len(words) or len({((match[2] or "")[:2], match[3], match[4]) for match in points}) > 1:
         return None
-    return [int(one[1]) for one in said]
+    return [int(match[1]) for match in points]
 
 
-# What kind of answers votes are, by what their labels are called and how they disagree; and by what that is known.
+# -- detection --------------------------------------------------------------------------------------------------------
 
-
-FEWEST_LEVELS = 3  #: two have no order to speak of
+FEWEST_LEVELS = 3  #: two have no order to detect
 STREAMS_HAVE_LABELS = "the votes of a stream are labels; `jurors grade FILE` looks whether they are in an order"
 _MOST_LEVELS = 11
 _FEW_DECIMALS = 5  # 0, 0.5 and 1 are levels; six such numbers are measured
 _FEWEST_NUMBERS = 6
 _BINS = 8
-_SELDOM = 0.3  # of two jurors' answers that are the same: those who name classes agree more often
+_SELDOM = 0.3  # share of equal votes: jurors who name classes agree more often
 _MOST_NUMBERS = 100_000  # distinct ones that are worth a look at how they disagree
 
 _UNORDERED: dict[OrdinalityVerdict, str] = {
@@ -265,7 +281,12 @@ _UNORDERED: dict[OrdinalityVerdict, str] = {
 
 
 def detect_scale(votes: Votes) -> Votes:
-    """The votes with the scale that they show; labels without order stay as they are.
+    """Detect the scale of votes.
+
+    Returns
+    -------
+    Votes
+        With the scale that they show, and its labels in order; labels without order stay as they are.
 
     Examples
     --------
@@ -276,42 +297,44 @@ def detect_scale(votes: Votes) -> Votes:
     'the labels are words'
     """
     if len(votes.labels) < FEWEST_LEVELS:
-        return _on(votes, "nominal", "two labels" if len(votes.labels) == 2 else "one label")
+        return _on_scale(votes, "nominal", "two labels" if len(votes.labels) == 2 else "one label")
     if (words := word_order(votes.labels)) is not None:
-        return _on_words(votes, words)
+        why = "words of an ordered scale"
+        if not votes.labels_told:
+            return _on_scale(votes if votes.labels == words else recode_labels(votes, words), "ordinal", why)
+        if votes.labels in (words, words[::-1]):  # as the caller named them, from either end
+            return _on_scale(votes, "ordinal", why)
+        return _on_scale(votes, "nominal", f"{why}, which are named in another order")
     sizes = _sizes(votes.labels)
     if sizes is None:
-        return _on(votes, "nominal", "the labels are words")
+        return _on_scale(votes, "nominal", "the labels are words")
     if np.array_equal(sizes, np.rint(sizes)):
-        return _on(votes, *_whole_numbers(votes, sizes))
+        return _on_scale(votes, *_scale_of_integers(votes, sizes))
     if len(sizes) <= _FEW_DECIMALS:
-        return _on(votes, "ordinal", f"{len(sizes)} numbers with decimals")
-    return _on(votes, "interval", f"{len(sizes):,} numbers with decimals")
+        return _on_scale(votes, "ordinal", f"{len(sizes)} numbers with decimals")
+    return _on_scale(votes, "interval", f"{len(sizes):,} numbers with decimals")
 
 
 def as_labels(votes: Votes) -> Votes:
-    """The votes of a stream, which are labels: whether they are in an order may change with the next vote."""
+    """Take the votes of a stream as labels: whether they are in an order may change with the next vote.
+
+    Returns
+    -------
+    Votes
+        On the nominal scale where there is any doubt.
+    """
     if len(votes.labels) < FEWEST_LEVELS or (word_order(votes.labels) is None and _sizes(votes.labels) is None):
         return detect_scale(votes)
-    return _on(votes, "nominal", STREAMS_HAVE_LABELS)
+    return _on_scale(votes, "nominal", STREAMS_HAVE_LABELS)
 
 
-def _on(votes: Votes, scale: KnownScale, why: str) -> Votes:
+def _on_scale(votes: Votes, scale: KnownScale, why: str) -> Votes:
+    """The votes on this scale; levels that are numbers by size, unless the caller named them in another order."""
     if scale == "ordinal" and (sizes := _sizes(votes.labels)) is not None and np.any(np.diff(sizes) <= 0):
         if votes.labels_told:
-            return _on(votes, "nominal", "numbers, which are named in another order than their own")
+            return _on_scale(votes, "nominal", "numbers, which are named in another order than their own")
         votes = recode_labels(votes, tuple(votes.labels[k] for k in np.argsort(sizes)))
     return replace(votes, scale=scale, scale_why=why, scale_told=False)
-
-
-def _on_words(votes: Votes, words: tuple[Label, ...]) -> Votes:
-    """Ordered words, lowest first; where the caller named the labels, as named, from either end."""
-    why = "words of an ordered scale"
-    if not votes.labels_told:
-        return _on(votes if votes.labels == words else recode_labels(votes, words), "ordinal", why)
-    if votes.labels in (words, words[::-1]):
-        return _on(votes, "ordinal", why)
-    return _on(votes, "nominal", f"{why}, which are named in another order")
 
 
 def _sizes(labels: Sequence[Any]) -> NDArray[np.float64] | None:
@@ -320,8 +343,11 @@ def _sizes(labels: Sequence[Any]) -> NDArray[np.float64] | None:
     return None if None in sizes else np.array(sizes, dtype=np.float64)
 
 
-def _whole_numbers(votes: Votes, sizes: NDArray[np.float64]) -> tuple[KnownScale, str]:
-    """Whole numbers are levels where few, numbers where many, if disagreeing votes lie near each other."""
+def _scale_of_integers(votes: Votes, sizes: NDArray[np.float64]) -> tuple[KnownScale, str]:
+    """Whole numbers are levels where few, numbers where many, if disagreeing votes lie near each other.
+
+    The level of a label is its rank or, where there are many labels, which eighth of the votes it is in.
+    """
     if np.abs(sizes).max() > 2**53 or len(sizes) > _MOST_NUMBERS:
         return "nominal", "whole numbers too large or too many to be levels"
     wholes = sizes.astype(np.int64)
@@ -329,9 +355,16 @@ def _whole_numbers(votes: Votes, sizes: NDArray[np.float64]) -> tuple[KnownScale
     are_levels = len(sizes) <= _MOST_LEVELS and (wholes.max() - wholes.min()) // max(step, 1) < _MOST_LEVELS
     if not are_levels and len(sizes) < _FEWEST_NUMBERS:
         return "nominal", "few whole numbers, far apart"
-    verdict = closeness(votes, _level_of(votes, sizes)).verdict
+    order = np.argsort(sizes, kind="stable")
+    often = count_labels_by_juror(votes).sum(axis=0)[order].astype(float)
+    if len(sizes) <= _MOST_LEVELS:  # among those that occur: a level without votes shows nothing
+        level = np.asarray(np.maximum(np.cumsum(often > 0) - 1, 0))
+    else:
+        middle = (np.cumsum(often) - often / 2) / max(often.sum(), 1)
+        level = np.unique(np.minimum((middle * _BINS).astype(np.int64), _BINS - 1), return_inverse=True)[1]
+    verdict = closeness(votes, level[np.argsort(order, kind="stable")]).verdict
     if verdict == "rival" and not are_levels and same_share(votes) < _SELDOM:
-        verdict = "ordered"  # few answers to a class differ and mean the same; measured ones hardly ever meet
+        verdict = "ordered"  # classes rarely have several labels of one meaning; measurements are hardly ever equal
     if verdict != "ordered":
         return "nominal", _UNORDERED[verdict]
     if are_levels:
@@ -339,98 +372,102 @@ def _whole_numbers(votes: Votes, sizes: NDArray[np.float64]) -> tuple[KnownScale
     return "interval", f"{len(sizes):,} whole numbers; disagreeing votes lie close together"
 
 
-def _level_of(votes: Votes, sizes: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The level of each label: its rank, or where there are many labels, which eighth of the votes it is in."""
-    order = np.argsort(sizes, kind="stable")
-    rank = np.argsort(order, kind="stable")
-    often = count_labels_by_juror(votes).sum(axis=0)[order].astype(float)
-    if len(sizes) <= _MOST_LEVELS:  # among those that are said: a level that nobody says shows nothing
-        return np.asarray(np.maximum(np.cumsum(often > 0) - 1, 0))[rank]
-    middle = (np.cumsum(often) - often / 2) / max(often.sum(), 1)
-    eighth = np.minimum((middle * _BINS).astype(np.int64), _BINS - 1)
-    _, level = np.unique(eighth, return_inverse=True)
-    return np.asarray(level)[rank]
-
-
-# Votes with their scale: the one that the caller gave, else the one that they show; labels stand in its order.
-
-
-_SAID = "as you say (--scale {})"
+# -- the caller's scale -----------------------------------------------------------------------------------------------
 
 
 def apply_scale(votes: Votes, options: Reading) -> Votes:
-    """The votes on the scale that was asked for, or that they show; VotesError where they cannot be on it.
+    """Put votes on the scale that the caller gave, or that they show.
 
+    Returns
+    -------
+    Votes
+        With labels in the order of the scale.
+
+    Raises
+    ------
+    VotesError
+        Where the labels cannot be on this scale.
+
+    Examples
+    --------
     >>> apply_scale(Votes.from_matrix([[3, 1]]), Reading(scale="ordinal")).scale
     'ordinal'
     """
-    if rewriting := Recoding.of(options):
-        votes = replace(votes, rewriting=rewriting)
-    if rewriting.bins and options.labels is None:
+    if recoding := Recoding.of(options):
+        votes = replace(votes, rewriting=recoding)
+    if recoding.bins and options.labels is None:
         votes = recode_labels(votes, bin_order(votes.labels))
-    if options.scale == "auto" and (made := _made(rewriting, votes.labels)) is not None:
-        return replace(
-            votes, scale=made.scale, scale_why=made.why, scale_told=True, findings=(*votes.findings, made.said)
-        )
-    if options.scale == "auto":
+    scale = options.scale
+    if scale == "auto" and (recoding.threshold is not None or recoding.bins):  # what was made of numbers
+        cut, made = recoding.threshold, "nominal"
+        why = f"as you say (--threshold {cut}): numbers from {cut} on are {PASS}, smaller ones {FAIL}"
+        if cut is None:
+            made = "ordinal" if len(votes.labels) >= FEWEST_LEVELS else "nominal"
+            levels = format_names(votes.labels, 12)
+            why = f"as you say (--bins): numbers are put into {levels}, each with its lower end"
+        findings = (*votes.findings, Finding("scale", why))
+        return replace(votes, scale=cast(KnownScale, made), scale_why=why, scale_told=True, findings=findings)
+    if scale == "auto":
         return votes if votes.scale_told else detect_scale(votes)
-    if options.scale == "pairs":
+    if scale == "pairs":
         raise OptionError(f"which of two is better (scale 'pairs') is no vote: {WITH_PAIRS}", code="does_not_apply")
-    if options.scale == "ordinal" and options.labels is None and not rewriting.bins:
-        votes = _in_order(votes)
-    if options.scale == "interval":
-        _check_numbers(votes.labels)
-    return replace(votes, scale=options.scale, scale_why=_SAID.format(options.scale), scale_told=True)
-
-
-@dataclass(frozen=True)
-class _Made:
-    """The scale of what was made of numbers."""
-
-    scale: KnownScale
-    why: str
-
-    @property
-    def said(self) -> Finding:
-        return Finding("scale", self.why)
-
-
-def _made(rewriting: Recoding, labels: Sequence[Label]) -> _Made | None:
-    if rewriting.threshold is not None:
-        cut = rewriting.threshold
-        return _Made(
-            "nominal", f"as you say (--threshold {cut}): numbers from {cut} on are {PASS}, smaller ones {FAIL}"
-        )
-    if not rewriting.bins:
-        return None
-    why = f"as you say (--bins): numbers are put into {format_names(labels, 12)}, each with its lower end"
-    return _Made("ordinal" if len(labels) >= FEWEST_LEVELS else "nominal", why)
+    if scale == "ordinal" and options.labels is None and not recoding.bins:
+        if (labels := _by_size(votes.labels)) is None:
+            shown = format_names(votes.labels, 8)
+            message = f"the order of the labels {shown} is not known; name them, the lowest first"
+            raise VotesError(f"{message} (labels=…, --labels low,mid,high)")
+        votes = votes if labels == votes.labels else recode_labels(votes, labels)
+    if scale == "interval":
+        texts = numerals(votes.labels).texts
+        if odd := [label for label, text in zip(votes.labels, texts, strict=True) if text is None]:
+            message = f"votes on the scale 'interval' are numbers, found {format_names(map(repr, odd), 4)}"
+            raise VotesError(f"{message}; leave out what is no vote (--missing VALUE), or say --scale nominal")
+    return replace(votes, scale=scale, scale_why=f"as you say (--scale {scale})", scale_told=True)
 
 
 def recode_votes(votes: Votes, options: Reading) -> Votes:
-    """Votes that are read already, with labels as the caller would have them.
+    """Recode the labels of votes that are read already as the caller wants.
 
+    Returns
+    -------
+    Votes
+        With the scale not examined yet; the very same votes where no option recodes labels.
+
+    Examples
+    --------
     >>> recode_votes(Votes.from_matrix([[0.2, 0.5, 0.9]]), Reading(threshold=0.5)).codes.tolist()
     [[0, 1, 1]]
     """
-    rewriting = Recoding.of(options)
-    if not rewriting:
+    recoding = Recoding.of(options)
+    if not recoding:
         return votes
     often = count_labels_by_juror(votes).sum(axis=0)
-    values = rewriting.cells(list(votes.labels), often.tolist)
-    said = [value for value, count in zip(values, often.tolist(), strict=True) if count or votes.labels_told]
-    read = recode_labels(votes, ordered_labels(said), [value if value in said else None for value in values])
-    return replace(read, scale="nominal", scale_why="", scale_told=False)
+    values = recoding.cells(list(votes.labels), often.tolist)
+    used = [value for value, count in zip(values, often.tolist(), strict=True) if count or votes.labels_told]
+    recoded = recode_labels(votes, ordered_labels(used), [value if value in used else None for value in values])
+    return replace(recoded, scale="nominal", scale_why="", scale_told=False)
 
 
 def extend_labels(votes: Votes, more: Sequence[Label]) -> tuple[Label, ...]:
-    """The labels with some that nobody says, in order; VotesError where nobody can tell their place among levels.
+    """Add labels that have no votes.
 
+    Returns
+    -------
+    tuple
+        All labels, in order.
+
+    Raises
+    ------
+    VotesError
+        Where the place of a new label among ordered levels is not known.
+
+    Examples
+    --------
     >>> extend_labels(Votes.from_matrix([["low", "high"], ["mid", "low"]]), ["very high"])
     ('low', 'mid', 'high', 'very high')
     """
     labels = [*votes.labels, *more]
-    if votes.scale != "ordinal":
+    if not votes.is_ordinal:
         return ordered_labels(labels)
     if (numbers := _by_size(labels)) is not None:
         return numbers
@@ -454,60 +491,67 @@ def _by_size(labels: Sequence[Label]) -> tuple[Label, ...] | None:
     return tuple(sorted(size, key=lambda label: (size[label], str(label))))
 
 
-def _in_order(votes: Votes) -> Votes:
-    """The votes with their labels lowest first; VotesError where nobody can tell the order."""
-    if (labels := _by_size(votes.labels)) is None:
-        message = f"the order of the labels {format_names(votes.labels, 8)} is not known; name them, the lowest first"
-        raise VotesError(f"{message} (labels=…, --labels low,mid,high)")
-    return votes if labels == votes.labels else recode_labels(votes, labels)
-
-
-def _check_numbers(labels: Sequence[Label]) -> None:
-    """VotesError names what is no number."""
-    if odd := [label for label, text in zip(labels, numerals(labels).texts, strict=True) if text is None]:
-        message = f"votes on the scale 'interval' are numbers, found {format_names(map(repr, odd), 4)}"
-        raise VotesError(f"{message}; leave out what is no vote (--missing VALUE), or say --scale nominal")
-
-
-# Which jurors are read: all of them, only some (`--only`), or all but some (`--drop`), whatever holds their votes.
-
+# -- which jurors are read: all of them, only some (`--only`), or all but some (`--drop`) ------------------------------
 
 #: the options that apply to votes that are read already, too
 SELECTION_OPTIONS = ("only", "drop", "join", "map", "ignore_case", "threshold", "bins")
 
 
 def selects_jurors(options: Reading) -> bool:
-    """Whether the caller says which jurors to read."""
+    """Whether the caller selects the jurors to read."""
     return bool(text_columns(options.only) or text_columns(options.drop))
 
 
 def select_jurors(jurors: Sequence[Any], options: Reading) -> list[int]:
-    """The positions of the jurors to read, in their order; VotesError names the nearest of an unknown one.
+    """Select the jurors to read.
 
+    Returns
+    -------
+    list of int
+        Their positions, in order.
+
+    Raises
+    ------
+    VotesError
+        With the nearest name of an unknown juror, or where no juror is left.
+
+    Examples
+    --------
     >>> names = ["ann", "bob", "cy"]
     >>> select_jurors(names, Reading(only=["cy", "ann"])), select_jurors(names, Reading(drop="bob"))
     ([0, 2], [0, 2])
     """
     only = {match_name(name, jurors, "juror") for name in text_columns(options.only)}
     drop = {match_name(name, jurors, "juror") for name in text_columns(options.drop)}
-    kept = [k for k, name in enumerate(jurors) if (not only or name in only) and name not in drop]
-    if not kept:
+    selected = [k for k, name in enumerate(jurors) if (not only or name in only) and name not in drop]
+    if not selected:
         raise VotesError(f"only= and drop= (--only, --drop) leave none of the jurors {format_names(jurors, 12)}")
-    return kept
+    return selected
 
 
 def select_columns(layout: Layout, names: Sequence[str], options: Reading) -> Layout:
-    """The layout of a table with one juror per column, of the chosen jurors alone; others are chosen by their rows."""
+    """The layout with the selected jurors' columns alone; of one vote per row, jurors are selected by rows.
+
+    Returns
+    -------
+    Layout
+    """
     if layout.kind == "long" or not selects_jurors(options):
         return layout
-    return replace(
-        layout, votes=tuple(layout.votes[k] for k in select_jurors([names[k] for k in layout.votes], options))
-    )
+    selected = select_jurors([names[k] for k in layout.votes], options)
+    return replace(layout, votes=tuple(layout.votes[k] for k in selected))
 
 
 def select_votes(votes: Votes, options: Reading) -> Votes:
-    """The votes of the chosen jurors, with the labels that these say (all labels, where the caller named them).
+    """Select the votes of some jurors.
 
+    Returns
+    -------
+    Votes
+        With the labels that these jurors use (all labels, where the caller named them).
+
+    Examples
+    --------
     >>> votes = Votes.from_matrix([["yes", "no", "unsure"], ["no", "no", "no"]], jurors=["ann", "bob", "cy"])
     >>> select_votes(votes, Reading(drop=["cy"]))
     Votes(2 items, 2 jurors, 4 votes, labels no, yes)
@@ -519,10 +563,21 @@ def select_votes(votes: Votes, options: Reading) -> Votes:
 
 
 def drop_unused_labels(votes: Votes, also: np.ndarray[Any, Any] | None = None) -> Votes:
-    """The same votes with only the labels that somebody said in them (or that are known): a test of its own."""
+    """Drop the labels without votes.
+
+    Parameters
+    ----------
+    also
+        Codes of labels that stay, such as those of a key.
+
+    Returns
+    -------
+    Votes
+        The very same where every label is used.
+    """
     codes = votes.codes if votes.is_dense else votes.triples()[2]
-    said = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
-    if len(said) == len(votes.labels):
+    used = np.union1d(codes[codes >= 0], () if also is None else also[also >= 0]).astype(int).tolist()
+    if len(used) == len(votes.labels):
         return votes
-    values = [a if k in set(said) else None for k, a in enumerate(votes.labels)]
-    return recode_labels(votes, tuple(votes.labels[k] for k in said), values)
+    values = [a if k in set(used) else None for k, a in enumerate(votes.labels)]
+    return recode_labels(votes, tuple(votes.labels[k] for k in used), values)

@@ -1,4 +1,17 @@
-"""Votes, abstentions, repeats, recode, label counts."""
+"""`Votes`: items by jurors, dense or sparse, with missing votes, abstentions, repeated votes and counts.
+
+Dense votes are one small integer per cell (-1: no vote). Sparse ones are (item, juror, label) triples, so that a panel
+in which most jurors never saw most items costs memory by its votes, not by items x jurors.
+
+`Repeats` holds the answers of jurors who voted several times on one item. Such a juror's vote is the label given most
+often; of ordered levels, the median. Where two are equally good (two labels given equally often, two levels in the
+middle) the juror contradicts itself and has no vote there: any rule that broke the tie would favour a label, or the
+order in which the answers were recorded.
+
+Abstentions are answers but no labels: "unsure" says something about the item and about the juror, but is never the
+truth about an item. So no label is called so, no prevalence counts it, and whoever ignores abstentions sees a missing
+vote.
+"""
 
 from __future__ import annotations
 
@@ -35,74 +48,109 @@ from jurors.votes.codes import (
 )
 from jurors.votes.recode import Recoding
 
-# What jurors who were asked several times about an item said each time, and the one vote that it comes to.
-#
-# The vote is the label that the juror gave most often; of ordered levels, the middle one. Where two are equally good
-# (two labels given equally often, two levels in the middle) the juror contradicts itself, and has no vote there: any
-# rule that broke the tie would favour a label, or the order in which somebody wrote the answers down.
+_LARGEST_KEY = 1 << 62  # of a row as one number
+_LARGEST_LISTED = 1 << 20  # cells of a matrix whose triples are cached: they take twelve times its memory
 
 
-_LARGEST_KEY = 1 << 62
+# -- repeated votes ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """Of every item that a juror was asked about twice or more: each answer, in no order.
+    """The answers of jurors who voted twice or more on an item, one case per juror and item.
 
-    An answer is the position of a label; abstaining is the one past the last. Cases of one row, one juror and the same
-    answers may be one, which stands for several items.
+    An answer is the position of a label; abstaining is the one past the last. Cases with the same row, juror and
+    answers may be aggregated into one that stands for several items.
     """
 
     row: NDArray[np.int64]  #: of the votes
     juror: NDArray[np.int32]
-    said: Codes  #: cases x times: the answers, sorted; -1 (in front) where the juror was asked less often
+    said: Codes  #: cases x times: the answers, sorted; -1 (in front) where a juror answered less often
     items: NDArray[np.int64]  #: how many items each case stands for
 
     def one_vote(self, levels: int | None = None) -> Codes:
-        """The answer of each case: the commonest, or the middle one of so many ordered levels; -1 where there are two.
+        """Aggregate the answers of each case to one vote.
 
-        >>> said = np.array([[0, 0, 1], [-1, 0, 1], [0, 1, 3]], dtype=np.int8)
-        >>> own = Repeats(np.arange(3), np.zeros(3, dtype=np.int32), said, np.ones(3, dtype=np.int64))
-        >>> own.one_vote().tolist(), own.one_vote(levels=4).tolist()
+        Parameters
+        ----------
+        levels
+            The number of ordered levels; None for labels without order.
+
+        Returns
+        -------
+        Codes
+            One per case: the most frequent answer, or the median of ordered levels; -1 where there are two.
+
+        Examples
+        --------
+        >>> answers = np.array([[0, 0, 1], [-1, 0, 1], [0, 1, 3]], dtype=np.int8)
+        >>> repeats = Repeats(np.arange(3), np.zeros(3, dtype=np.int32), answers, np.ones(3, dtype=np.int64))
+        >>> repeats.one_vote().tolist(), repeats.one_vote(levels=4).tolist()
         ([0, -1, -1], [0, -1, 1])
         """
-        return _commonest(self.said) if levels is None else _middle(self.said, levels)
+        answers, (cases, width) = self.said, self.said.shape
+        if levels is not None:  # the median level, or abstaining where that is most of the answers
+            abstained = (answers >= levels).sum(axis=1)
+            graded = np.sort(np.where(answers >= levels, -1, answers), axis=1)
+            times = (graded >= 0).sum(axis=1)
+            low, high = (
+                graded[np.arange(cases), np.minimum(width - times + place, width - 1)]
+                for place in ((times - 1) // 2, times // 2)
+            )
+            median = np.where((low == high) & (abstained != times), low, -1)
+            return np.where(abstained > times, levels, median).astype(answers.dtype)
+        best, tied = answers[:, -1].copy(), np.zeros(cases, dtype=bool)
+        run = longest = np.zeros(cases, dtype=np.int64)  # of equal answers, which stand in consecutive columns
+        for k in range(width):
+            answer = answers[:, k]
+            same = (answers[:, k - 1] == answer) if k else np.zeros(cases, dtype=bool)
+            run = np.where(answer >= 0, np.where(same, run + 1, 1), 0)
+            longer = run > longest
+            tied = np.where(longer, False, tied | ((run == longest) & (run > 0)))
+            best, longest = np.where(longer, answer, best), np.maximum(run, longest)
+        return np.where(tied, -1, best).astype(answers.dtype)
 
     def times(self) -> NDArray[np.int64]:
         """How often the juror answered, case by case."""
         return np.asarray((self.said >= 0).sum(axis=1))
 
     def of_jurors(self, place: NDArray[np.int64]) -> Repeats | None:
-        """Of the jurors who have a place (not -1), by their places."""
-        return self._kept(place[self.juror] >= 0, juror=place[self.juror].astype(np.int32))
+        """The cases of jurors who have a new position (not -1), by these; None where there are none."""
+        return self._select(place[self.juror] >= 0, juror=place[self.juror].astype(np.int32))
 
     def of_rows(self, place: NDArray[np.int64]) -> Repeats | None:
-        """Of the rows that have a place, by their places."""
-        return self._kept(place[self.row] >= 0, row=place[self.row])
+        """The cases of rows that have a new position (not -1), by these; None where there are none."""
+        return self._select(place[self.row] >= 0, row=place[self.row])
 
     def counted(self, tuple_of_row: NDArray[np.int64]) -> Repeats:
-        """By the tuples that the rows became; cases that are alike then are one."""
+        """By the tuples that the rows were aggregated to; equal cases become one."""
         keys = np.column_stack([tuple_of_row[self.row], self.juror, self.said])
         distinct, items = aggregate_rows(keys, self.items)
-        said = distinct[:, 2:].astype(self.said.dtype)
-        return Repeats(distinct[:, 0], distinct[:, 1].astype(np.int32), said, items)
+        answers = distinct[:, 2:].astype(self.said.dtype)
+        return Repeats(distinct[:, 0], distinct[:, 1].astype(np.int32), answers, items)
 
     def recoded(self, place: NDArray[Any]) -> Repeats | None:
         """With other codes: `place` has one for every label, then that of abstaining; -1 is no vote any more."""
-        said = np.sort(np.append(place, -1)[self.said], axis=1)  # code -1 is the last
-        return replace(self, said=said)._kept((said >= 0).sum(axis=1) > 1)
+        answers = np.sort(np.append(place, -1)[self.said], axis=1)  # code -1 is the last
+        return replace(self, said=answers)._select((answers >= 0).sum(axis=1) > 1)
 
-    def _kept(self, kept: NDArray[np.bool_], **changed: Any) -> Repeats | None:
-        if not kept.any():
+    def _select(self, cases: NDArray[np.bool_], **changed: Any) -> Repeats | None:
+        if not cases.any():
             return None
-        changed = {"row": self.row, "juror": self.juror, **changed}
-        parts = {name: part[kept] for name, part in changed.items()}
-        return Repeats(**parts, said=self.said[kept], items=self.items[kept])
+        parts = {"row": self.row, "juror": self.juror, "said": self.said, "items": self.items, **changed}
+        return Repeats(**{name: part[cases] for name, part in parts.items()})
 
 
 def aggregate_rows(rows: NDArray[Any], items: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct rows, sorted, and how many items each stands for.
+    """Aggregate equal rows.
 
+    Returns
+    -------
+    tuple
+        The distinct rows, sorted (distinct x columns), and how many items each stands for.
+
+    Examples
+    --------
     >>> rows, items = aggregate_rows(np.array([[1, 0], [0, 2], [1, 0]]), np.array([3, 4, 5]))
     >>> rows.tolist(), items.tolist()
     ([[0, 2], [1, 0]], [4, 8])
@@ -123,14 +171,25 @@ def aggregate_rows(rows: NDArray[Any], items: NDArray[np.int64]) -> tuple[NDArra
 
 
 def concatenate_repeats(parts: Sequence[tuple[int, Repeats | None]]) -> Repeats | None:
-    """The repeats of several tables as those of one, in which the rows of each begin so far down."""
-    own = [replace(repeats, row=repeats.row + start) for start, repeats in parts if repeats is not None]
-    if not own:
+    """Concatenate the repeats of several tables.
+
+    Parameters
+    ----------
+    parts
+        For each table the number of rows above it, and its repeats.
+
+    Returns
+    -------
+    Repeats or None
+        Those of the concatenated table; None where there are none.
+    """
+    known = [replace(repeats, row=repeats.row + start) for start, repeats in parts if repeats is not None]
+    if not known:
         return None
-    width = max(repeats.said.shape[1] for repeats in own)
-    said = [np.pad(repeats.said, ((0, 0), (width - repeats.said.shape[1], 0)), constant_values=-1) for repeats in own]
-    row, juror, items = (np.concatenate([getattr(one, name) for one in own]) for name in ("row", "juror", "items"))
-    return Repeats(row, juror, np.concatenate(said), items)
+    width = max(repeats.said.shape[1] for repeats in known)
+    answers = [np.pad(r.said, ((0, 0), (width - r.said.shape[1], 0)), constant_values=-1) for r in known]
+    row, juror, items = (np.concatenate([getattr(r, name) for r in known]) for name in ("row", "juror", "items"))
+    return Repeats(row, juror, np.concatenate(answers), items)
 
 
 def collect_votes(
@@ -141,10 +200,30 @@ def collect_votes(
     counts: NDArray[np.int64] | None = None,
     levels: int | None = None,
 ) -> tuple[tuple[NDArray[Any], NDArray[Any], Codes], Repeats | None]:
-    """Votes of which some are a juror's second on an item: one vote each (a tie is none), and what was said.
+    """Aggregate a juror's votes on one item to one.
 
-    >>> votes, own = collect_votes(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), np.array([1, 0, 1, 1]), 2)
-    >>> [part.tolist() for part in votes], own.said.tolist()
+    Parameters
+    ----------
+    row, juror, code
+        The votes, in any order; a pair of row and juror may come again.
+    width
+        The number of jurors.
+    counts
+        How many items each row stands for.
+    levels
+        The number of ordered levels; None for labels without order.
+
+    Returns
+    -------
+    votes
+        (row, juror, code), sorted by row and juror, one for each pair; a tie is no vote.
+    repeats
+        The answers of the pairs that come again; None where none does.
+
+    Examples
+    --------
+    >>> votes, repeats = collect_votes(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), np.array([1, 0, 1, 1]), 2)
+    >>> [part.tolist() for part in votes], repeats.said.tolist()
     ([[0, 0, 1], [0, 1, 0], [1, 1, 0]], [[1, 1]])
     """
     key = row.astype(np.int64) * max(width, 1) + juror
@@ -157,45 +236,15 @@ def collect_votes(
     again = np.flatnonzero(times > 1)
     if not len(again):
         return (row, juror, vote), None
-    said = np.full((len(again), int(times.max())), -1, dtype=code.dtype)
-    for back in range(said.shape[1]):  # the last answers stand last
+    answers = np.full((len(again), int(times.max())), -1, dtype=code.dtype)
+    for back in range(answers.shape[1]):  # the last answers stand last
         has = times[again] > back
-        said[has, -1 - back] = code[order[first[again[has]] + times[again[has]] - 1 - back]]
+        answers[has, -1 - back] = code[order[first[again[has]] + times[again[has]] - 1 - back]]
     items = np.ones(len(again), dtype=np.int64) if counts is None else counts[row[again]]
-    own = Repeats(row[again].astype(np.int64), juror[again].astype(np.int32), said, items)
-    vote[again] = own.one_vote(levels)
-    spoken = vote >= 0
-    return (row[spoken], juror[spoken], vote[spoken]), own
-
-
-def _commonest(said: Codes) -> Codes:
-    """Of sorted rows the value of the longest run; -1 where two runs are the longest."""
-    best, tied = said[:, -1].copy(), np.zeros(len(said), dtype=bool)
-    run, longest = np.zeros(len(said), dtype=np.int64), np.zeros(len(said), dtype=np.int64)
-    for k in range(said.shape[1]):
-        here = said[:, k]
-        same = (said[:, k - 1] == here) if k else np.zeros(len(said), dtype=bool)
-        run = np.where(here >= 0, np.where(same, run + 1, 1), 0)
-        longer = run > longest
-        tied = np.where(longer, False, tied | ((run == longest) & (run > 0)))
-        best, longest = np.where(longer, here, best), np.maximum(run, longest)
-    return np.where(tied, -1, best).astype(said.dtype)
-
-
-def _middle(said: Codes, levels: int) -> Codes:
-    """Of sorted rows the level in the middle, or abstaining where that is most of it; -1 where there are two."""
-    away = (said >= levels).sum(axis=1)
-    spoken = np.sort(np.where(said >= levels, -1, said), axis=1)
-    width, cases = said.shape[1], np.arange(len(said))
-    times = (spoken >= 0).sum(axis=1)
-    low, high = (
-        spoken[cases, np.minimum(width - times + place, width - 1)] for place in ((times - 1) // 2, times // 2)
-    )
-    middle = np.where((low == high) & (away != times), low, -1)
-    return np.where(away > times, levels, middle).astype(said.dtype)
-
-
-# A juror's second vote on an item: refused, or dropped by the rule that the caller chose.
+    repeats = Repeats(row[again].astype(np.int64), juror[again].astype(np.int32), answers, items)
+    vote[again] = repeats.one_vote(levels)
+    is_vote = vote >= 0
+    return (row[is_vote], juror[is_vote], vote[is_vote]), repeats
 
 
 def without_duplicates(
@@ -207,7 +256,18 @@ def without_duplicates(
     jurors: tuple[str, ...],
     rule: Duplicates,
 ) -> NDArray[np.bool_] | slice:
-    """Which votes are kept: one for each juror and item (and repetition); two are an error unless a rule chooses."""
+    """Select one vote for each juror and item (and repetition).
+
+    Returns
+    -------
+    array of bool, or slice
+        The votes that stay; all of them (a slice) where no pair comes again.
+
+    Raises
+    ------
+    VotesError
+        Where a pair comes again and the rule is "error".
+    """
     key = row.astype(np.int64) * max(len(jurors), 1) + col
     cells = len(items) * len(jurors)
     if repetition is not None:
@@ -236,7 +296,22 @@ def without_duplicates(
 def votes_twice(
     juror: str, item: str, repeated: int, *, in_one_repetition: bool = False, ordered: bool = True
 ) -> VotesError:
-    """What to say of a juror with two votes on an item, and what to do; where rows have no `order`, none is first."""
+    """The error about a juror with two votes on an item.
+
+    Parameters
+    ----------
+    repeated
+        The number of such votes in all.
+    in_one_repetition
+        Whether the votes are of one numbered repetition.
+    ordered
+        Whether the rows have an order, in which one vote is the first.
+
+    Returns
+    -------
+    VotesError
+        With what to do.
+    """
     where = " in one repetition" if in_one_repetition else ""
     many = f"{repeated:,} repeated {'vote' if repeated == 1 else 'votes'} in all"
     ways = [
@@ -254,13 +329,7 @@ def votes_twice(
     )
 
 
-# `Votes`: who said what. Items by jurors, dense or sparse, with missing votes and (optionally) counts.
-#
-# Dense votes are one small integer per cell (-1: no vote); sparse ones are (item, juror, label) triples, so that a
-# panel where most jurors never saw most items costs memory by its votes, not by items x jurors.
-
-
-_MOST_KEPT = 1 << 20  # cells of a matrix whose votes, once listed, are kept: they take twelve times its room
+# -- the table --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,14 +353,14 @@ class Votes:
     rows: int  #: how many rows there are: one per item, or one per distinct tuple when `counts` says how many items
     items: NDArray[Any] | None = None  #: the items' names, in row order; None: they are just numbered
     counts: NDArray[np.int64] | None = None  #: how many items each row stands for; None: one each
-    findings: tuple[Finding, ...] = ()  #: what whoever read the votes has to say about them
+    findings: tuple[Finding, ...] = ()  #: what the reader of the votes has found in the file
     labels_told: bool = False  #: whether the caller named the labels, so that each of them is an answer
     scale: KnownScale = "nominal"  #: labels without order, ordered levels (`labels` stand lowest first), or numbers
-    scale_why: str = ""  #: by what that is known, in a line; empty where nobody has looked
-    scale_told: bool = False  #: whether the caller said so
-    rewriting: Recoding | None = None  #: what became of the labels that were read; a key is read alike
-    abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror), in order; None: nobody did
-    repeats: Repeats | None = None  #: what jurors said each time who were asked twice or more about an item
+    scale_why: str = ""  #: the evidence for it, in a line; empty where the scale was not examined
+    scale_told: bool = False  #: whether the caller gave the scale
+    rewriting: Recoding | None = None  #: how labels were recoded; a key is recoded alike
+    abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None = None  #: (row, juror), in order; None: no juror did
+    repeats: Repeats | None = None  #: the answers of jurors who voted twice or more on an item
     _dense: Codes | None = None
     _sparse: tuple[NDArray[np.int64], NDArray[np.int32], Codes] | None = None
 
@@ -315,8 +384,8 @@ class Votes:
         """Items in rows, jurors in columns: integer codes or strings; -1, None and NaN mean "no vote".
 
         With integer cells and `labels` given, a cell is a position in `labels`; otherwise the cells are the labels.
-        `scale` says whether these are labels without order, ordered levels or numbers, where it should not be told
-        by what they are called and how they disagree ("auto"; None: nobody looks yet).
+        `scale` says whether these are labels without order, ordered levels or numbers, where that should not be
+        detected by what they are called and how votes disagree ("auto"; None: not examined yet).
         """
         cells = as_cells(matrix)
         if cells.ndim != 2:
@@ -347,19 +416,9 @@ class Votes:
         columns = [list(column) if not isinstance(column, np.ndarray) else column for column in (item, juror, label)]
         if len({len(column) for column in columns}) != 1:
             raise VotesError(f"item, juror and label differ in length: {', '.join(str(len(c)) for c in columns)}")
-        items, item_code = factorize(columns[0])
-        jurors, juror_code = factorize(columns[1])
-        values, value_code = factorize(columns[2])
-        return cls.from_codes(
-            items=items,
-            jurors=jurors,
-            values=values,
-            item=item_code,
-            juror=juror_code,
-            value=value_code,
-            labels=labels,
-            duplicates=duplicates,
-        )
+        (items, row), (jurors, col), (values, code) = map(factorize, columns)
+        named: dict[str, Any] = {"items": items, "jurors": jurors, "values": values}
+        return cls.from_codes(**named, item=row, juror=col, value=code, labels=labels, duplicates=duplicates)
 
     @classmethod
     def from_codes(
@@ -412,8 +471,18 @@ class Votes:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the votes are kept as a matrix."""
+        """Whether the votes are stored as a matrix."""
         return self._dense is not None
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether the labels are ordered levels, the lowest first."""
+        return self.scale == "ordinal"
+
+    @property
+    def is_interval(self) -> bool:
+        """Whether the labels are numbers."""
+        return self.scale == "interval"
 
     @property
     def codes(self) -> Codes:
@@ -432,13 +501,13 @@ class Votes:
         """The votes as (row, juror, label) positions, sorted by row, then juror."""
         if self._sparse is not None:
             return self._sparse
-        return self._listed if cast(Codes, self._dense).size <= _MOST_KEPT else self._listing()
+        return self._triples if cast(Codes, self._dense).size <= _LARGEST_LISTED else self._list_triples()
 
     @cached_property
-    def _listed(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
-        return self._listing()
+    def _triples(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
+        return self._list_triples()
 
-    def _listing(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
+    def _list_triples(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Codes]:
         flat = cast(Codes, self._dense).ravel()
         place = np.flatnonzero(flat >= 0)  # of one axis, which takes a fifth of the time
         row = place // max(len(self.jurors), 1)
@@ -460,7 +529,7 @@ class Votes:
         return len(self._sparse[0]) if self._sparse is not None else int((cast(Codes, self._dense) >= 0).sum())
 
     def scale_document(self) -> dict[str, str]:
-        """What kind of answers these are, and by what that is known, for JSON."""
+        """The scale and the evidence for it, for JSON."""
         return {"scale": self.scale, "scale_why": self.scale_why}
 
     def item_names(self) -> NDArray[Any]:
@@ -472,17 +541,14 @@ class Votes:
     def take(self, jurors: Sequence[str]) -> Votes:
         """The same items, only these jurors, in this order."""
         where = name_positions(self.jurors, jurors, "juror")
-        new_position = np.full(len(self.jurors), -1, dtype=np.int64)
-        new_position[where] = np.arange(len(where))
-        own = None if self.repeats is None else self.repeats.of_jurors(new_position)
-        away = _of_jurors(self.abstained, new_position)
-        bare = replace(self, jurors=tuple(jurors), abstained=away, repeats=own)
+        place = _new_positions(len(self.jurors), where)
+        repeats = None if self.repeats is None else self.repeats.of_jurors(place)
+        bare = replace(self, jurors=tuple(jurors), abstained=_renumbered(self.abstained, juror=place), repeats=repeats)
         if self._dense is not None:
             return replace(bare, _dense=self._dense[:, where])
         row, col, code = self.triples()
-        kept = new_position[col] >= 0
-        bare = replace(bare, _sparse=None)
-        return bare._with_triples(row[kept], new_position[col[kept]], code[kept])
+        taken = place[col] >= 0
+        return replace(bare, _sparse=None)._with_triples(row[taken], place[col[taken]], code[taken])
 
     def relabel(self, names: Mapping[Label, Label]) -> Votes:
         """The same votes with labels renamed; a label not named stays. Two labels cannot become one."""
@@ -530,15 +596,14 @@ class Votes:
             for place, row in enumerate(rows.tolist()):
                 here = (at == row) & (col < codes.shape[1])
                 codes[place, col[here]] = code[here]
-        said = [[None if code < 0 else str(self.labels[code]) for code in line] for line in codes.tolist()]
-        more = len(self.jurors) - codes.shape[1]
-        heads = ("item", *self.jurors[: codes.shape[1]], *([f"{more:,} more"] if more else []))
-        names = self.item_names()[rows].tolist()
-        shown = [(str(name), *line, *(["…"] if more else [])) for name, line in zip(names, said, strict=True)]
+        first, names = "item", [str(name) for name in self.item_names()[rows].tolist()]
         if self.counts is not None:
-            heads = ("count", *heads[1:])
-            shown = [(f"{n:,}", *line[1:]) for n, line in zip(self.counts[rows].tolist(), shown, strict=True)]
-        return Table(heads, tuple(shown), title=title)
+            first, names = "count", [f"{n:,}" for n in self.counts[rows].tolist()]
+        labels = [[None if code < 0 else str(self.labels[code]) for code in line] for line in codes.tolist()]
+        more = len(self.jurors) - codes.shape[1]
+        header = (first, *self.jurors[: codes.shape[1]], *([f"{more:,} more"] if more else []))
+        shown = [(name, *line, *(["…"] if more else [])) for name, line in zip(names, labels, strict=True)]
+        return Table(header, tuple(shown), title=title)
 
     def _on(self, scale: KnownScale | Literal["auto"] | None, *, ordered: bool) -> Votes:
         """On this scale; labels that the caller put in an order stay in it (`ordered`)."""
@@ -562,28 +627,40 @@ class Votes:
         return replace(self, _sparse=triples)
 
 
-def _of_jurors(
-    abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None, place: NDArray[np.int64]
+def _new_positions(size: int, where: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
+    """For each of so many old positions the place that it has in `where`; -1 where it has none."""
+    place = np.full(size, -1, dtype=np.int64)
+    place[where] = np.arange(len(where))
+    return place
+
+
+def _renumbered(
+    abstained: tuple[NDArray[np.int64], NDArray[np.int32]] | None,
+    row: NDArray[np.int64] | None = None,
+    juror: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
-    """The abstentions of the jurors who have a place, by their places; None where there is none."""
-    if abstained is None or not (kept := place[abstained[1]] >= 0).any():
+    """The abstentions by new positions of the rows or the jurors (-1: left out); None where there are none."""
+    if abstained is None:
         return None
-    row, col = abstained[0][kept], place[abstained[1][kept]].astype(np.int32)
-    order = np.lexsort((col, row))
-    return row[order], col[order]
+    at, who = abstained if row is None else (row[abstained[0]], abstained[1])
+    who = who if juror is None else juror[who].astype(np.int32)
+    stays = np.flatnonzero((at >= 0) & (who >= 0))
+    order = stays[np.lexsort((who[stays], at[stays]))]
+    return (at[order], who[order]) if len(order) else None
 
 
-# Abstentions: answers that are no labels. Votes keep them apart; who counts or fits answers has them beside labels.
-#
-# "Unsure" says something about the item and about the juror, but it is never the truth about an item. So no label is
-# called so, no prevalence counts it, and whoever ignores it sees a missing vote.
+# -- abstentions: stored apart from the votes; whoever counts or fits answers has them as one more label ---------------
 
-
-ABSTAINED = "\0abstained"  #: the label that abstaining is among answers, which nobody can type
+ABSTAINED = "\0abstained"  #: the label of abstentions among answers, which cannot be typed
 
 
 def abstentions_as_label(votes: Votes) -> Votes:
-    """The same votes with abstaining as one more label, the last; the very same where nobody abstained.
+    """Make abstaining one more label.
+
+    Returns
+    -------
+    Votes
+        With abstaining as the last label; the very same votes where no juror abstained.
 
     Examples
     --------
@@ -601,21 +678,34 @@ def abstentions_as_label(votes: Votes) -> Votes:
         codes = votes.codes.astype(kind)
         codes[row, col] = size
         return replace(bare, _dense=codes)
-    rows, cols, said = votes.triples()
-    place = np.searchsorted(_flat(rows, cols, votes), _flat(row, col, votes))
-    triples = (np.insert(rows, place, row), np.insert(cols, place, col), np.insert(said.astype(kind), place, size))
+    rows, cols, codes = votes.triples()
+    width = len(votes.jurors)
+    place = np.searchsorted(rows * width + cols, row * width + col)
+    triples = (np.insert(rows, place, row), np.insert(cols, place, col), np.insert(codes.astype(kind), place, size))
     return replace(bare, _sparse=triples)
 
 
 def abstentions_as_word(votes: Votes) -> Votes:
-    """The same votes with abstaining as a word among the labels, which reads back as abstaining."""
-    return (
-        votes if votes.abstained is None else replace(abstentions_as_label(votes), labels=(*votes.labels, "abstained"))
-    )
+    """Make abstaining a word among the labels, which reads back as abstaining.
+
+    Returns
+    -------
+    Votes
+        With the last label "abstained"; the very same votes where no juror abstained.
+    """
+    if votes.abstained is None:
+        return votes
+    return replace(abstentions_as_label(votes), labels=(*votes.labels, "abstained"))
 
 
 def label_as_abstentions(answers: Votes) -> Votes:
-    """The same votes with those of the last label as abstentions, where it stands for abstaining."""
+    """Undo `abstentions_as_label`.
+
+    Returns
+    -------
+    Votes
+        With the votes of the last label as abstentions, where it is `ABSTAINED`.
+    """
     if not answers.labels or answers.labels[-1] != ABSTAINED:
         return answers
     labels = answers.labels[:-1]
@@ -626,12 +716,16 @@ def label_as_abstentions(answers: Votes) -> Votes:
     if answers.is_dense:
         codes = answers.codes
         return replace(bare, _dense=np.where(codes == len(labels), -1, codes).astype(kind))
-    spoke = ~away
-    return replace(bare, _sparse=(row[spoke], col[spoke], code[spoke].astype(kind)))
+    return replace(bare, _sparse=(row[~away], col[~away], code[~away].astype(kind)))
 
 
 def with_abstentions(votes: Votes, *labels: Label) -> Votes:
-    """The same votes, where these labels mean that a juror abstained.
+    """Take votes for these labels as abstentions.
+
+    Returns
+    -------
+    Votes
+        Without these labels.
 
     Examples
     --------
@@ -644,12 +738,12 @@ def with_abstentions(votes: Votes, *labels: Label) -> Votes:
             shown = ", ".join(map(str, votes.labels))
             raise VotesError(f"nobody says {label!r}, so nobody abstains by it; the labels are {shown}")
     answers = abstentions_as_label(votes)
-    kept = tuple(label for label in votes.labels if label not in labels)
-    place = np.array([kept.index(a) if a in kept else len(kept) for a in answers.labels] + [-1])
-    kind = code_type(len(kept) + 1)
-    again = np.append(place[: len(votes.labels)], len(kept))
-    own = None if votes.repeats is None else votes.repeats.recoded(again)
-    bare = replace(answers, labels=(*kept, ABSTAINED), repeats=own)
+    left = tuple(label for label in votes.labels if label not in labels)
+    place = np.array([left.index(a) if a in left else len(left) for a in answers.labels] + [-1])
+    kind = code_type(len(left) + 1)
+    again = np.append(place[: len(votes.labels)], len(left))
+    repeats = None if votes.repeats is None else votes.repeats.recoded(again)
+    bare = replace(answers, labels=(*left, ABSTAINED), repeats=repeats)
     if answers.is_dense:
         return label_as_abstentions(replace(bare, _dense=place[answers.codes].astype(kind)))
     row, col, code = answers.triples()
@@ -657,64 +751,75 @@ def with_abstentions(votes: Votes, *labels: Label) -> Votes:
 
 
 def select_abstentions(votes: Votes, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]] | None:
-    """The abstentions of these rows alone, which come once each, numbered by their places in `which`."""
-    if votes.abstained is None:
-        return None
-    row, col = votes.abstained
-    place = _places(votes.rows, which)
-    kept = place[row] >= 0
-    at, who = place[row[kept]], col[kept]
-    order = np.lexsort((who, at))
-    return (at[order], who[order]) if len(order) else None
+    """Select the abstentions of some rows.
+
+    Returns
+    -------
+    tuple or None
+        (row, juror), in order, rows being positions in `which`; None where there are none.
+    """
+    return None if votes.abstained is None else _renumbered(votes.abstained, row=_new_positions(votes.rows, which))
 
 
 def select_repeats(votes: Votes, which: NDArray[np.int64]) -> Repeats | None:
-    """The repeats of these rows alone, numbered likewise."""
-    return None if votes.repeats is None else votes.repeats.of_rows(_places(votes.rows, which))
+    """Select the repeats of some rows.
+
+    Returns
+    -------
+    Repeats or None
+        Rows are positions in `which`; None where there are none.
+    """
+    return None if votes.repeats is None else votes.repeats.of_rows(_new_positions(votes.rows, which))
 
 
-def _places(rows: int, which: NDArray[np.int64]) -> NDArray[np.int64]:
-    place = np.full(rows, -1, dtype=np.int64)
-    place[which] = np.arange(len(which))
-    return place
-
-
-def _flat(row: NDArray[np.int64], col: NDArray[np.int32], votes: Votes) -> NDArray[np.int64]:
-    return row.astype(np.int64) * len(votes.jurors) + col
-
-
-# Votes whose labels stand in another order, or have become others.
+# -- labels: in another order, recoded, counted -----------------------------------------------------------------------
 
 
 def recode_labels(votes: Votes, labels: tuple[Label, ...], values: Sequence[Label | None] | None = None) -> Votes:
-    """The same votes with their codes as positions in `labels`, which has every label (or value of it) of theirs."""
+    """Give the votes other labels.
+
+    Parameters
+    ----------
+    labels
+        The new labels, which hold every old one (or its value).
+    values
+        What each old label becomes, None for no vote; by default itself.
+
+    Returns
+    -------
+    Votes
+        With codes that are positions in `labels`.
+    """
     place = recode([*(votes.labels if values is None else values), None], labels)  # code -1 is the last
-    own = None if votes.repeats is None else votes.repeats.recoded(np.r_[place[:-1], len(labels)])
+    repeats = None if votes.repeats is None else votes.repeats.recoded(np.r_[place[:-1], len(labels)])
     if votes.is_dense:
-        return replace(votes, labels=labels, repeats=own, _dense=place[votes.codes])
+        return replace(votes, labels=labels, repeats=repeats, _dense=place[votes.codes])
     row, col, code = votes.triples()
-    kept = (codes := place[code]) >= 0
-    return replace(votes, labels=labels, repeats=own, _sparse=(row[kept], col[kept], codes[kept]))
+    is_vote = (codes := place[code]) >= 0
+    return replace(votes, labels=labels, repeats=repeats, _sparse=(row[is_vote], col[is_vote], codes[is_vote]))
 
 
-# How often who says what, and which tuples come how often: what findings are made from.
-
-
-JurorLabelCounts: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each says which
+JurorLabelCounts: TypeAlias = NDArray[np.int64]  #: jurors x labels: how often each juror votes each label
 _MOST_ROWS = 50_000
 _PART = 1 << 21  # votes counted at a time: memory stays flat
-_FEW_COLUMNS = 64  # of many jurors most say nothing of an item
+_FEW_COLUMNS = 64  # of many jurors most have no vote on an item
 
 
 def count_labels_by_juror(votes: Votes) -> JurorLabelCounts:
-    """How often each juror says each label."""
+    """Count how often each juror votes each label.
+
+    Returns
+    -------
+    array of int, jurors x labels
+        In items: rows that stand for several items count as many.
+    """
     width, depth = len(votes.jurors), len(votes.labels)
     weights = votes.counts
     if votes.total > 1 << 53:  # bincount would round
         row, col, code = votes.triples()
-        said = np.zeros((width, depth), dtype=np.int64)
-        np.add.at(said, (col, code), votes.weights[row])
-        return said
+        counts = np.zeros((width, depth), dtype=np.int64)
+        np.add.at(counts, (col, code), votes.weights[row])
+        return counts
     if votes.is_dense and width <= _FEW_COLUMNS:
         rows = [np.bincount(column.astype(np.int64) + 1, weights, depth + 1)[1:] for column in votes.codes.T]
         return np.array(rows).reshape(width, depth).round().astype(np.int64)
@@ -728,13 +833,27 @@ def count_labels_by_juror(votes: Votes) -> JurorLabelCounts:
 
 
 def sample_codes(votes: Votes, most: int = _MOST_ROWS) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """At most so many rows of codes, evenly spread, and how many items each is."""
+    """Sample rows at even distances.
+
+    Returns
+    -------
+    codes
+        At most `most` rows x jurors.
+    weights
+        How many items each row stands for.
+    """
     rows = np.arange(votes.rows) if votes.rows <= most else np.linspace(0, votes.rows - 1, most).astype(np.int64)
     return votes.codes[rows], votes.weights[rows]
 
 
 def tuple_counts(votes: Votes) -> NDArray[np.int64]:
-    """How many items each distinct tuple has."""
+    """Count the items of each distinct tuple of votes.
+
+    Returns
+    -------
+    array of int
+        One per distinct tuple, in no order that means anything (tuples are compared by a random 64-bit hash).
+    """
     mix = np.random.default_rng(0).integers(1, 1 << 62, len(votes.jurors), dtype=np.int64) | 1
     with np.errstate(over="ignore"):
         keys = votes.codes.astype(np.int64) @ mix
@@ -745,7 +864,13 @@ def tuple_counts(votes: Votes) -> NDArray[np.int64]:
 
 
 def components(near: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """The connected groups of a symmetric relation."""
+    """Find the connected components of a symmetric relation.
+
+    Returns
+    -------
+    list of arrays
+        The positions in each component, the component of the lowest position first.
+    """
     left, groups = np.ones(len(near), dtype=bool), []
     while left.any():
         reached = np.zeros(len(near), dtype=bool)

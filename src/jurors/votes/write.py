@@ -1,4 +1,8 @@
-"""Write_votes, round-trip check."""
+"""Votes into a file that reads back the same: long, wide, counts or a sketch; CSV, TSV, JSON, JSON lines or Parquet.
+
+Before anything is written, `check_faithful` refuses labels, names and headers that a reader would take for something
+else. Files are written whole or not at all.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +34,11 @@ from jurors.votes.read import clean_cells, spelled_labels
 from jurors.votes.readers import load_reader
 from jurors.votes.table import Votes, abstentions_as_word
 
-# Whether votes, once written, would read back as they are: what a reader would take for something else is refused.
-
-
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]")  # a reader drops carriage returns and takes control characters for binary
 
 
 def check_faithful(votes: Votes, layout: str, format: str) -> None:
-    """VotesError names a label, juror or item that would not read back as it is."""
+    """Refuse a label, juror, item or header that would not read back as it is."""
     if not votes.n_votes:
         raise VotesError("there is no vote to write")
     items = [] if layout == "counts" or votes.items is None else votes.items.tolist()
@@ -47,17 +48,13 @@ def check_faithful(votes: Votes, layout: str, format: str) -> None:
         _check_header(votes, layout, format)
 
 
-def cell_value(value: Any, format: str) -> Any:
-    """What a format holds of a value: of CSV, its text."""
-    return str(value) if format in ("csv", "tsv") else value
-
-
 def _check_values(values: list[Any], what: str, format: str) -> None:
+    """Refuse values that would not read back as they are; `what` they are, for messages."""
     if values and all(type(value) is int for value in values):
         if len(set(values)) < len(values):
             raise VotesError(f"a {what} is there twice; give each {what} a name of its own")
         return
-    written = [cell_value(value, format) for value in values]
+    written = [str(value) if format in CELLS else value for value in values]
     back = spelled_labels(written, Reading(), what).labels if what == "label" else clean_cells(written, column=what)
     for value, read in zip(written, back, strict=True):
         if read is None:
@@ -80,33 +77,34 @@ def _check_values(values: list[Any], what: str, format: str) -> None:
 def _check_header(votes: Votes, layout: str, format: str) -> None:
     """One column per juror: a juror called "item", "count" or "truth" would be read as something else."""
     names, jurors = header(votes, layout), len(votes.jurors)
+    stripped = [name.strip() for name in names]
     way_out = "write the long layout or a sketch instead (--to long, --to sketch)"
+
+    def first_rows() -> ColumnProfile:
+        """What a reader would see in the first rows."""
+        most = head_rows(len(names))
+        labels = np.array([*votes.labels, None], dtype=object)
+        columns = [labels[column].tolist() for column in votes.codes[:most].T]
+        if votes.counts is None:
+            columns.insert(0, votes.item_names()[:most].tolist())
+        else:
+            columns.append(votes.counts[:most].tolist())
+        return profile_columns(stripped, columns, votes.rows if votes.rows <= most else None)
+
     try:
-        read = find_layout([name.strip() for name in names], Reading(), lambda: _facts(votes, names))
+        read = find_layout(stripped, Reading(), first_rows)
     except VotesError as error:
         raise VotesError(f"the {layout} layout would not read back: {error}; {way_out}") from None
     first = 1 if layout == "wide" else 0
     if read.kind != layout or read.votes != tuple(range(first, first + jurors)):
         strange = next((j for j in votes.jurors if names.index(j) not in read.votes), votes.jurors[0])
         raise VotesError(f"in the {layout} layout juror {strange!r} would be taken for something else; {way_out}")
-    if any(name != name.strip() for name in names):
+    if names != stripped:
         raise VotesError(f"a juror's name begins or ends with a blank, which a column's name cannot; {way_out}")
     if format in ("json", "jsonl", "parquet") and len({name.lower() for name in names}) < len(names):
         raise VotesError(f"two jurors' names differ only by case, which {format} columns cannot; {way_out}")
     if format == "csv" and _delimiter(names) != ",":
         raise VotesError(f"the jurors' names hold so many {_delimiter(names)!r} that they look like columns; {way_out}")
-
-
-def _facts(votes: Votes, names: Sequence[str]) -> ColumnProfile:
-    """What a reader would see in the first rows."""
-    most = head_rows(len(names))
-    labels = np.array([*votes.labels, None], dtype=object)
-    columns = [labels[column].tolist() for column in votes.codes[:most].T]
-    if votes.counts is None:
-        columns.insert(0, votes.item_names()[:most].tolist())
-    else:
-        columns.append(votes.counts[:most].tolist())
-    return profile_columns([name.strip() for name in names], columns, votes.rows if votes.rows <= most else None)
 
 
 def header(votes: Votes, layout: str) -> list[str]:
@@ -124,8 +122,7 @@ def _delimiter(names: Sequence[str]) -> str:
     return max(choices, key=lambda d: len(next(csv.reader(io.StringIO(line.getvalue(), newline=""), delimiter=d))))
 
 
-# Votes into a file: long, wide, counts or a sketch; CSV, TSV, JSON, JSON lines or Parquet. They read back the same.
-
+# -- writing ----------------------------------------------------------------------------------------------------------
 
 WriteLayout: TypeAlias = Literal["long", "wide", "counts", "sketch"]
 LAYOUTS: tuple[WriteLayout, ...] = ("long", "wide", "counts", "sketch")
@@ -167,17 +164,24 @@ def write_votes(votes: Votes, path: str | os.PathLike[str], *, layout: WriteLayo
 
     """
     target = Path(path)
-    chosen = select_layout(votes, target, layout)
-    kind = _format_of(target, chosen)
+    selected = select_layout(votes, target, layout)
+    kind = _format_of(target, selected)
     if kind != "parquet":
-        atomic_write(target, votes_text(votes, chosen, kind))
+        atomic_write(target, votes_text(votes, selected, kind))
         return
-    _write_parquet(_written(votes, chosen, kind), chosen, target)
+    _write_parquet(_written(votes, selected, kind), selected, target)
 
 
 def votes_text(votes: Votes, layout: WriteLayout, format: str = "csv") -> Iterator[str]:
-    """The votes as text, piece by piece.
+    """The votes as text.
 
+    Returns
+    -------
+    iterator of str
+        Pieces of 100,000 lines.
+
+    Examples
+    --------
     >>> print(*votes_text(Votes.from_matrix([["yes", "a,b"]], jurors=("ann", "bob")), "long"), end="")
     item,juror,label
     0,ann,yes
@@ -187,11 +191,11 @@ def votes_text(votes: Votes, layout: WriteLayout, format: str = "csv") -> Iterat
         return iter((load_reader("sketch").text_of(votes),))
     votes = _written(votes, layout, format)
     lines = _csv_lines(votes, layout, format) if format in CELLS else _json_lines(votes, layout, format)
-    return _pieces(lines)
+    return iter(lambda: "".join(islice(lines, _CHUNK)), "")
 
 
 def select_layout(votes: Votes, path: Path | None, layout: WriteLayout | None = None) -> WriteLayout:
-    """The layout asked for, or the one that the name and the votes suggest."""
+    """The layout that the caller names, or the one that the name and the votes suggest."""
     if layout is not None:
         return cast(WriteLayout, check_choice(layout, LAYOUTS, "layout"))
     if path is not None and is_sketch_name(path.name):
@@ -200,18 +204,21 @@ def select_layout(votes: Votes, path: Path | None, layout: WriteLayout | None = 
 
 
 def layout_losses(votes: Votes, layout: WriteLayout) -> list[str]:
-    """What this layout does not keep of these votes, in words."""
+    """What this layout does not store of these votes.
+
+    Returns
+    -------
+    list of str
+        One sentence for each loss.
+    """
+    losses = []
     if votes.repeats is not None:
-        return ["the vote is kept that a juror's repeats came to, not each of them", *_other_losses(votes, layout)]
-    return _other_losses(votes, layout)
-
-
-def _other_losses(votes: Votes, layout: WriteLayout) -> list[str]:
+        losses.append("the vote is kept that a juror's repeats came to, not each of them")
     if layout in ("counts", "sketch") and votes.counts is None:
-        return [f"the {layout} layout counts decision tuples: which item is which is not kept"]
+        losses.append(f"the {layout} layout counts decision tuples: which item is which is not kept")
     if layout in ("long", "wide") and votes.counts is not None:
-        return ["counts of decision tuples name no items: they are numbered from 0"]
-    return []
+        losses.append("counts of decision tuples name no items: they are numbered from 0")
+    return losses
 
 
 def _format_of(path: Path, layout: WriteLayout) -> str:
@@ -243,38 +250,43 @@ def _written(votes: Votes, layout: WriteLayout, format: str) -> Votes:
 
 def _arranged(votes: Votes, layout: WriteLayout) -> Votes:
     """One row per item for long and wide, one row per distinct tuple for counts."""
+    counts: NDArray[np.int64] | None = None
     if layout == "counts":
-        counts = votes.weights
-        rows, sizes = group_rows(votes.codes[counts > 0], counts[counts > 0])
-        return replace(
-            votes, rows=len(rows), items=None, counts=sizes, abstained=None, repeats=None, _dense=rows, _sparse=None
-        )
-    if votes.counts is None:
+        weights = votes.weights
+        rows, counts = group_rows(votes.codes[weights > 0], weights[weights > 0])
+    elif votes.counts is None:
         return votes
-    if votes.total > _MOST_ITEMS:
+    elif votes.total > _MOST_ITEMS:
         raise VotesError(f"{votes.total:,} items are too many rows; write counts or a sketch (--to counts)")
-    spread = np.repeat(votes.codes, votes.counts, axis=0)
+    else:
+        rows = np.repeat(votes.codes, votes.counts, axis=0)
     return replace(
-        votes, rows=len(spread), items=None, counts=None, abstained=None, repeats=None, _dense=spread, _sparse=None
+        votes, rows=len(rows), items=None, counts=counts, abstained=None, repeats=None, _dense=rows, _sparse=None
     )
 
 
 def group_rows(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The distinct rows in lexicographic order, and their counts added up as integers."""
+    """Group equal rows.
+
+    Returns
+    -------
+    rows
+        The distinct rows in lexicographic order.
+    counts
+        Their counts, added up as integers.
+    """
     if not len(rows):
         return rows, counts
-    if rows.shape[1] and not _ascends(rows):
-        order = np.lexsort(rows.T[::-1])
-        rows, counts = rows[order], counts[order]
-    first = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
+    differs = rows[1:] != rows[:-1]
+    if rows.shape[1]:
+        place = differs.argmax(axis=1)[:, None]
+        above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
+        if not (below > above).all():  # rows of a sketch counted from a matrix are sorted, and distinct
+            order = np.lexsort(rows.T[::-1])
+            rows, counts = rows[order], counts[order]
+            differs = rows[1:] != rows[:-1]
+    first = np.flatnonzero(np.r_[True, differs.any(axis=1)])
     return rows[first], np.add.reduceat(counts, first)
-
-
-def _ascends(rows: NDArray[Any]) -> bool:
-    """Whether every row comes after the one before it, as in a sketch counted from a matrix."""
-    place = (rows[1:] != rows[:-1]).argmax(axis=1)[:, None]
-    above, below = (np.take_along_axis(part, place, axis=1) for part in (rows[:-1], rows[1:]))
-    return bool((below > above).all())
 
 
 def _long_codes(votes: Votes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -309,11 +321,6 @@ def _shown(values: Sequence[Any], show: Callable[[Any], str], *last: str) -> NDA
     array = np.empty(len(values) + len(last), dtype=object)
     array[:] = [*map(show, map(python_value, values)), *last]
     return array
-
-
-def _pieces(lines: Iterator[str]) -> Iterator[str]:
-    while chunk := list(islice(lines, _CHUNK)):
-        yield "".join(chunk)
 
 
 # -- formats --------------------------------------------------------------------------------------------------

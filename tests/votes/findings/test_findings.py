@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import jurors
 from jurors import Sketch, Votes, VotesError, read_sketch, read_votes
 from jurors.cli import main
-from jurors.votes.findings import _follow_most, find_findings
+from jurors.votes.findings import _share_with_majority, find_findings
 
 ROWS = [
     ["yes", "yes", "no"], ["no", "N/A", "no"], ["yes", "pass", "pass"], ["no", "no", "-"], ["yes", "no", "yes"],
@@ -124,7 +124,7 @@ def test_who_follows_most_others_is_told_from_the_tally_of_all(labels: int) -> N
     rng = np.random.default_rng(labels)
     codes, counts = rng.integers(-1, labels, (300, 7)).astype(np.int8), rng.integers(0, 5, 300)
     said = codes[:, :, None] == np.arange(labels)
-    for k, (share, items) in enumerate(_follow_most(codes, counts, said.sum(axis=1).astype(np.int16))):
+    for k, (share, items) in enumerate(_share_with_majority(codes, counts, said.sum(axis=1).astype(np.int16))):
         others = np.delete(said, k, axis=1).sum(axis=1)
         next_, most = np.sort(others, axis=1)[:, -2:].T
         contested = (codes[:, k] >= 0) & (most > next_) & (next_ > 0)

@@ -1,6 +1,6 @@
 """CSV as DuckDB reads it: the delimiter, the line of names, and the lines above and below it that are no votes.
 
-Excel writes a line `sep=;` above the names, Qualtrics two lines below them (what was asked, and an ImportId of each
+Excel writes a line `sep=;` above the names, Qualtrics two lines below them (the questions, and an ImportId of each
 column), spreadsheets columns without a name or a cell; a title above the names is refused with where these stand.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FILES = "\0"  #: where the names of the files go in a call: no path and no column holds it
 _MARKS = (",", "\t", ";", "|")
-_SAID = re.compile(r'"?sep=([^\w\r\n"])"?\r?\n', re.IGNORECASE)
+_DELIMITER_LINE = re.compile(r'"?sep=([^\w\r\n"])"?\r?\n', re.IGNORECASE)
 _ENDS = re.compile(r"\r\n|\r|\n")
 _LOOKED_AT = 50  # lines
 _TAIL = 1 << 16  # bytes
@@ -41,13 +41,28 @@ class Delimited:
 
 
 def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None) -> Delimited:
-    """How to read a file; VotesError where its first line names no columns."""
+    """Find how DuckDB reads a file of delimited text.
+
+    Parameters
+    ----------
+    delimiter
+        None: the one that makes the most columns of the first line.
+
+    Returns
+    -------
+    Delimited
+
+    Raises
+    ------
+    VotesError
+        Where the first line names no columns.
+    """
     with path.open("rb") as file:
         head = file.read(HEAD).removeprefix(BOM).decode("utf-8", "replace")
-    said = _SAID.match(head)
-    if said is not None:
-        delimiter, head = said[1], head[said.end() :]
-    if said is not None and not head.strip():
+    named = _DELIMITER_LINE.match(head)
+    if named is not None:
+        delimiter, head = named[1], head[named.end() :]
+    if named is not None and not head.strip():
         raise VotesError("there is nothing below the line that names the delimiter", code="empty")
     choices = [delimiter] if delimiter else _MARKS
     blank = len(_ENDS.findall(head[: len(head) - len(head.lstrip("\r\n"))]))  # DuckDB would take one for the names
@@ -57,25 +72,32 @@ def delimited(con: duckdb.DuckDBPyConnection, path: Path, delimiter: str | None)
             f"the first line has a cell of more than {csv.field_size_limit():,} characters; it must hold the columns' "
             "names"
         )
-    chosen = max(choices, key=lambda mark: len(headers[mark]))
-    names = tuple(with_formula(name.strip()) for name in headers[chosen])
-    _refuse_title(head, names, choices, 2 if said else 1)
-    call = _call(len(names), chosen, skip=(1 if said else 0) + blank)
-    if tags := _import_tags(head.lstrip("\r\n"), chosen):
-        call = f"(SELECT * FROM {call} WHERE {' AND '.join(map(_is_not, tags))})"
-    if _ends_blank(path, chosen) and _blank_are_last(con, path, call, len(names)):
-        call = f"(SELECT * FROM {call} WHERE {_is_filled(len(names))})"
-    return _without_blank_columns(con, path, Delimited(call, names, chosen))
-
-
-def _call(columns: int, delimiter: str, *, skip: int) -> str:
-    types = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(columns))
-    mark = delimiter.replace("'", "''")
-    return (
-        f"read_csv([{FILES}], auto_detect=false, header=true, delim='{mark}', quote='\"', escape='\"', "
-        f"columns={{{types}}}, max_line_size=20000000, buffer_size=32000000, compression='uncompressed', "
-        f"hive_partitioning=false{f', skip={skip}' if skip else ''})"
+    mark = max(choices, key=lambda mark: len(headers[mark]))
+    names = tuple(with_formula(name.strip()) for name in headers[mark])
+    _refuse_title(head, names, choices, 2 if named else 1)
+    skip, delim = (1 if named else 0) + blank, mark.replace("'", "''")
+    types = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
+    call = (
+        f"read_csv([{FILES}], auto_detect=false, header=true, delim='{delim}', quote='\"', "
+        f"escape='\"', columns={{{types}}}, max_line_size=20000000, buffer_size=32000000, "
+        f"compression='uncompressed', hive_partitioning=false{f', skip={skip}' if skip else ''})"
     )
+    # the two lines that Qualtrics writes below the names; a blank line has no cells, and so none that differs
+    tags = [cells for _, cells in _first_lines(head.lstrip("\r\n"), mark)[1:3]]
+    if len(tags) == 2 and all(tags) and all(cell.startswith('{"ImportId"') for cell in tags[1]):
+        call = f"(SELECT * FROM {call} WHERE {' AND '.join(map(_is_not, tags))})"
+    if _ends_blank(path, mark) and _blank_are_last(con, path, call, len(names)):
+        call = f"(SELECT * FROM {call} WHERE {_is_filled(len(names))})"
+    # columns that have neither a name nor a cell, which spreadsheets leave at the edges
+    unnamed = [k for k, name in enumerate(names) if k and not name]
+    if not unnamed or len(unnamed) == len(names):
+        return Delimited(call, names, mark)
+    filled = ", ".join(f"count(nullif(trim(c{k}), ''))" for k in unnamed)
+    counts = con.execute(f"SELECT {filled} FROM {_of_file(call, path)}").fetchall()[0]
+    empty = {k for k, count in zip(unnamed, counts, strict=True) if not count}
+    left = [k for k in range(len(names)) if k not in empty]
+    columns = ", ".join(f"c{k}" for k in left)
+    return Delimited(f"(SELECT {columns} FROM {call})", tuple(names[k] for k in left), mark)
 
 
 def _header(head: str, delimiter: str) -> list[str]:
@@ -121,17 +143,10 @@ def _refuse_title(head: str, names: Sequence[str], marks: Sequence[str], first: 
         )
 
 
-def _import_tags(head: str, delimiter: str) -> list[list[str]]:
-    """The two lines that Qualtrics writes below the names; none where nobody did."""
-    lines = [cells for _, cells in _first_lines(head, delimiter)[1:3]]
-    tagged = len(lines) == 2 and all(lines) and all(cell.startswith('{"ImportId"') for cell in lines[1])
-    return lines if tagged else []  # a blank line has no cells, and so none that is another
-
-
 def _is_not(cells: Sequence[str]) -> str:
     """SQL for a line that is not this one."""
-    told = [(k, cell.replace("'", "''")) for k, cell in enumerate(cells) if cell]
-    return "(" + " OR ".join(f"trim(c{k}) IS DISTINCT FROM '{cell}'" for k, cell in told) + ")"
+    filled = [(k, cell.replace("'", "''")) for k, cell in enumerate(cells) if cell]
+    return "(" + " OR ".join(f"trim(c{k}) IS DISTINCT FROM '{cell}'" for k, cell in filled) + ")"
 
 
 def _ends_blank(path: Path, delimiter: str) -> bool:
@@ -156,16 +171,3 @@ def _of_file(call: str, path: Path) -> str:
 def _is_filled(columns: int) -> str:
     """SQL for a line in which anything stands."""
     return f"coalesce({', '.join(f'c{k}' for k in range(columns))}) IS NOT NULL"
-
-
-def _without_blank_columns(con: duckdb.DuckDBPyConnection, path: Path, table: Delimited) -> Delimited:
-    """The table without columns that have neither a name nor a cell, which spreadsheets leave at the edges."""
-    unnamed = [k for k, name in enumerate(table.names) if k and not name]
-    if not unnamed or len(table.names) - len(unnamed) < 1:
-        return table
-    filled = ", ".join(f"count(nullif(trim(c{k}), ''))" for k in unnamed)
-    counts = con.execute(f"SELECT {filled} FROM {_of_file(table.call, path)}").fetchall()[0]
-    blank = {k for k, count in zip(unnamed, counts, strict=True) if not count}
-    kept = [k for k in range(len(table.names)) if k not in blank]
-    columns = ", ".join(f"c{k}" for k in kept)
-    return Delimited(f"(SELECT {columns} FROM {table.call})", tuple(table.names[k] for k in kept), table.delimiter)

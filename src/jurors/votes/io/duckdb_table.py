@@ -1,4 +1,10 @@
-"""Files as one DuckDB relation."""
+"""Files of any supported format as one DuckDB table, read in parallel; whatever is wrong with them as one line.
+
+A source (a path, a pattern, a stream …) comes in. Out comes a `SourceTable`, a relation with columns c0, c1 … over all
+its files, or a `ToolLog`, files that another tool wrote. Three parts: each file as a relation, and several of them as
+one (the same columns, in any order); columns that the caller names and the files do not have (fields inside records
+such as `sample.id`, several columns as one item); the table itself, and which file is at fault where it cannot be read.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +67,6 @@ if TYPE_CHECKING:
     import duckdb
 
 
-# Each file of a table as a relation of DuckDB, and several of them as one: the same columns, in any order.
-
-
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _MOST_COLUMNS = {"json": 2_000, "jsonl": 2_000}  # a record's keys take time by their square
 _MOST = 10_000  # from some 16,000 columns on, DuckDB ends the process (SIGFPE)
@@ -82,7 +85,7 @@ class TablePart:
     types: tuple[str, ...] = ()  #: DuckDB's name of each type; "CSV" for a cell of text
     delimiter: str = ""  #: between the cells of a CSV line
     holder: Format | None = None  #: of what program's file it is a copy
-    notes: tuple[Finding, ...] = ()  #: what whoever reads the votes should know
+    notes: tuple[Finding, ...] = ()  #: findings about the file
 
     @property
     def sql(self) -> str:
@@ -95,8 +98,36 @@ class TablePart:
 
 
 def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 20480) -> TablePart:
-    """The file with its columns; those of JSON are the ones of the first `sample` records (-1: all)."""
-    opened = _with_columns(con, part, sample)
+    """Find how DuckDB reads a file.
+
+    Parameters
+    ----------
+    part
+        The file.
+    sample
+        The number of JSON records whose keys are the columns (-1: all).
+
+    Returns
+    -------
+    TablePart
+        With its columns and their types.
+    """
+    if part.format in CELLS:
+        read = delimited(con, part.path, "\t" if part.format == "tsv" else None)
+        types = ("CSV",) * len(read.names)
+        opened = replace(part, call=read.call, names=read.names, types=types, delimiter=read.delimiter)
+    else:
+        call = f"read_parquet([{FILES}], hive_partitioning=false)"
+        if part.format != "parquet":
+            shape = "array" if part.format == "json" and first_byte(part.path) == b"[" else "newline_delimited"
+            call = (
+                f"read_json([{FILES}], format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
+                f"field_appearance_threshold=0, sample_size={sample}, maximum_sample_files=1000000000, "
+                f"maximum_object_size=100000000, compression='uncompressed', hive_partitioning=false)"
+            )
+        described = con.execute(f"DESCRIBE SELECT * FROM {_filled(call, [part])}").fetchall()
+        names, types = tuple(str(row[0]) for row in described), tuple(str(row[1]) for row in described)
+        opened = replace(part, call=call, names=names, types=types)
     most = _MOST_COLUMNS.get(part.format, _MOST)
     if len(opened.names) > most:
         raise VotesError(
@@ -109,33 +140,11 @@ def open_part(con: duckdb.DuckDBPyConnection, part: TablePart, *, sample: int = 
     return opened
 
 
-def _with_columns(con: duckdb.DuckDBPyConnection, part: TablePart, sample: int) -> TablePart:
-    if part.format in CELLS:
-        read = delimited(con, part.path, "\t" if part.format == "tsv" else None)
-        types = ("CSV",) * len(read.names)
-        return replace(part, call=read.call, names=read.names, types=types, delimiter=read.delimiter)
-    call = f"read_parquet([{FILES}], hive_partitioning=false)"
-    if part.format != "parquet":
-        call = _json_call(part.path, part.format, sample)
-    described = con.execute(f"DESCRIBE SELECT * FROM {_filled(call, [part])}").fetchall()
-    names, types = tuple(str(row[0]) for row in described), tuple(str(row[1]) for row in described)
-    return replace(part, call=call, names=names, types=types)
-
-
 def check_cells(con: duckdb.DuckDBPyConnection, part: TablePart, allowed: int | None) -> None:
-    """VotesError where a Parquet file of a few bytes has more cells than anybody casts votes."""
+    """Refuse a Parquet file of a few bytes with more cells than there can be votes."""
     if part.format == "parquet":
         (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(part.path)]).fetchall()[0]
         REPEATED.check(rows * len(part.names), part.path.stat().st_size, allowed)
-
-
-def _json_call(path: Path, format: Format, sample: int) -> str:
-    shape = "array" if format == "json" and first_byte(path) == b"[" else "newline_delimited"
-    return (
-        f"read_json([{FILES}], format='{shape}', records=true, maximum_depth=1, map_inference_threshold=-1, "
-        f"field_appearance_threshold=0, sample_size={sample}, maximum_sample_files=1000000000, "
-        f"maximum_object_size=100000000, compression='uncompressed', hive_partitioning=false)"
-    )
 
 
 def _filled(call: str, parts: Sequence[TablePart]) -> str:
@@ -152,14 +161,14 @@ def _relation(parts: Sequence[TablePart]) -> str:
 
 
 def check_same_columns(parts: Sequence[TablePart]) -> None:
-    """VotesError unless every file has the columns of the first, in whatever order."""
+    """Refuse files that do not have the columns of the first, in whatever order."""
     first = parts[0]
     for part in parts[1:]:
         if len(part.names) == len(first.names) and set(part.names) == set(first.names):
             continue
         lacks = [name for name in first.names if name not in part.names]
         more = [name for name in part.names if name not in first.names]
-        differ = [f"{quoted_names(names)} only in {one.name}" for names, one in ((lacks, first), (more, part)) if names]
+        differ = [f"{quoted_names(names)} only in {p.name}" for names, p in ((lacks, first), (more, part)) if names]
         how = ", ".join(differ) or "one of them has a column twice"
         raise VotesError(
             f"{first.name} and {part.name} have different columns ({how}); files read together must have the same"
@@ -167,44 +176,46 @@ def check_same_columns(parts: Sequence[TablePart]) -> None:
 
 
 def relation(parts: Sequence[TablePart]) -> tuple[str, tuple[str, ...]]:
-    """Files with the same columns as one relation, columns in the order of the first, and the columns' types."""
+    """Files with the same columns as one relation.
+
+    Returns
+    -------
+    sql
+        The relation, with the columns in the order of the first file.
+    types
+        One per column: text where the files' types are not all numbers.
+    """
     groups = [list(group) for _, group in groupby(parts, lambda part: (part.call, part.names, part.types))]
     if len(groups) == 1:
         return _relation(groups[0]), groups[0][0].types
     names = parts[0].names
     where = [[group[0].names.index(name) for name in names] for group in groups]
     kinds = [[group[0].types[k] for k in places] for group, places in zip(groups, where, strict=True)]
-    types = tuple(_common_type(set(column)) for column in zip(*kinds, strict=True))
-    selects = [
-        "SELECT "
-        + ", ".join(_as_type(f"c{k}", kind, to) for k, kind, to in zip(places, held, types, strict=True))
-        + f" FROM {_relation(group)}"
-        for group, places, held in zip(groups, where, kinds, strict=True)
-    ]
+
+    def common_type(kinds: set[str]) -> str:
+        families = {type_family(kind) for kind in kinds}
+        if len(kinds) == 1:
+            return next(iter(kinds))
+        if families == {"int"}:
+            return "BIGINT" if kinds <= set(INTEGERS) else "HUGEINT"
+        return "DOUBLE" if families <= {"int", "float"} else "CSV"
+
+    def as_type(column: str, kind: str, to: str) -> str:
+        if kind == to:
+            return column
+        return f"{column}::{to}" if to != "CSV" else f"nullif({text_cell(column, kind)}, '')"
+
+    types = tuple(common_type(set(column)) for column in zip(*kinds, strict=True))
+    selects = []
+    for group, places, held in zip(groups, where, kinds, strict=True):
+        cells = (as_type(f"c{k}", kind, to) for k, kind, to in zip(places, held, types, strict=True))
+        selects.append(f"SELECT {', '.join(cells)} FROM {_relation(group)}")
     columns = ", ".join(f"c{k}" for k in range(len(names)))
     return f"({' UNION ALL '.join(selects)}) AS files({columns})", types
 
 
-def _common_type(kinds: set[str]) -> str:
-    """One type for a column that has these in different files: text where they are not all numbers."""
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    families = {type_family(kind) for kind in kinds}
-    if families == {"int"}:
-        return "BIGINT" if kinds <= set(INTEGERS) else "HUGEINT"
-    return "DOUBLE" if families <= {"int", "float"} else "CSV"
-
-
-def _as_type(column: str, kind: str, to: str) -> str:
-    if kind == to:
-        return column
-    if to != "CSV":
-        return f"{column}::{to}"
-    return f"nullif({text_cell(column, kind)}, '')"
-
-
 def text_cell(column: str, kind: str) -> str:
-    """Text as a CSV file would hold it: whole floats without a point, truth as Python writes it."""
+    """SQL for text as a CSV file would hold it: whole floats without a point, truth as Python writes it."""
     match type_family(kind):
         case "json":
             return f"({column} ->> '$')"
@@ -225,8 +236,7 @@ def type_family(kind: str) -> str:
     return {"JSON": "json", "DOUBLE": "float", "FLOAT": "float", "BOOLEAN": "bool"}.get(kind, "text")
 
 
-# Columns that a table has not, but its cells make: fields inside records (`sample.id`), several as one item.
-
+# -- columns that the caller names and the files do not have -----------------------------------------------------------
 
 _LOOKED_AT = 20_480  # records, to see what they hold
 _MOST_KEYS = 100
@@ -243,56 +253,54 @@ class Made:
 
 
 def field(con: duckdb.DuckDBPyConnection, sql: str, names: Sequence[str], types: Sequence[str], path: str) -> Made:
-    """The field of this path in the relation `sql`; VotesError with the nearest where the records hold none."""
+    """Find a field inside records by its dotted path.
+
+    Parameters
+    ----------
+    sql
+        The relation.
+    names, types
+        Of its columns.
+    path
+        Keys of records, or places in lists (from 0), after the name of a column. A column of text may hold JSON.
+
+    Returns
+    -------
+    Made
+        The field as a column.
+
+    Raises
+    ------
+    VotesError
+        With the nearest name where the records hold no such field.
+    """
     home = home_of(names, path)
     if home is None:
         raise _unknown(path, names)
     place, steps = home
-    cell = _as_json(f"c{place}", types[place])
-    at = names[place]
+    cell, kind, at = f"c{place}", types[place], names[place]
+    if kind != "JSON":
+        nested = kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
+        cell = f"to_json({cell})" if nested else f"TRY_CAST({cell}::VARCHAR AS JSON)"
     for step in steps:
-        inside = _inside(cell, step, _kinds(con, sql, cell))
-        if not _is_there(con, sql, inside):
-            known = [f"{at}.{key}" for key in _keys(con, sql, cell)]
+        rows = f"SELECT {cell} AS v FROM {sql} LIMIT {_LOOKED_AT}"
+        kinds = con.execute(f"SELECT DISTINCT json_type(v) FROM ({rows}) WHERE v IS NOT NULL").fetchall()
+        key = step.replace("'", "''")
+        if step.isdecimal() and {kind for (kind,) in kinds} - {"NULL"} == {"ARRAY"}:
+            inside = f"({cell} -> {int(step)})"
+        else:
+            inside = f"({cell} -> '{key}')" if not step.startswith(("$", "/")) else f"({cell} -> '$.\"{key}\"')"
+        if con.execute(f"SELECT 1 FROM {sql} WHERE {inside} IS NOT NULL LIMIT 1").fetchone() is None:
+            rows = f"SELECT {cell} AS v FROM {sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
+            keys = f"SELECT DISTINCT key FROM (SELECT unnest(json_keys(v)) AS key FROM ({rows})) ORDER BY key"
+            known = [f"{at}.{key}" for (key,) in con.execute(keys).fetchmany(_MOST_KEYS)]
             raise _unknown(path, [*known, *(name for name in names if name != at)] if known else names)
         cell, at = inside, f"{at}.{step}"
     return Made(path, cell, "JSON", (names[place],))
 
 
-def _as_json(column: str, kind: str) -> str:
-    """A column as JSON: records as they are, and text that holds one."""
-    if kind == "JSON":
-        return column
-    nested = kind.endswith("]") or kind.startswith(("STRUCT", "MAP", "UNION"))
-    return f"to_json({column})" if nested else f"TRY_CAST({column}::VARCHAR AS JSON)"
-
-
-def _inside(cell: str, step: str, kinds: set[str]) -> str:
-    """SQL for one step further: a key of a record, or a place in a list (from 0)."""
-    if step.isdecimal() and kinds == {"ARRAY"}:
-        return f"({cell} -> {int(step)})"
-    key = step.replace("'", "''")
-    return f"({cell} -> '{key}')" if not step.startswith(("$", "/")) else f"({cell} -> '$.\"{key}\"')"
-
-
-def _kinds(con: duckdb.DuckDBPyConnection, sql: str, cell: str) -> set[str]:
-    rows = f"SELECT {cell} AS v FROM {sql} LIMIT {_LOOKED_AT}"
-    found = con.execute(f"SELECT DISTINCT json_type(v) FROM ({rows}) WHERE v IS NOT NULL").fetchall()
-    return {kind for (kind,) in found} - {"NULL"}
-
-
-def _is_there(con: duckdb.DuckDBPyConnection, sql: str, cell: str) -> bool:
-    return con.execute(f"SELECT 1 FROM {sql} WHERE {cell} IS NOT NULL LIMIT 1").fetchone() is not None
-
-
-def _keys(con: duckdb.DuckDBPyConnection, sql: str, cell: str) -> list[str]:
-    """The keys of the records that stand here, as they appear."""
-    rows = f"SELECT {cell} AS v FROM {sql} WHERE json_type({cell}) = 'OBJECT' LIMIT {_LOOKED_AT}"
-    keys = f"SELECT unnest(json_keys(v)) AS key FROM ({rows})"
-    return [str(key) for (key,) in con.execute(f"SELECT DISTINCT key FROM ({keys}) ORDER BY key").fetchmany(_MOST_KEYS)]
-
-
 def _unknown(path: str, known: Sequence[str]) -> VotesError:
+    """The error about a column that does not exist, with the nearest name."""
     try:
         match_name(path, known, "column")
     except VotesError as error:
@@ -301,19 +309,21 @@ def _unknown(path: str, known: Sequence[str]) -> VotesError:
 
 
 def joined_column(name: str, parts: Sequence[tuple[str, str, str]]) -> Made:
-    """Several columns (each its name, its cell and its type) as the one that names the item."""
-    cells = [_part(cell, kind) for _, cell, kind in parts]
+    """Join several columns (each its name, its cell and its type) to the one that names the item.
+
+    Returns
+    -------
+    Made
+        Its parts are escaped as by `escaped`; NULL where a part is empty.
+    """
+    cells = []
+    for _, cell, kind in parts:
+        text = f"nullif(trim(nfc_normalize({text_cell(cell, kind)}), '{BLANKS}'), '')"
+        cells.append(f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')")
     return Made(name, f" || '{ITEM_SEPARATOR}' || ".join(cells), "CSV", tuple(part for part, _, _ in parts))
 
 
-def _part(cell: str, kind: str) -> str:
-    """SQL for what `escaped` says of a cell; NULL where it is empty, and so the item's whole name."""
-    text = f"nullif(trim(nfc_normalize({text_cell(cell, kind)}), '{BLANKS}'), '')"
-    return f"replace(replace({text}, '\\', '\\\\'), '{ITEM_SEPARATOR}', '\\{ITEM_SEPARATOR}')"
-
-
-# Files of any supported format as one DuckDB table, read in parallel; whatever is wrong with them as one line.
-
+# -- the table --------------------------------------------------------------------------------------------------------
 
 _POLL_SECONDS = 0.1
 
@@ -329,7 +339,7 @@ class SourceTable:
     types: tuple[str, ...]  #: DuckDB's name of each type; "CSV" for a cell of text
     kept: bool = False
     made: tuple[Made, ...] = ()  #: the last columns, which are made of others
-    turned: TransposedColumns | None = None  #: of a table that was turned, its own columns
+    turned: TransposedColumns | None = None  #: of a transposed table, the columns in the file
     progress: Progress | None = None
 
     def cell(self, k: int) -> str:
@@ -346,17 +356,17 @@ class SourceTable:
         return f"nullif(c{k}::DOUBLE::VARCHAR, '')" if kind.startswith("DECIMAL") else f"nullif(c{k}::VARCHAR, '')"
 
     def keep(self, columns: Sequence[int]) -> SourceTable:
-        """Only these columns, cleaned and in memory (or spilled by DuckDB), so that the file is read once."""
+        """Store only these columns, cleaned, in memory (or spilled by DuckDB), so that the file is read once."""
         cells = ", ".join(f"{self.cell(k)} AS c{k}" for k in columns)
         return self.keep_rows(f"SELECT {cells} FROM {self.sql}")
 
     def keep_rows(self, sql: str) -> SourceTable:
-        """The rows of a query whose columns are cells of this table, under their names."""
+        """Store the rows of a query whose columns are cells of this table, under their names."""
         self.watched(f"CREATE OR REPLACE TEMP TABLE kept AS {sql}")
         return replace(self, sql="kept", kept=True)
 
     def watched(self, sql: str) -> duckdb.DuckDBPyConnection:
-        """Run a query that reads all the files, telling how far it is."""
+        """Run a query that reads all the files, and report its progress."""
         if self.progress is None:
             return self.con.execute(sql)
         done = threading.Event()
@@ -369,7 +379,7 @@ class SourceTable:
             watcher.join()
 
     def parse(self, values: Sequence[Any], *columns: int) -> Sequence[Any]:
-        """Cells as `cell` gives them, as the values the file holds in these columns; text where they differ in type."""
+        """Cells of `cell` as the values that the file holds in these columns; text where these differ in type."""
         families = {type_family(self.types[k]) for k in columns}
         kind = families.pop() if len(families) == 1 else "float" if families == {"int", "float"} else "text"
         if kind == "json":
@@ -378,7 +388,9 @@ class SourceTable:
             except RecursionError:
                 raise VotesError(f"column {self.names[columns[0]]!r} holds JSON that is nested too deeply") from None
         if kind == "text" and any(self.types[k] == "CSV" for k in columns):
-            return _unquoted(values)
+            # apostrophes keep spreadsheets from computing cells
+            quoted = any(value is not None and value[:1] == "'" for value in values)
+            return [None if value is None else with_formula(value) for value in values] if quoted else values
         if kind == "text" or (isinstance(values, np.ndarray) and values.dtype.kind == "i"):
             return values
         converters: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "bool": "true".__eq__}
@@ -387,9 +399,9 @@ class SourceTable:
 
     def layout(self, options: Reading) -> Layout:
         """What each column is."""
-        return find_layout(self.names, self.told(options), self.facts, self._count_distinct)
+        return find_layout(self.names, self.effective_options(options), self.facts, self._count_distinct)
 
-    def told(self, options: Reading) -> Reading:
+    def effective_options(self, options: Reading) -> Reading:
         """The options, with the columns left out that others are made of: an item's parts are no jurors."""
         if self.turned is not None:
             item, juror, label = self.names
@@ -416,14 +428,14 @@ class SourceTable:
 
     def turn(self, options: Reading) -> SourceTable:
         """One vote per row of a table with jurors in rows and items in columns."""
-        turned = find_transposed(LayoutHints(self.facts(), options))
+        turned = find_transposed(LayoutHints(self.names, options, self.facts))
         kinds = {self.types[k] for k in turned.items}
         kind = kinds.pop() if len(kinds) == 1 else "CSV"
         cells = [f"c{k}" if self.types[k] == kind else text_cell(f"c{k}", self.types[k]) for k in turned.items]
-        asked = ["'" + self.names[k].replace("'", "''") + "'" for k in turned.items]
+        items = ["'" + self.names[k].replace("'", "''") + "'" for k in turned.items]
         who = self.names[turned.juror or 0]
         sql = (
-            f"(SELECT unnest([{', '.join(asked)}]) AS c0, c{turned.juror} AS c1, unnest([{', '.join(cells)}]) AS c2 "
+            f"(SELECT unnest([{', '.join(items)}]) AS c0, c{turned.juror} AS c1, unnest([{', '.join(cells)}]) AS c2 "
             f"FROM {self.sql})"
         )
         names = ("question" if who == "item" else "item", who, "vote" if who == "label" else "label")
@@ -463,13 +475,6 @@ class SourceTable:
         return table
 
 
-def _unquoted(values: Sequence[Any]) -> Sequence[Any]:
-    """Cells of CSV, without the apostrophes that keep spreadsheets from computing them."""
-    if not any(value is not None and value[:1] == "'" for value in values):
-        return values
-    return [None if value is None else with_formula(value) for value in values]
-
-
 @dataclass(frozen=True)
 class ToolLog:
     """Files that another tool wrote, and the reader that knows it."""
@@ -486,7 +491,10 @@ class ToolLog:
 
 @contextmanager
 def open_source(source: Source, options: Reading, *, logs: bool = True) -> Iterator[SourceTable | ToolLog]:
-    """The files as one table, or (if `logs`) as the log of another tool; any error about them names the file."""
+    """Open the files of a source as one table, or (if `logs`) as the log of another tool.
+
+    Any error about them names the file.
+    """
     tool, progress = options.tool, options.progress
     limit, allowed = in_bytes(options.memory, "memory"), in_bytes(options.unpack, "unpack")
     name = shown_source(source)
@@ -506,7 +514,12 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
             return
         if not located.tables:
             raise no_tables().in_file(name)
-        parts = _local_parts(located, folder, options.format, allowed)
+        parts = []
+        for k, place in enumerate(located.tables):
+            (folder / str(k)).mkdir()
+            with _naming(place.name):
+                local = _local(place, folder / str(k), options.format, allowed)
+            parts.append(TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
         with _engine(folder, limit, watched=progress is not None) as con:
             table = _opened(con, parts, progress, allowed)
             _refuse_same(con, table.parts)
@@ -514,13 +527,18 @@ def open_source(source: Source, options: Reading, *, logs: bool = True) -> Itera
                 named = (options.juror, options.label, options.count, options.repeat)
                 opened = table.reaching(*named, item=options.item)
                 opened = opened.turn(options) if options.transpose else opened
-                with _told_by_own_rows(opened):
+                try:
                     yield opened
+                except VotesError as fault:  # a row of a transposed table is a cell of the file's
+                    if opened.turned is None or fault.code != "bad_row":
+                        raise
+                    row = (fault.about["row"] - 1) // len(opened.turned.items) + 1
+                    raise row_fault(row, fault.about["what"]) from None
 
 
 @contextmanager
 def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterator[SourceTable]:
-    """The files as one table, which the log of another tool is not."""
+    """Open the files of a source as one table; the log of another tool is refused."""
     with open_source(source, options, logs=logs) as opened:
         if isinstance(opened, ToolLog):
             raise VotesError(f"this is a log ({opened.reader.TITLE}), not a table with columns to choose from")
@@ -528,23 +546,13 @@ def open_table(source: Source, options: Reading, *, logs: bool = True) -> Iterat
 
 
 def _refuse_same(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart]) -> None:
-    """VotesError where two files are one: every vote would count twice. Files without rows may well be the same."""
+    """Refuse two files that are one: every vote would count twice. Files without rows may well be the same."""
     while (twice := same_files([part.path for part in parts])) is not None:
         one, two = (parts[k] for k in twice)
         if one.has_rows(con):
             fault = VotesError(f"this file and {two.name} hold the same bytes: name it once", code="same_files")
             raise fault.in_file(one.name)
         parts = [part for part in parts if part is not two]
-
-
-def _local_parts(located: FoundFiles, folder: Path, format: Format | None, allowed: int | None) -> list[TablePart]:
-    parts = []
-    for k, place in enumerate(located.tables):
-        (folder / str(k)).mkdir()
-        with _naming(place.name):
-            local = _local(place, folder / str(k), format, allowed)
-        parts.append(TablePart(local.path, place.name, local.format, holder=local.holder, notes=local.notes))
-    return parts
 
 
 def _local(place: TablePlace, folder: Path, format: Format | None, allowed: int | None) -> LocalFile:
@@ -587,7 +595,9 @@ def _opened(
             opened.append(open_part(con, part))
             check_cells(con, opened[-1], allowed)
     if len(opened) > 1 and any(set(part.names) != set(opened[0].names) for part in opened[1:]):
-        opened = [_with_every_column(con, part) for part in opened]
+        for k, part in enumerate(opened):
+            with _naming(part.name, part):
+                opened[k] = open_part(con, part, sample=-1) if "JSON" in part.types else part
     table = _joined(con, opened, progress)
     for part in opened:
         with _naming(part.name, part):
@@ -604,18 +614,13 @@ def _joined(con: duckdb.DuckDBPyConnection, parts: Sequence[TablePart], progress
     return SourceTable(con=con, parts=tuple(parts), sql=sql, names=parts[0].names, types=types, progress=progress)
 
 
-def _with_every_column(con: duckdb.DuckDBPyConnection, part: TablePart) -> TablePart:
-    with _naming(part.name, part):
-        return open_part(con, part, sample=-1) if "JSON" in part.types else part
-
-
 def _watch(con: duckdb.DuckDBPyConnection, progress: Progress, done: threading.Event) -> None:
     while not done.wait(_POLL_SECONDS):
         if (percent := con.query_progress()) > 0:  # -1: not known yet
             progress(percent / 100)
 
 
-# -- whose fault it is ------------------------------------------------------------------------------------------
+# -- which file is at fault -------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -626,27 +631,16 @@ def _naming(name: str, what: SourceTable | TablePart | None = None) -> Iterator[
     try:
         yield
     except (VotesError, OptionError) as error:
-        raise _traced(name, what, error) from None
+        raise _located_fault(name, what, error) from None
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}").in_file(name) from None
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.Error as error:
-        raise _blamed(name, what, error) from None
+        raise _unreadable(name, what, error) from None
 
 
-@contextmanager
-def _told_by_own_rows(table: SourceTable) -> Iterator[None]:
-    """A row of a table that was turned is one cell of the file's: faults are told with the number of the file's row."""
-    try:
-        yield
-    except VotesError as fault:
-        if table.turned is None or fault.code != "bad_row":
-            raise
-        raise row_fault((fault.about["row"] - 1) // len(table.turned.items) + 1, fault.about["what"]) from None
-
-
-def _traced(name: str, table: SourceTable | TablePart | None, fault: JurorsError) -> JurorsError:
+def _located_fault(name: str, table: SourceTable | TablePart | None, fault: JurorsError) -> JurorsError:
     """The fault with its file in front; the row of a table of several files is a row of one of them."""
     if fault.code == "bad_row" and isinstance(table, SourceTable) and len(table.parts) > 1:
         row = fault.about["row"]
@@ -658,7 +652,7 @@ def _traced(name: str, table: SourceTable | TablePart | None, fault: JurorsError
     return fault.in_file(name)
 
 
-def _blamed(name: str, what: SourceTable | TablePart | None, error: duckdb.Error) -> VotesError:
+def _unreadable(name: str, what: SourceTable | TablePart | None, error: duckdb.Error) -> VotesError:
     """The file that cannot be read: of several, the first that fails alone."""
     import duckdb
 

@@ -1,7 +1,7 @@
 """A sheet of an Excel workbook, through openpyxl, row by row; what a sheet can hide is refused with what to do.
 
-Merged cells stand for several and hold one; a formula that nobody computed holds nothing; a title above the names makes
-the names of the columns cells. `book.xlsx::Sheet2!B3:F90` says where the table is.
+Merged cells stand for several and hold one; a formula that was never computed holds nothing; a title above the names
+makes the names of the columns cells. `book.xlsx::Sheet2!B3:F90` says where the table is.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +24,62 @@ _BLOCK = 1 << 20
 _MOST_ROWS = 1_048_576
 _ERRORS = frozenset(("#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"))
 _AREA = re.compile(r"([A-Z]{1,3})(\d{1,7})(?::([A-Z]{1,3})(\d{1,7}))?", re.IGNORECASE)
-_TITLES = 50  # rows that are looked at to tell where a table begins
+_TITLES = 50  # rows that are looked at to find where a table begins
 
 
 def copy_sheet(path: Path, inside: str, target: Path, allowed: int | None, name: str) -> tuple[Finding, ...]:
-    """One sheet as JSON lines, and what is to know: that there are others."""
-    marked = _checked_archive(path, allowed)
+    """Write one sheet as JSON lines.
+
+    Parameters
+    ----------
+    inside
+        The sheet, and perhaps the cells; "" for the first sheet.
+    target
+        The file to write.
+    allowed
+        How much a packed file may hold, where the user says.
+    name
+        The name of the workbook in messages.
+
+    Returns
+    -------
+    tuple of Finding
+        That there are other sheets, where none was named.
+    """
+    is_marked = _checked_archive(path, allowed)
     with _opened(path, read_only=True) as book:
-        sheets = [str(one) for one in book.sheetnames if hasattr(book[one], "iter_rows")]
-        wanted, area = _split_area(inside, sheets)
-        sheet = wanted if wanted else sheets[0] if sheets else one_of(sheets, "", "sheet", name)
-        if marked:
+        sheets = [str(title) for title in book.sheetnames if hasattr(book[title], "iter_rows")]
+        named, area = inside, ""
+        if inside not in ("", *sheets):
+            named, mark, area = inside.rpartition("!")
+            if not mark:
+                named, area = one_of(sheets, inside, "sheet", ""), ""
+            elif _AREA.fullmatch(area) is None:
+                raise VotesError(f"{area!r} names no cells; write the first of the table, A3, or both corners, A3:F90")
+            elif named:
+                named = one_of(sheets, named.strip("'"), "sheet", "")
+        sheet = named if named else sheets[0] if sheets else one_of(sheets, "", "sheet", name)
+        if is_marked:
             _refuse_hidden(path, sheet, area, allowed, name)
         names, rows = _table(book[sheet], sheet, area, name)
         size = path.stat().st_size
         write_lines(names, _measured(rows, size, allowed), target, size, allowed)
-    others = [one for one in sheets if one != sheet]
-    return () if wanted or not others else (other_sheets(sheet, others, name),)
+    others = [title for title in sheets if title != sheet]
+    return () if named or not others else (other_sheets(sheet, others, name),)
 
 
 def _checked_archive(path: Path, allowed: int | None) -> bool:
     """Whether cells are merged or computed anywhere; VotesError where this is no workbook, or one made to burst."""
     with _parsing(), zipfile.ZipFile(path) as archive:
-        held = archive.infolist()
-        _refuse_other_archives([info.filename for info in held])
+        names = [info.filename for info in archive.infolist()]
+        if not any(name.startswith("xl/") for name in names):
+            if "content.xml" in names:
+                raise VotesError("this is an OpenDocument sheet; save it as .xlsx or CSV")
+            raise VotesError(
+                "this is an archive, and no Excel workbook; unpack it, and name the file of votes that is in it"
+            )
         unpacked, marked = 0, False
-        for info in held:
+        for info in archive.infolist():
             with archive.open(info) as member:
                 before = b""
                 while block := member.read(_BLOCK):
@@ -68,26 +99,16 @@ def _parsing() -> Iterator[None]:
     except (JurorsError, MemoryError):
         raise
     except Exception as error:  # zlib, lzma and the parsers of XML have errors of their own
-        raise _damaged(error) from None
+        reason = first_line(error)[:80] or type(error).__name__
+        raise VotesError(
+            f"the Excel workbook is damaged or locked ({reason}); save it again, or save it as CSV"
+        ) from None
 
 
 def _parsed(rows: Iterator[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     """Rows that are parsed one by one; what goes wrong where they are used is no fault of the file."""
     with _parsing():
         yield from rows
-
-
-def _refuse_other_archives(names: Sequence[str]) -> None:
-    if any(name.startswith("xl/") for name in names):
-        return
-    if "content.xml" in names:
-        raise VotesError("this is an OpenDocument sheet; save it as .xlsx or CSV")
-    raise VotesError("this is an archive, and no Excel workbook; unpack it, and name the file of votes that is in it")
-
-
-def _damaged(error: Exception) -> VotesError:
-    reason = first_line(error)[:80] or type(error).__name__
-    return VotesError(f"the Excel workbook is damaged or locked ({reason}); save it again, or save it as CSV")
 
 
 @contextmanager
@@ -107,27 +128,15 @@ def _opened(path: Path, *, read_only: bool, computed: bool = True) -> Iterator[A
 # -- which sheet, and where the table is in it ------------------------------------------------------------------
 
 
-def _split_area(inside: str, sheets: Sequence[str]) -> tuple[str, str]:
-    """The sheet and the cells that are named, "" where none are."""
-    if inside in ("", *sheets):
-        return inside, ""
-    sheet, mark, area = inside.rpartition("!")
-    if not mark:
-        return one_of(sheets, inside, "sheet", ""), ""
-    if _AREA.fullmatch(area) is None:
-        raise VotesError(f"{area!r} names no cells; write the first of the table, A3, or both corners, A3:F90")
-    return one_of(sheets, sheet.strip("'"), "sheet", "") if sheet else "", area
-
-
 def _bounds(area: str) -> dict[str, int]:
     from openpyxl.utils.cell import column_index_from_string
 
     if (match := _AREA.fullmatch(area)) is None:
         return {}
-    found = {"min_col": column_index_from_string(match[1]), "min_row": int(match[2])}
+    bounds = {"min_col": column_index_from_string(match[1]), "min_row": int(match[2])}
     if match[3]:
-        found |= {"max_col": column_index_from_string(match[3]), "max_row": int(match[4])}
-    return found
+        bounds |= {"max_col": column_index_from_string(match[3]), "max_row": int(match[4])}
+    return bounds
 
 
 def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Iterator[list[Any]]]:
@@ -140,13 +149,9 @@ def _table(sheet: Any, title: str, area: str, name: str) -> tuple[list[str], Ite
         what = f"cells {area} of sheet {title!r} are" if area else f"sheet {title!r} is"
         raise VotesError(f"{'the ' if area else ''}{what} empty", code="empty")
     place = _Columns(head, first, bounds.get("min_col", 1), f"{name}::{title}")
-    early = []
-    for k, row in rows:
-        early.append((k, row))
-        if len(early) == _TITLES:
-            break
-    place.settle(early)
-    return place.names, (place.cells(k, row) for k, row in _chained(early, rows) if _filled(row))
+    early = list(islice(rows, _TITLES))
+    place.check(early)
+    return place.names, (place.cells(k, row) for k, row in chain(early, rows) if _filled(row))
 
 
 def _numbered(rows: Iterator[Sequence[Any]], first: int) -> Iterator[tuple[int, Sequence[Any]]]:
@@ -154,13 +159,6 @@ def _numbered(rows: Iterator[Sequence[Any]], first: int) -> Iterator[tuple[int, 
         if k > _MOST_ROWS:
             raise VotesError(f"a sheet has at most {_MOST_ROWS:,} rows; this one is damaged")
         yield k, row
-
-
-def _chained(
-    early: Sequence[tuple[int, Sequence[Any]]], rows: Iterator[tuple[int, Sequence[Any]]]
-) -> Iterator[tuple[int, Sequence[Any]]]:
-    yield from early
-    yield from rows
 
 
 def _measured(rows: Iterator[list[Any]], size: int, allowed: int | None) -> Iterator[list[Any]]:
@@ -183,8 +181,8 @@ class _Columns:
         self.head, self.row, self.left, self.where = head, row, left, where
         self.places = _filled(head)
 
-    def settle(self, early: Sequence[tuple[int, Sequence[Any]]]) -> None:
-        """Whether the first column, which R leaves without a name, is one; VotesError where the names are none."""
+    def check(self, early: Sequence[tuple[int, Sequence[Any]]]) -> None:
+        """Add the first column, which R leaves without a name; VotesError where the names are none."""
         used = {k for _, row in early for k in _filled(row)}
         before = [k for k in used if k < self.places[0]]
         if len(before) == 1 and len(self.places) > 1:
@@ -213,11 +211,11 @@ class _Columns:
             raise VotesError(
                 f"cell {at} holds {str(cells[min(odd)])[:30]!r}, and its column has no name in row {self.row}"
             )
-        own = [cells[k] if k < len(cells) else None for k in self.places]
-        for k, cell in zip(self.places, own, strict=True):
+        named = [cells[k] if k < len(cells) else None for k in self.places]
+        for k, cell in zip(self.places, named, strict=True):
             if isinstance(cell, str) and cell in _ERRORS:
                 raise VotesError(f"cell {_letter(k + self.left)}{row} holds the error {cell}; mend or empty it")
-        return own
+        return named
 
 
 def _letter(column: int) -> str:
@@ -230,28 +228,27 @@ def _letter(column: int) -> str:
 
 
 def _refuse_hidden(path: Path, title: str, area: str, allowed: int | None, name: str) -> None:
-    """VotesError where cells of the table are merged, or are formulas whose value the file does not hold."""
+    """Refuse merged cells of the table, and formulas whose value the file does not hold.
+
+    A formula that came to no text, "", has the type of texts.
+    """
     with zipfile.ZipFile(path) as archive:
         WHOLE.check(sum(info.file_size for info in archive.infolist()), path.stat().st_size, allowed)
-    with _opened(path, read_only=False, computed=False) as told, _opened(path, read_only=False) as found:
+    with _opened(path, read_only=False, computed=False) as written, _opened(path, read_only=False) as computed:
         bounds = {"min_row": 1, "min_col": 1, "max_row": _MOST_ROWS, "max_col": 1 << 14, **_bounds(area)}
-        for merged in told[title].merged_cells.ranges:
-            apart = merged.max_row < bounds["min_row"] or merged.min_row > bounds["max_row"]
-            if not (apart or merged.max_col < bounds["min_col"] or merged.min_col > bounds["max_col"]):
+        for merged in written[title].merged_cells.ranges:
+            is_outside = merged.max_row < bounds["min_row"] or merged.min_row > bounds["max_row"]
+            if not (is_outside or merged.max_col < bounds["min_col"] or merged.min_col > bounds["max_col"]):
                 raise VotesError(
                     f"the cells {merged.coord} of sheet {title!r} are merged, and only the first of them holds "
                     "anything: unmerge them and fill each; or, if they are above the table, say where it begins "
                     f"({name}::{title}!A{merged.max_row + 1})"
                 )
-        for row in told[title].iter_rows(**_bounds(area)):
+        for row in written[title].iter_rows(**_bounds(area)):
             for cell in row:
-                if cell.data_type == "f" and _is_unknown(found[title][cell.coordinate]):
+                value = computed[title][cell.coordinate] if cell.data_type == "f" else cell
+                if value is not cell and value.value is None and value.data_type != "str":
                     raise VotesError(
                         f"cell {cell.coordinate} of sheet {title!r} is a formula whose value the file does not hold: "
                         "open it in Excel or LibreOffice and save it, or paste the values"
                     )
-
-
-def _is_unknown(cell: Any) -> bool:
-    """Whether a file does not hold what a formula came to; one that came to no text, "", is of the type of texts."""
-    return cell.value is None and cell.data_type != "str"

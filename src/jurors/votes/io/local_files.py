@@ -1,4 +1,10 @@
-"""Unpack, decode, SQLite/DuckDB tables, error messages."""
+"""One file of a source as a file of known format that DuckDB can read in parallel.
+
+Gzip, other encodings (UTF-16, Windows-1252 where it is surely that), a byte order mark, mixed line ends and what other
+programs hold (workbooks, SQLite, DuckDB and PostgreSQL tables) go through a temporary copy; all else is read where it
+lies. What DuckDB reports about a bad file becomes one line that a person can act on. Databases are only read: no code
+of the file is run, and a view can reach no other file.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +37,12 @@ if TYPE_CHECKING:
     from jurors.votes.codes import Finding
 
 
-# Unpack, decode, SQLite/DuckDB tables, error messages.
-
-
-# Text that is not UTF-8, as spreadsheets save it: UTF-16 and Windows-1252 through a copy, where it is surely that.
-
+# -- text that is not UTF-8, as spreadsheets save it -------------------------------------------------------------------
 
 _BLOCK = 1 << 20
 _LITTLE, _BIG = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 _FEWEST, _LOOKED_AT = 16, 4096
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _INSIDE = "‘’–—·°®™ªº²³"  #: what may stand between two letters, beside letters
 
 
@@ -76,21 +78,19 @@ def is_windows_text(head: bytes) -> bool:
         text = head.decode("cp1252")
     except UnicodeDecodeError:
         return False
-    return all(_is_western(text, match.start(), match.end()) for match in _FOREIGN.finditer(text))
-
-
-def _is_western(text: str, start: int, end: int) -> bool:
-    before, after = text[start - 1 : start], text[end : end + 1]
-    letters = text[start:end]
-    if len(letters) > 2 or any(c < "\xa0" for c in letters):  # control characters beyond ASCII
-        return False
-    if before.islower() and letters[0].isupper():
-        return False
-    return not (before.isalpha() and after.isalpha()) or all(c.isalpha() or c in _INSIDE for c in letters)
+    for match in _NOT_ASCII.finditer(text):
+        before, letters, after = text[match.start() - 1 : match.start()], match[0], text[match.end() : match.end() + 1]
+        if len(letters) > 2 or any(c < "\xa0" for c in letters):  # control characters beyond ASCII
+            return False
+        if before.islower() and letters[0].isupper():
+            return False
+        if before.isalpha() and after.isalpha() and not all(c.isalpha() or c in _INSIDE for c in letters):
+            return False
+    return True
 
 
 def recoded(path: Path, target: Path, encoding: str) -> Path:
-    """The same text in UTF-8."""
+    """A copy of the text in UTF-8."""
     try:
         with path.open(encoding=encoding, newline="") as file, target.open("w", encoding="utf-8", newline="") as out:
             shutil.copyfileobj(file, out, _BLOCK)
@@ -99,8 +99,7 @@ def recoded(path: Path, target: Path, encoding: str) -> Path:
     return target
 
 
-# Which program holds a table, told from its first bytes, and the table as a file that we read.
-
+# -- tables that other programs hold ----------------------------------------------------------------------------------
 
 HELD: tuple[Format, ...] = ("xlsx", "sqlite", "duckdb")
 _ZIP, _OLD = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -119,7 +118,12 @@ def holder_of(head: bytes) -> Format | None:
 def copied(
     path: Path, holder: Format, inside: str, folder: Path, allowed: int | None, name: str
 ) -> tuple[Path, Format, tuple[Finding, ...]]:
-    """The table in a workbook or database as a file of ours, its format, and what is to know."""
+    """Copy the table in a workbook or database into a file that DuckDB reads.
+
+    Returns
+    -------
+    path, format, findings
+    """
     if holder == "duckdb":
         copy_duckdb(path, inside, folder / "table.parquet", name)
         return folder / "table.parquet", "parquet", ()
@@ -132,11 +136,7 @@ def copied(
     return target, "jsonl", copy_sheet(path, inside, target, allowed, name)
 
 
-# One file of a source as a file DuckDB can read in parallel, of known format.
-#
-# Gzip, other encodings, a byte order mark, mixed line ends and what other programs hold (workbooks, databases) go
-# through a temporary copy; all else is read where it lies.
-
+# -- a file that DuckDB can read --------------------------------------------------------------------------------------
 
 _GZIP, _PARQUET, BOM = b"\x1f\x8b", b"PAR1", b"\xef\xbb\xbf"
 HEAD = 1 << 20  # enough for a header of ten thousand jurors
@@ -149,13 +149,34 @@ class LocalFile:
     path: Path
     format: Format
     holder: Format | None = None  #: of what program's file it is a copy
-    notes: tuple[Finding, ...] = ()  #: what whoever reads the votes should know
+    notes: tuple[Finding, ...] = ()  #: findings about the file
 
 
 def local_copy(
     path: Path, folder: Path, format: Format | None, allowed: int | None, *, inside: str = "", name: str = ""
 ) -> LocalFile:
-    """A file DuckDB can read; `folder` is for the copies of this file alone, `inside` says what of it is meant."""
+    """Make a file that DuckDB can read.
+
+    Parameters
+    ----------
+    path
+        The file.
+    folder
+        For the copies of this file alone.
+    format
+        Its format, where the caller names it.
+    allowed
+        How much a packed file may hold, where the caller says.
+    inside
+        The table or sheet that is meant.
+    name
+        The name of the file in messages.
+
+    Returns
+    -------
+    LocalFile
+        The file itself, or a copy.
+    """
     try:
         hint = format or named_format(path.name)
         path = _unpacked(path, folder / "unpacked", allowed)
@@ -165,13 +186,23 @@ def local_copy(
         if holder is not None:
             copy, kind, notes = copied(path, holder, inside, folder, allowed, name)
             return LocalFile(copy, kind, holder, notes)
-        path, notes = _in_utf8(path, folder / "utf8")
+        notes = ()
+        head = _head(path)
+        is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
+        encoding = None if head.startswith(_PARQUET) else utf16_of(head)
+        if encoding is not None:
+            path = recoded(path, folder / "utf8", encoding)
+        elif not head.startswith(_PARQUET) and is_cells and _broken_at(head) is not None and is_windows_text(head):
+            path, notes = recoded(path, folder / "utf8", "cp1252"), (encoding_finding(),)
         head = _head(path)
         kind = _format_of(head, hint)
         if kind in ("json", "jsonl") and head.startswith(BOM):
             path = _copy(path, folder / "bare", skip=len(BOM))
         if kind in CELLS and _mixes_newlines(path):
-            path = _with_one_line_end(path, folder / "even")
+            # CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes
+            mixed, path = path, folder / "even"
+            with mixed.open(encoding="latin-1") as file, path.open("w", encoding="latin-1", newline="") as out:
+                shutil.copyfileobj(file, out, HEAD)
         return LocalFile(_without_wildcards(path, folder / "file"), kind, None, notes)
     except OSError as error:
         raise VotesError(f"cannot be read: {error.strerror or error}") from None
@@ -180,19 +211,6 @@ def local_copy(
 def _head(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(HEAD)
-
-
-def _in_utf8(path: Path, target: Path) -> tuple[Path, tuple[Finding, ...]]:
-    """The file, or a copy of it in UTF-8; a guess at its encoding is told."""
-    head = _head(path)
-    if head.startswith(_PARQUET):
-        return path, ()
-    if (encoding := utf16_of(head)) is not None:
-        return recoded(path, target, encoding), ()
-    is_cells = b"\0" not in head and not head.lstrip().startswith((b"{", b"["))  # JSON is UTF-8, or not JSON
-    if not is_cells or _broken_at(head) is None or not is_windows_text(head):
-        return path, ()
-    return recoded(path, target, "cp1252"), (encoding_finding(),)
 
 
 def _broken_at(head: bytes) -> int | None:
@@ -218,7 +236,7 @@ def _unpacked(path: Path, target: Path, allowed: int | None) -> Path:
 
 
 def damaged_gzip(error: Exception) -> VotesError:
-    """What to say of a file that cannot be unpacked."""
+    """The error about a file that cannot be unpacked."""
     message = f"the gzip data are cut short or damaged ({error}); fetch or write the file again"
     return VotesError(message, code="damaged")
 
@@ -236,7 +254,7 @@ def _without_wildcards(path: Path, link: Path) -> Path:
         return path
     try:
         link.symlink_to(path)
-    except OSError:  # not everybody may make links on Windows
+    except OSError:  # links need a permission on Windows
         return _copy(path, link)
     return link
 
@@ -244,13 +262,6 @@ def _without_wildcards(path: Path, link: Path) -> Path:
 def _copy(path: Path, target: Path, *, skip: int = 0) -> Path:
     with path.open("rb") as file, target.open("wb") as out:
         file.seek(skip)
-        shutil.copyfileobj(file, out, HEAD)
-    return target
-
-
-def _with_one_line_end(path: Path, target: Path) -> Path:
-    """CR LF, CR and LF each as LF; in Latin-1 every byte is a character, so that nothing else changes."""
-    with path.open(encoding="latin-1") as file, target.open("w", encoding="latin-1", newline="") as out:
         shutil.copyfileobj(file, out, HEAD)
     return target
 
@@ -285,13 +296,6 @@ def _format_of(head: bytes, format: Format | None) -> Format:
         raise VotesError("this is not a Parquet file (it does not begin with PAR1)")
     if format in HELD:
         raise VotesError(f"this is no file of this kind ({TITLES[format]}); say which it is, or save it again")
-    _check_text(head)
-    if format is not None and not (format == "jsonl" and text.startswith(b"[")):
-        return format
-    return "json" if text.startswith(b"[") else "jsonl" if text.startswith(b"{") else "csv"
-
-
-def _check_text(head: bytes) -> None:
     if b"\0" in head or len(re.findall(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head)) > len(head) // 50:
         raise VotesError(
             "these are binary data, not text; supported are CSV, TSV, JSON lines, Parquet, Excel, SQLite and DuckDB, "
@@ -299,17 +303,19 @@ def _check_text(head: bytes) -> None:
         )
     if (broken := _broken_at(head)) is not None:
         raise VotesError(not_utf8(head[:broken].count(b"\n") + 1))
+    if format is not None and not (format == "jsonl" and text.startswith(b"[")):
+        return format
+    return "json" if text.startswith(b"[") else "jsonl" if text.startswith(b"{") else "csv"
 
 
 def not_utf8(line: int | str) -> str:
-    """What to say of a line that is not UTF-8."""
+    """The message about a line that is not UTF-8."""
     return (
         f"line {line} is not valid UTF-8; save the file as UTF-8, or name its encoding: iconv -f CP1252 -t UTF-8 FILE"
     )
 
 
-# What DuckDB says about a bad file, as one line that a person can act on.
-
+# -- what DuckDB reports about a bad file, as one line that a person can act on ----------------------------------------
 
 INTERRUPTED_FIT = "Training interrupted by user"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")  # two that belong together are one character to Python
@@ -332,7 +338,13 @@ def first_line(error: Exception) -> str:
 
 
 def file_fault(error: Exception, path: Path, format: Format) -> VotesError:
-    """What is wrong with a file, told from the error that reading it raised."""
+    """The error about a file, from the one that reading it raised.
+
+    Returns
+    -------
+    VotesError
+        In one line, with the place in the file and what to do.
+    """
     text = str(error)
     if type(error).__name__ == "OutOfMemoryException":
         return VotesError("reading needs more memory than it was allowed; allow more with memory= (--memory SIZE)")
@@ -358,7 +370,7 @@ def _csv_fault(text: str) -> str:
 
 
 def damaged_parquet(error: Exception) -> VotesError:
-    """What to say of a Parquet file that DuckDB cannot read, without the path that it puts in its messages.
+    """The error about a Parquet file that DuckDB cannot read, without the path that it puts in its messages.
 
     >>> damaged_parquet(ValueError("Invalid Input Error: No magic bytes found at end of file '/tmp/votes.parquet'"))
     VotesError('the Parquet file is damaged (No magic bytes found at end of file); fetch or write it again')
@@ -369,7 +381,7 @@ def damaged_parquet(error: Exception) -> VotesError:
 
 
 def matrix_holds(error: Exception) -> str | None:
-    """What NumPy refused to load, from what it says: "objects" of Python, a "pickle"; None for other faults."""
+    """What NumPy refused to load, from its message: "objects" of Python, a "pickle"; None for other faults."""
     reason = str(error)
     if "Object arrays" in reason or "Python objects" in reason:
         return "objects"
@@ -385,7 +397,10 @@ def _json_fault(path: Path, format: Format, text: str) -> str:
             return _TOO_DEEP
         except ValueError as error:
             return f"the JSON is broken: {_first_line(str(error))}"
-        return _not_records(records) or _first_line(text)
+        for number, record in enumerate(records, 1):
+            if not isinstance(record, dict):
+                return f'row {number} of the JSON array is {str(record)[:30]!r}, not a record such as {{"item": …}}'
+        return _first_line(text) if records else "the JSON array has no records"
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -405,15 +420,8 @@ def _json_fault(path: Path, format: Format, text: str) -> str:
     return _first_line(text)
 
 
-def _not_records(records: list[Any]) -> str | None:
-    for number, record in enumerate(records, 1):
-        if not isinstance(record, dict):
-            return f'row {number} of the JSON array is {str(record)[:30]!r}, not a record such as {{"item": …}}'
-    return "the JSON array has no records" if not records else None
-
-
 def _first_line(text: str) -> str:
-    """What DuckDB says first, without the path that it puts in its messages."""
+    """The first line of DuckDB's message, without the path that it puts there."""
     line = re.sub(r"^[\w ]+ Error: ", "", text).strip().split("\n")[0].rstrip(". ")
     return re.sub(r"(?: in file)?\s*[\"'](?:/|[A-Za-z]:\\)[^\"']*[\"'],?", "", line)
 
@@ -424,24 +432,24 @@ def first_byte(path: Path) -> bytes:
         return file.read(HEAD).lstrip()[:1]
 
 
-# Rows of typed cells as JSON lines, which keep whole numbers, truth and text apart within one column.
-
-
-_RECORD_LINES_BLOCK = 1000
+# -- rows of typed cells as JSON lines, in which one column may hold whole numbers, truth and text ---------------------
 
 
 def write_lines(
     names: Sequence[str], rows: Iterable[Sequence[Any]], target: Path, packed: int, allowed: int | None
 ) -> None:
-    """The rows under their names, one record a line; no more than what may come out of so many bytes."""
+    """Write rows under their names, one record a line; no more than may come out of so many `packed` bytes."""
     check_names(names)
-    _refuse_cases(names)
+    seen: dict[str, str] = {}
+    for name in names:  # DuckDB would give the second of two another name
+        if (other := seen.setdefault(name.casefold(), name)) != name:
+            raise VotesError(f"columns {other!r} and {name!r} differ by case alone; give each a name of its own")
     names = [name or "Unnamed: 0" for name in names]  # of the rows, as pandas calls it: no record has a key without one
     written, lines = 0, list[str]()
     with target.open("w", encoding="utf-8", newline="\n") as file:
         for row in rows:
             lines.append(json.dumps(dict(zip(names, map(plain_cell, row), strict=True)), ensure_ascii=False))
-            if len(lines) == _RECORD_LINES_BLOCK:
+            if len(lines) == 1000:
                 written += file.write("\n".join(lines) + "\n")
                 PIECES.check(written, packed, allowed)
                 lines.clear()
@@ -449,14 +457,6 @@ def write_lines(
     if not written:
         message = f"there are column names ({', '.join(names[:12])}) but no rows below them"
         raise VotesError(message, code="empty", columns=tuple(names))
-
-
-def _refuse_cases(names: Sequence[str]) -> None:
-    """VotesError where two names differ by case alone: DuckDB would call the second of them otherwise."""
-    seen: dict[str, str] = {}
-    for name in names:
-        if (other := seen.setdefault(name.casefold(), name)) != name:
-            raise VotesError(f"columns {other!r} and {name!r} differ by case alone; give each a name of its own")
 
 
 def plain_cell(cell: Any) -> Any:
@@ -481,19 +481,19 @@ def plain_cell(cell: Any) -> Any:
 
 
 def place_of(chosen: str, places: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
-    """The schema and the own name of a table that is shown so; VotesError where two are.
+    """The schema and the bare name of the table that is shown as `chosen`; VotesError where two are.
 
     >>> place_of("lab.votes", [("votes", "main", "votes"), ("lab.votes", "lab", "votes")])
     ('lab', 'votes')
     """
-    found = [(schema, own) for shown, schema, own in places if shown == chosen]
-    if len(found) > 1:
+    matches = [(schema, bare) for shown, schema, bare in places if shown == chosen]
+    if len(matches) > 1:
         raise VotesError(f"there are two tables called {chosen!r}, one with the dot in its own name: rename it")
-    return found[0]
+    return matches[0]
 
 
 def one_of(tables: Sequence[str], wanted: str, what: str, where: str) -> str:
-    """The table that is wanted, or the only one; VotesError lists them where nobody can tell.
+    """The table of this name, or the only one; VotesError lists them where there are several.
 
     >>> one_of(["votes"], "", "table", "v.db")
     'votes'
@@ -515,8 +515,7 @@ def one_of(tables: Sequence[str], wanted: str, what: str, where: str) -> str:
     )
 
 
-# A table of a DuckDB database, read only; a view in it can reach no other file.
-
+# -- databases --------------------------------------------------------------------------------------------------------
 
 _LISTED = (
     "SELECT CASE WHEN table_schema = 'main' THEN table_name ELSE table_schema || '.' || table_name END, table_schema, "
@@ -526,7 +525,7 @@ _LISTED = (
 
 
 def copy_duckdb(path: Path, table: str, target: Path, name: str) -> None:
-    """One table as Parquet; a view only where it is named."""
+    """Copy a table of a DuckDB database to Parquet; a view only where it is named."""
     import duckdb
 
     out = str(target).replace("'", "''")
@@ -547,36 +546,30 @@ def copy_duckdb(path: Path, table: str, target: Path, name: str) -> None:
         raise VotesError(f"the DuckDB database cannot be read ({reason}); close or copy it") from None
 
 
-# A table of an SQLite database, through Python's own library; nothing is written, and no code of the file is run.
-
-
 def copy_sqlite(path: Path, table: str, target: Path, allowed: int | None, name: str) -> None:
-    """One table as JSON lines; a view only where it is named."""
+    """Copy a table of an SQLite database to JSON lines; a view only where it is named."""
     with _opened(path) as con:
         held = con.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
         kinds = {str(table): kind for table, kind in held if not str(table).startswith("sqlite_")}
-        known = [one for one in kinds if table or kinds[one] == "table"]
+        known = [shown for shown in kinds if table or kinds[shown] == "table"]
         chosen = one_of(known, table, "table", name).replace('"', '""')
         cursor = con.execute(f'SELECT * FROM "{chosen}"')
         names = [str(column[0]) for column in cursor.description]
         write_lines(names, cursor, target, path.stat().st_size, allowed)
 
 
-def _way(path: Path) -> str:
-    """How to open the file: SQLite puts two files beside one with a log of changes (WAL), even only to read it.
-
-    Where the log is not there, nobody has the database open, and all of it is in the one file.
-    """
-    with path.open("rb") as file:
-        logs = file.read(20)[18:] == b"\2\2"
-    still = logs and not path.with_name(f"{path.name}-wal").exists()
-    return "mode=ro&immutable=1" if still else "mode=ro"
-
-
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open an SQLite database for reading.
+
+    SQLite puts two files beside one with a log of changes (WAL), even only to read it. Where the log is not there, no
+    process has the database open, and all of it is in the one file, which can be opened as immutable.
+    """
+    with path.open("rb") as file:
+        has_log = file.read(20)[18:] == b"\2\2"
+    mode = "mode=ro&immutable=1" if has_log and not path.with_name(f"{path.name}-wal").exists() else "mode=ro"
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?{_way(path)}", uri=True)) as con:
+        with closing(sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True)) as con:
             con.execute("PRAGMA trusted_schema = OFF")
             yield con
     except sqlite3.Error as error:
@@ -584,9 +577,6 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise VotesError(f"the SQLite database cannot be read ({reason}); close, repair or copy it") from None
     except UnicodeError:
         raise VotesError("the SQLite database holds text that is not valid UTF-8; write it anew") from None
-
-
-# A table that a PostgreSQL server keeps, through psycopg: one statement that reads, its rows as JSON by the server.
 
 
 _PATIENCE = 10  # seconds until a server must answer
@@ -599,31 +589,27 @@ _TABLES_SHOWN = (
 
 
 def copy_postgres(url: str, target: Path) -> None:
-    """One table, or view, as JSON lines."""
+    """Copy a table, or view, of a PostgreSQL server to JSON lines, which the server makes of the rows."""
     address, table = split_address(url)
-    if (
-        address.partition("?")[0].count("@") > 1
-    ):  # the driver would take a part of the password for the host, and say it
+    # the driver would take a part of the password for the host, and print it
+    if address.partition("?")[0].count("@") > 1:
         raise VotesError("the address has more than one @; write %40 for one that belongs to the password")
+    rows = 0
     with _connect(address) as con:
+        from psycopg import sql
+
         held = con.execute(_TABLES_SHOWN).fetchall()
         chosen = one_of([shown for shown, _, _ in held], table, "table", without_secrets(address))
-        _copy_table(con, place_of(chosen, held), target)
-
-
-def _copy_table(con: psycopg.Connection[Any], place: tuple[str, str], target: Path) -> None:
-    from psycopg import sql
-
-    rows = 0
-    with con.cursor("jurors") as cursor, target.open("w", encoding="utf-8", newline="\n") as file:
-        cursor.itersize = _POSTGRES_ROWS
-        cursor.execute(sql.SQL("SELECT row_to_json(held.*)::text FROM {} AS held").format(sql.Identifier(*place)))
-        for (record,) in cursor:
-            # Of a cell that is JSON itself, PostgreSQL keeps line ends between its parts; those in text are escaped.
-            file.write(record.replace("\n", " ").replace("\r", " ") + "\n")
-            rows += 1
-    if not rows:
-        raise VotesError("the table has no rows", code="empty")
+        name = sql.Identifier(*place_of(chosen, held))
+        with con.cursor("jurors") as cursor, target.open("w", encoding="utf-8", newline="\n") as file:
+            cursor.itersize = _POSTGRES_ROWS
+            cursor.execute(sql.SQL("SELECT row_to_json(held.*)::text FROM {} AS held").format(name))
+            for (record,) in cursor:
+                # in a cell that is JSON itself, PostgreSQL has line ends between its parts; those in text are escaped
+                file.write(record.replace("\n", " ").replace("\r", " ") + "\n")
+                rows += 1
+        if not rows:
+            raise VotesError("the table has no rows", code="empty")
 
 
 @contextmanager
@@ -645,5 +631,5 @@ def _connect(address: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 def _line(error: Exception) -> str:
-    """What the server says first: it knows who logs in, but not with what."""
+    """The first line of the server's message: it knows who logs in, but not with what."""
     return without_secrets(str(error).strip().split("\n")[0])[:200]

@@ -1,4 +1,12 @@
-"""Paths, globs, stdin, formats, size limits."""
+"""Which files a source names, their formats, and how much may be read.
+
+A source is a path, a pattern, a folder, a stream, a table inside a file (`book.xlsx::Sheet2`, `votes.db::judged`,
+`postgresql://host/db::judged`) or several of these; out come the files, in the order they are read (`locate`).
+
+The limits guard against packed files made to fill the memory: a few megabytes can unpack to more than the machine has.
+What becomes Python's objects all at once (a JSON document) takes up to twenty times its text; what is read piece by
+piece (a table, the members of an archive) takes its text.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +28,6 @@ from jurors.errors import OptionError, VotesError, closest_name
 from jurors.options import Format
 from jurors.results import without_secrets
 
-# What of a file or a database is meant: `book.xlsx::Sheet2`, `votes.db::judged`, `postgresql://host/db::judged`.
-
-
 TABLE_SEPARATOR = "::"
 _SERVED = ("postgresql://", "postgres://")
 
@@ -37,8 +42,15 @@ def is_served(source: object) -> bool:
 
 
 def split_inside(name: str) -> tuple[str, str]:
-    """The file and what of it is meant, "" where nothing is said; a file of this very name is meant as a whole.
+    """Split a name into the file and the table inside it; a file of this very name is meant as a whole.
 
+    Returns
+    -------
+    tuple of str
+        The second is "" where no table is named.
+
+    Examples
+    --------
     >>> split_inside("book.xlsx::Sheet 2!B3"), split_inside("votes.csv")
     (('book.xlsx', 'Sheet 2!B3'), ('votes.csv', ''))
     """
@@ -49,8 +61,15 @@ def split_inside(name: str) -> tuple[str, str]:
 
 
 def split_address(url: str) -> tuple[str, str]:
-    """The address as PostgreSQL knows it and the table, which stands behind `::` or in `?table=`.
+    """Split the address of a PostgreSQL table, which is named after `::` or in `?table=`.
 
+    Returns
+    -------
+    tuple of str
+        The address as PostgreSQL knows it, and the table ("" where none is named).
+
+    Examples
+    --------
     >>> split_address("postgresql://db.example/votes::judged")
     ('postgresql://db.example/votes', 'judged')
     >>> split_address("postgresql://db.example/votes?sslmode=require&table=judged")
@@ -60,11 +79,11 @@ def split_address(url: str) -> tuple[str, str]:
     match = re.fullmatch(r"(.*[^\[\]:]|.*\])::([^\]]+)", url, re.DOTALL)
     address, table = (match[1], match[2]) if match and not match[2].endswith("]") else (url, "")
     place, mark, query = address.partition("?")
-    told = parse_qsl(query, keep_blank_values=True)
-    named = [value for name, value in told if name == "table"]
+    parameters = parse_qsl(query, keep_blank_values=True)
+    named = [value for name, value in parameters if name == "table"]
     if not named:
         return address, table
-    rest = urlencode([(name, value) for name, value in told if name != "table"])
+    rest = urlencode([(name, value) for name, value in parameters if name != "table"])
     return f"{place}{mark if rest else ''}{rest}", table or named[-1]
 
 
@@ -80,8 +99,7 @@ def is_there(name: str) -> bool:
         return False
 
 
-# The formats of votes and the endings of their files' names: the only list of them.
-
+# -- the formats of votes and the endings of their files' names: the only list of them ---------------------------------
 
 ENDINGS: dict[str, Format] = {
     ".csv": "csv",
@@ -134,8 +152,7 @@ def is_sketch_name(name: str) -> bool:
     return unpacked_name(name).endswith(SKETCH_ENDING)
 
 
-# Which files a source names: a path, a pattern, a folder, a stream, or several of them.
-
+# -- which files a source names ---------------------------------------------------------------------------------------
 
 OneSource: TypeAlias = str | os.PathLike[str] | BinaryIO | TextIO
 Source: TypeAlias = OneSource | Sequence[OneSource]
@@ -161,7 +178,7 @@ class TablePlace:
 
     path: Path
     name: str
-    inside: str = ""  #: which table or sheet of a file is meant; "" where nothing is said
+    inside: str = ""  #: which table or sheet of a file is meant; "" where none is named
     address: str = ""  #: of a database that a server keeps, and then of no file
 
 
@@ -176,7 +193,7 @@ class FoundFiles:
 
 
 def shown_source(source: Source) -> str:
-    """What to call a source in a message.
+    """The name of a source in messages.
 
     >>> shown_source("-"), shown_source(["a.csv", "b.csv", "c.csv"])
     ('standard input', 'a.csv and 2 more')
@@ -191,22 +208,60 @@ def shown_source(source: Source) -> str:
 
 
 def locate(source: Source, folder: Path) -> FoundFiles:
-    """The files of a source; a stream is written into `folder` first. A VotesError names the file."""
+    """Find the files of a source; a stream is written into `folder` first.
+
+    Returns
+    -------
+    FoundFiles
+
+    Raises
+    ------
+    VotesError
+        Names the file that cannot be read, or that is named twice (every vote would count twice).
+    """
     several = list(source) if isinstance(source, (list, tuple)) else [source]
     if not several:
         raise VotesError("no file is named; give at least one")
     if several.count("-") > 1:
         raise VotesError("standard input (-) is named twice; name it once")
-    located = [_named_located(one, folder / f"stream{k}") for k, one in enumerate(several)]
-    tables = tuple(table for one in located for table in one.tables)
-    _refuse_repeats(tables)
-    root = located[0].root if len(located) == 1 else _common_folder([one.root for one in located])
-    paths = tuple(path for one in located for path in one.paths)
-    return FoundFiles(paths, root, tables, frozenset().union(*(one.named for one in located)))
+    located = []
+    for k, single in enumerate(several):
+        try:
+            located.append(_located(single, folder / f"stream{k}"))
+        except VotesError as error:
+            raise error.in_file(shown_source(single)) from None
+        except OSError as error:
+            fault = VotesError(f"cannot be read: {error.strerror or error}")
+            raise fault.in_file(shown_source(single)) from None
+    seen: dict[tuple[str, str], str] = {}
+    for place in (table for files in located for table in files.tables):
+        real, name = (place.address or str(place.path.resolve()), place.inside), place.name
+        if real in seen:
+            again = "" if seen[real] == name else f" (as {seen[real]} too)"
+            raise VotesError(f"the file {name} is named twice{again}; name it once")
+        seen[real] = name
+    try:
+        root = located[0].root if len(located) == 1 else Path(os.path.commonpath([files.root for files in located]))
+    except ValueError:  # different drives
+        root = located[0].root
+    return _merged(located, root)
+
+
+def _merged(located: Sequence[FoundFiles], root: Path) -> FoundFiles:
+    """Several lots of files as one."""
+    paths = tuple(path for files in located for path in files.paths)
+    tables = tuple(table for files in located for table in files.tables)
+    return FoundFiles(paths, root, tables, frozenset().union(*(files.named for files in located)))
 
 
 def matching_files(name: str) -> tuple[Path, ...]:
-    """Every file that is read under a name: itself, what a pattern matches, what lies in a folder. None is opened."""
+    """Every file that is read under a name; none is opened.
+
+    Returns
+    -------
+    tuple of Path
+        The file itself, what a pattern matches, or what lies in a folder.
+    """
     file, _ = split_inside(name)
     path = Path(file).absolute()
     if path.is_dir():
@@ -214,17 +269,8 @@ def matching_files(name: str) -> tuple[Path, ...]:
     return _matching(file).paths if not path.exists() and glob.has_magic(file) else (path,)
 
 
-def _named_located(source: Any, spool: Path) -> FoundFiles:
-    try:
-        return _located(source, spool)
-    except VotesError as error:
-        raise error.in_file(shown_source(source)) from None
-    except OSError as error:
-        fault = VotesError(f"cannot be read: {error.strerror or error}")
-        raise fault.in_file(shown_source(source)) from None
-
-
 def _located(source: Any, spool: Path) -> FoundFiles:
+    """The files of a single source."""
     name = shown_source(source)
     if not isinstance(source, (str, os.PathLike)) or source == "-":
         path = _spooled(standard_input() if source == "-" else source, spool)
@@ -236,7 +282,7 @@ def _located(source: Any, spool: Path) -> FoundFiles:
     file, inside = split_inside(os.fspath(source))
     if inside:
         matches = _matching(file) if glob.has_magic(file) and not os.path.exists(file) else _located(file, spool)
-        return replace(matches, paths=(), tables=tuple(replace(one, inside=inside) for one in matches.tables))
+        return replace(matches, paths=(), tables=tuple(replace(table, inside=inside) for table in matches.tables))
     path = Path(source).absolute()
     if "\n" in str(path) or "\0" in str(path):
         raise VotesError("there is no such file; in Python, io.StringIO(text) reads votes from a text", code="no_file")
@@ -244,9 +290,19 @@ def _located(source: Any, spool: Path) -> FoundFiles:
         return _in_folder(path, os.fspath(source))
     if not path.exists() and glob.has_magic(str(path)):
         return _matching(os.fspath(source))
-    _check_exists(path)
-    if path.is_fifo():
-        path = _from_pipe(path, spool)
+    if not path.exists():
+        siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        close = closest_name(path.name, siblings, cutoff=0.7)
+        hint = f"; did you mean {str(path.parent / close)!r}?" if close else ""
+        raise VotesError(f"there is no such file{hint}", code="no_file")
+    if path.is_fifo():  # such as `<(zcat votes.csv.gz)`: it can be read only once, so into a file
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
+            if not select.select([pipe], [], [], _PATIENCE)[0]:
+                raise VotesError(
+                    f"nothing was written into this pipe for {_PATIENCE} seconds; name a file, or pipe into -"
+                )
+            os.set_blocking(pipe.fileno(), True)
+            path = _spooled(pipe, spool)
     elif not path.is_file():
         raise VotesError("this is a device, not a file; name a file, or pipe the votes into -")
     return _one_file(path, name)
@@ -286,39 +342,28 @@ def _matching(pattern: str) -> FoundFiles:
     matches = sorted(glob.glob(pattern, recursive=True))
     if not matches:
         raise VotesError("no file matches this pattern", code="no_file")
-    located = [_match(match) for match in matches if "**" not in pattern or not os.path.isdir(match)]
-    paths = tuple(path for one in located for path in one.paths)
-    if not paths:
-        raise VotesError("no file matches this pattern", code="no_file")
+    whole_tree = "**" in pattern  # as a folder's name does, it names no file by itself
+    located = []
+    for match in matches:
+        path = Path(match).absolute()
+        if not path.is_dir():
+            located.append(_one_file(path, shown_source(match)))
+        elif not whole_tree:
+            located.append(_in_folder(path, match))
     fixed = takewhile(lambda part: not glob.has_magic(part), Path(pattern).absolute().parts)
-    searched = "**" in pattern  # the whole tree, as a folder's name does
-    named = frozenset() if searched else frozenset().union(*(one.named for one in located))
-    return FoundFiles(paths, Path(*fixed), tuple(table for one in located for table in one.tables), named)
-
-
-def _match(match: str) -> FoundFiles:
-    path = Path(match).absolute()
-    if path.is_dir():
-        return _in_folder(path, match)
-    return _one_file(path, shown_source(match))
-
-
-def _check_exists(path: Path) -> None:
-    if path.exists():
-        return
-    siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = closest_name(path.name, siblings, cutoff=0.7)
-    hint = f"; did you mean {str(path.parent / close)!r}?" if close else ""
-    raise VotesError(f"there is no such file{hint}", code="no_file")
+    files = _merged(located, Path(*fixed))
+    if not files.paths:
+        raise VotesError("no file matches this pattern", code="no_file")
+    return replace(files, named=frozenset()) if whole_tree else files
 
 
 def no_tables() -> VotesError:
-    """What to say of a folder in which nothing looks like votes."""
+    """The error about a folder in which nothing looks like votes."""
     return VotesError(f"this folder holds no file of votes ({SUPPORTED})", code="no_file")
 
 
 def standard_input() -> BinaryIO:
-    """What is piped into the process; VotesError where nothing can be."""
+    """Standard input, in bytes; VotesError where it is closed."""
     if sys.stdin is None:
         raise VotesError("it is closed; pipe the votes into it, or name a file", code="no_file")
     return sys.stdin.buffer
@@ -331,38 +376,7 @@ def _spooled(stream: Any, target: Path) -> Path:
     return target
 
 
-def _from_pipe(path: Path, target: Path) -> Path:
-    """What is written into a named pipe, such as `<(zcat votes.csv.gz)`: it can be read only once, so into a file."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as pipe:
-        if not select.select([pipe], [], [], _PATIENCE)[0]:
-            raise VotesError(f"nothing was written into this pipe for {_PATIENCE} seconds; name a file, or pipe into -")
-        os.set_blocking(pipe.fileno(), True)
-        return _spooled(pipe, target)
-
-
-def _refuse_repeats(tables: Sequence[TablePlace]) -> None:
-    """The same file twice would count every vote twice."""
-    seen: dict[tuple[str, str], str] = {}
-    for place in tables:
-        real, name = (place.address or str(place.path.resolve()), place.inside), place.name
-        if real in seen:
-            again = "" if seen[real] == name else f" (as {seen[real]} too)"
-            raise VotesError(f"the file {name} is named twice{again}; name it once")
-        seen[real] = name
-
-
-def _common_folder(folders: Sequence[Path]) -> Path:
-    try:
-        return Path(os.path.commonpath(folders))
-    except ValueError:  # different drives
-        return folders[0]
-
-
-# Limits: sizes that the user names, how much a packed file may hold, what DuckDB may do.
-#
-# A few megabytes can unpack to more than the machine has. What becomes Python's objects all at once (a JSON document)
-# takes up to twenty times its text; what is read piece by piece (a table, the members of an archive) takes its text.
-
+# -- limits -----------------------------------------------------------------------------------------------------------
 
 _UNITS = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12}
 _LARGEST = (1 << 63) - 1
@@ -372,8 +386,20 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {"autoinstall_known_e
 
 
 def in_bytes(size: str | int | None, option: str) -> int | None:
-    """A size in bytes; OptionError if it is none, as a text without a unit: "2" could be anything.
+    """Read a size with a unit.
 
+    Returns
+    -------
+    int or None
+        In bytes; None where there is none.
+
+    Raises
+    ------
+    OptionError
+        If it is no size, or text without a unit: "2" could be anything.
+
+    Examples
+    --------
     >>> in_bytes("2 gb", "memory"), in_bytes("1.5GiB", "memory"), in_bytes(512, "memory"), in_bytes(None, "memory")
     (2000000000, 1610612736, 512, None)
     """
@@ -405,25 +431,20 @@ class UnpackLimit:
         return max(self.times * packed, self.least) if allowed is None else allowed
 
     def check(self, unpacked: int, packed: int, allowed: int | None) -> None:
-        """VotesError where more comes out, or is said to."""
+        """Refuse a file out of which more comes, or would by its own account."""
         if unpacked > (most := self.of(packed, allowed)):
-            raise _too_much(packed, most)
+            raise VotesError(
+                f"it is packed in {_shown(packed)} and holds more than {_shown(most)} unpacked, as a file made to fill "
+                f"the memory would; if you trust it, allow more with unpack= (--unpack {_shown(10 * most)})",
+                code="too_large",
+                given=most,
+            )
 
 
 PIECES = UnpackLimit(100, 256 * _MEGABYTE)  #: tables, matrices, all members of an archive
 WHOLE = UnpackLimit(30, 32 * _MEGABYTE)  #: a JSON document, which is held as a whole
-REPEATED = UnpackLimit(
-    100, 32 * _MEGABYTE
-)  #: the cells of a Parquet file, which can say one value a billion times in a few bytes
-
-
-def _too_much(packed: int, most: int) -> VotesError:
-    return VotesError(
-        f"it is packed in {_shown(packed)} and holds more than {_shown(most)} unpacked, as a file made to fill the "
-        f"memory would; if you trust it, allow more with unpack= (--unpack {_shown(10 * most)})",
-        code="too_large",
-        given=most,
-    )
+#: the cells of a Parquet file, which can hold one value a billion times in a few bytes
+REPEATED = UnpackLimit(100, 32 * _MEGABYTE)
 
 
 def _shown(size: int) -> str:
@@ -437,7 +458,7 @@ def _shown(size: int) -> str:
 
 
 def unpacked(path: Path, room: UnpackLimit, allowed: int | None = None) -> Any:
-    """What a gzipped file holds, as a stream that ends in a VotesError once it is too much for what was read of it."""
+    """Open a gzipped file; reading ends in a VotesError once too much has come out for what was read of it."""
     return io.BufferedReader(_Measured(path, room, allowed), 1 << 16)
 
 
