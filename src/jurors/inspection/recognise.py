@@ -24,7 +24,7 @@ from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, TRUTH_WORDS, Layout, b
 from jurors.votes.read import open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files
-from jurors.votes.readers.by_true_label import experiments
+from jurors.votes.readers.matrices import experiments
 from jurors.votes.repeats import REPEAT_WORDS
 from jurors.votes.table import Votes
 

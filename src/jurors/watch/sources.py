@@ -21,7 +21,7 @@ from jurors.options import Reading, text_columns
 from jurors.votes.io.sources import is_served, named_format, split_inside
 from jurors.votes.layout import Layout, bare_word, find_column, layout_by_words, quoted_names
 from jurors.votes.readers import Records, find_reader, openinference, read_records
-from jurors.votes.readers.base import Files, Node, parsed
+from jurors.votes.readers.base import Files, Node, parse_json
 from jurors.votes.recode import Recoding
 from jurors.votes.table import Votes
 
@@ -248,7 +248,7 @@ class Rows:
     # -- JSON lines -----------------------------------------------------------------------------------------------
 
     def _json(self, line: bytes) -> list[Vote]:
-        record = Node(parsed(line))
+        record = Node(parse_json(line))
         if not record.is_record:
             raise record.wrong("a JSON record")
         if any(all(key in record for key in keys) for keys in _SPANS):

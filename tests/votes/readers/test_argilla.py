@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from jurors import Votes, VotesError
-from jurors.votes.readers import Records, argilla, find_reader, read_records
+from jurors.votes.readers import Records, find_reader, load_reader, read_records
 from jurors.votes.readers.base import Files
+
+argilla = load_reader("argilla")
 
 SAMPLES = Path(__file__).parent / "samples" / "argilla"
 ANN, BOB, CY = (f"00000000-0000-0000-0000-{number:012}" for number in (1, 2, 3))

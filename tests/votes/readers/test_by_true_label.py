@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jurors import Sketch, VotesError, grade, read_votes
-from jurors.votes.readers.by_true_label import by_true_label, experiments
+from jurors.votes.readers.matrices import by_true_label, experiments
 
 A = {"aab": 168, "abb": 129, "bbb": 135}
 B = {"aab": 385, "aaa": 144, "bbb": 8073}

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from jurors import Votes, VotesError
-from jurors.votes.readers import Records, devai, find_reader, read_records
+from jurors.votes.readers import Records, find_reader, load_reader, read_records
 from jurors.votes.readers.base import Files
 
+devai = load_reader("devai")
 SAMPLE = Path(__file__).parent / "samples" / "devai" / "judgment"
 
 

@@ -17,7 +17,7 @@ from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
 from jurors import VotesError, read_votes
 from jurors.votes.readers import base as log_files
-from jurors.votes.readers import by_true_label, load_reader
+from jurors.votes.readers import load_reader, matrices
 
 
 def score(name: str, value: Any, kind: str = "BOOLEAN", **more: Any) -> dict[str, Any]:
@@ -405,5 +405,5 @@ def test_a_table_with_the_columns_of_a_data_set_is_a_table(tmp_path: Path) -> No
 
 def test_patterns_take_no_longer_than_the_text() -> None:
     """Where two parts of a pattern match the same characters, these would take hours."""
-    assert by_true_label._BARE.match(b'{"aa": {"' + b"," * 2_000_000 + b'": "x"}}') is None
+    assert matrices._BARE.match(b'{"aa": {"' + b"," * 2_000_000 + b'": "x"}}') is None
     assert log_files._LINES.match(b"{}" + b"\n" * 2_000_000 + b"x") is None

@@ -10,8 +10,10 @@ import pytest
 
 from jurors import Votes, VotesError
 from jurors.errors import OptionError
-from jurors.votes.readers import Records, find_reader, label_studio, read_records
+from jurors.votes.readers import Records, find_reader, load_reader, read_records
 from jurors.votes.readers.base import Files
+
+label_studio = load_reader("label-studio")
 
 SAMPLES = Path(__file__).parent / "samples" / "label_studio"
 ANN, BOB = "annotator 1", "annotator 2"

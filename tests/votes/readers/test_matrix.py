@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from jurors import Sketch, Votes, VotesError
-from jurors.votes.readers import find_reader, matrix
+from jurors.votes.readers import find_reader, load_reader
 from jurors.votes.readers.base import Files
+
+matrix = load_reader("matrix")
 
 SAMPLES = Path(__file__).parent / "samples" / "matrix"
 

@@ -11,7 +11,7 @@ import pytest
 from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
 from jurors import VotesError, read_votes
-from jurors.votes.readers import promptfoo
+from jurors.votes.readers.assertions import PROMPTFOO as promptfoo
 
 REAL = SAMPLES / "promptfoo"
 ITEMS = [f"test {test}, prompt {prompt}, parrot" for test in (0, 1) for prompt in (0, 1)]
