@@ -98,7 +98,7 @@ def test_a_file_that_was_written_anew_is_told(path: Path, tails: list[Tail]) -> 
     path.write_text("7\n8\n9\n")  # longer than what was read
     later = again(tail, tails)
     assert read(later) == ["7", "8", "9"]
-    assert "not there any more" in later.news[0]
+    assert "not there any more" in later.notices[0]
 
 
 def test_a_restart_goes_on_where_it_was(path: Path, tails: list[Tail]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from other_tools import SAMPLES, files_of, one_line, recognised_as, said
 
 from jurors import VotesError, read_votes
-from jurors.votes.readers.assertions import PROMPTFOO as promptfoo
+from jurors.votes.readers.assertions import PROMPTFOO
 
 REAL = SAMPLES / "promptfoo"
 ITEMS = [f"test {test}, prompt {prompt}, parrot" for test in (0, 1) for prompt in (0, 1)]
@@ -35,7 +35,7 @@ def write(folder: Path, *results: Any, version: Any = 3, name: str = "results.js
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
 def test_each_assertion_is_a_juror_of_every_output(name: str) -> None:
     assert recognised_as(REAL / name) == "promptfoo"
-    assert said(REAL / name, promptfoo) == {
+    assert said(REAL / name, PROMPTFOO) == {
         "llm-rubric:judge-a": dict(zip(ITEMS, ["pass", "pass", "pass", "fail"], strict=True)),
         "llm-rubric:judge-b": dict(zip(ITEMS, ["fail", "fail", "pass", "pass"], strict=True)),
         "llm-rubric:judge-z": dict(zip(ITEMS, ["fail", "fail", "fail", None], strict=True)),  # it answered nonsense
@@ -58,20 +58,20 @@ def test_newer_results_are_read_with_a_warning(tmp_path: Path) -> None:
 def test_the_outer_version_4_is_the_same_inside(tmp_path: Path) -> None:
     document = json.loads((REAL / "results.json").read_text())
     (tmp_path / "results.json").write_text(json.dumps({"version": 4, "createdAt": "2026", **document}))
-    assert said(tmp_path / "results.json", promptfoo) == said(REAL / "results.json", promptfoo)
+    assert said(tmp_path / "results.json", PROMPTFOO) == said(REAL / "results.json", PROMPTFOO)
 
 
 def test_assertions_alike_are_told_by_value_or_by_place(tmp_path: Path) -> None:
     same = [result(k, part(True, value="kind"), part(False, value="short")) for k in range(2)]
-    assert list(said(write(tmp_path, *same), promptfoo)) == ["llm-rubric:kind", "llm-rubric:short"]
+    assert list(said(write(tmp_path, *same), PROMPTFOO)) == ["llm-rubric:kind", "llm-rubric:short"]
     other = [result(k, part(True, value=f"is {k}"), part(False, value=f"has {k}")) for k in range(2)]
-    assert list(said(write(tmp_path, *other), promptfoo)) == ["llm-rubric:#1", "llm-rubric:#2"]
+    assert list(said(write(tmp_path, *other), PROMPTFOO)) == ["llm-rubric:#1", "llm-rubric:#2"]
 
 
 def test_an_output_that_never_came_has_no_votes(tmp_path: Path) -> None:
     failed = result(1, error="rate limit", gradingResult=None)
     good = result(0, part(True, metric="a"), part(True, metric="b"))
-    assert said(write(tmp_path, good, failed), promptfoo) == {
+    assert said(write(tmp_path, good, failed), PROMPTFOO) == {
         name: {"test 0, prompt 0, openai:x": "pass"} for name in "ab"
     }
 
@@ -79,7 +79,7 @@ def test_an_output_that_never_came_has_no_votes(tmp_path: Path) -> None:
 def test_several_files_have_items_of_their_own(tmp_path: Path) -> None:
     for name in ("monday.json", "tuesday.json"):
         shutil.copy(REAL / "results.json", tmp_path / name)
-    votes = said(tmp_path, promptfoo)
+    votes = said(tmp_path, PROMPTFOO)
     assert len(votes) == 6
     assert set(votes["length"]) == {f"{day}:{item}" for day in ("monday", "tuesday") for item in ITEMS}
 
@@ -146,6 +146,6 @@ def test_a_file_cut_short_is_one_line(tmp_path: Path, name: str) -> None:
 
 def test_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "votes.json").write_text('{"item": 1, "results": "x", "label": "pass"}')
-    assert not promptfoo.recognises(files_of(tmp_path))
+    assert not PROMPTFOO.recognises(files_of(tmp_path))
     with pytest.raises(VotesError, match="this is no promptfoo results file"):
         read_votes(tmp_path / "votes.json", tool="promptfoo")
