@@ -243,33 +243,69 @@ class EventReader:
 
 
 def get_projects() -> Call[list[Document]]:
-    """The projects there are."""
+    """List the projects.
+
+    Returns
+    -------
+    Call
+        Read as a list of documents.
+    """
     return Call("GET", "/v1/projects", lambda text: list(document(text)["projects"]))
 
 
 def put_project(project: str, settings: Mapping[str, Any]) -> Call[Document]:
-    """Make a project, or get it as it is."""
+    """Make a project, or get it as it is.
+
+    Returns
+    -------
+    Call
+        Read as the project's document.
+    """
     given = {name: value for name, value in settings.items() if value is not None}
     return Call("PUT", project_path(project), document, given)
 
 
 def delete_project(project: str) -> Call[None]:
-    """Delete a project, votes and all."""
+    """Delete a project, votes and all.
+
+    Returns
+    -------
+    Call
+        Read as None.
+    """
     return Call("DELETE", project_path(project), lambda _: None)
 
 
 def post_votes(project: str, batch: Sequence[Document]) -> Call[int]:
-    """Send a batch of votes; the answer is how many were accepted."""
+    """Send a batch of votes.
+
+    Returns
+    -------
+    Call
+        Read as how many were accepted.
+    """
     return Call("POST", project_path(project, "votes"), _accepted, {"votes": list(batch)})
 
 
 def post_log(project: str, body: Any) -> Call[int]:
-    """Send a log of another tool; the answer is how many votes it held."""
+    """Send a log of another tool.
+
+    Returns
+    -------
+    Call
+        Read as how many votes it held.
+    """
     return Call("POST", project_path(project, "votes"), _accepted, body)
 
 
 def post_gold(project: str, labels: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> Call[int]:
-    """Send labels of a person; the answer is how many were accepted."""
+    """Send labels of a person.
+
+    Returns
+    -------
+    Call
+        Read as how many were accepted.
+    """
     if isinstance(labels, Mapping):
         labels = [{"item": item, "label": label} for item, label in labels.items()]
     return Call("POST", project_path(project, "gold"), _accepted, {"gold": list(labels)})
@@ -280,12 +316,24 @@ def _accepted(text: str) -> int:
 
 
 def get_document(project: str, what: str, **params: Any) -> Call[Document]:
-    """A document about a project: its grade, labels, alarms, history or review."""
+    """Get a document about a project: its grade, labels, alarms, history or review.
+
+    Returns
+    -------
+    Call
+        Read as the document.
+    """
     return Call("GET", project_path(project, what), document, params=params)
 
 
 def get_report(project: str) -> Call[str]:
-    """The page of a project."""
+    """Get the page of a project.
+
+    Returns
+    -------
+    Call
+        Read as HTML.
+    """
     return Call("GET", project_path(project, "report"), str)
 
 

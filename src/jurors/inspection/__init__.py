@@ -429,22 +429,29 @@ def _inspect_folder(folder: str, reading: Mapping[str, Any], log: OpenedVotes | 
 
 def _inspect_entry(path: str, name: str, reading: Mapping[str, Any]) -> _Entry:
     try:
-        found = inspect(path, **reading)
+        inspection = inspect(path, **reading)
     except JurorsError as error:
         if error.code == "damaged":
             return _Entry(name, "damaged", f"cannot be read: {error.fault[:_FAULT_WIDTH]}", fault=error.fault)
         return _Entry(name, "other", "not votes")
-    score = tuple(step for step in found.steps if step.command.startswith("jurors score "))
-    if found.layout == "key":
-        return _Entry(name, "key", f"answer key: {found.items:,} items, {len(found.labels)} labels")
-    if found.votes is not None and not found.obstacles:
-        what = found.format.split(" (")[0] if found.layout == "log" else "votes"
-        return _Entry(name, "votes", f"{what}: {found.items:,} items, {len(found.jurors):,} jurors", score)
-    if found.fault is None:
-        return _Entry(name, "table", f"{found.format}, nothing to grade: {found.obstacles[0].split(';')[0]}", score)
-    if found.format in ("text", "JSON document"):
-        return _Entry(name, "other", f"not votes ({found.format})")
-    return _Entry(name, "damaged", f"{found.format}, cannot be read: {found.fault[:_FAULT_WIDTH]}", fault=found.fault)
+    score = tuple(step for step in inspection.steps if step.command.startswith("jurors score "))
+    if inspection.layout == "key":
+        return _Entry(name, "key", f"answer key: {inspection.items:,} items, {len(inspection.labels)} labels")
+    if inspection.votes is not None and not inspection.obstacles:
+        what = inspection.format.split(" (")[0] if inspection.layout == "log" else "votes"
+        return _Entry(name, "votes", f"{what}: {inspection.items:,} items, {len(inspection.jurors):,} jurors", score)
+    if inspection.fault is None:
+        return _Entry(
+            name, "table", f"{inspection.format}, nothing to grade: {inspection.obstacles[0].split(';')[0]}", score
+        )
+    if inspection.format in ("text", "JSON document"):
+        return _Entry(name, "other", f"not votes ({inspection.format})")
+    return _Entry(
+        name,
+        "damaged",
+        f"{inspection.format}, cannot be read: {inspection.fault[:_FAULT_WIDTH]}",
+        fault=inspection.fault,
+    )
 
 
 def _folder_fault(folder: str, entries: Sequence[_Entry]) -> str | None:

@@ -339,10 +339,10 @@ class Inspection(Result):
     --------
     >>> import io
     >>> from jurors import inspect
-    >>> found = inspect(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,n/a,no\n3,no,no,yes\n"))
-    >>> found.layout, found.items, found.jurors, found.labels
+    >>> result = inspect(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,n/a,no\n3,no,no,yes\n"))
+    >>> result.layout, result.items, result.jurors, result.labels
     ('wide', 3, ('ann', 'bob', 'cy'), {'no': 5, 'yes': 3})
-    >>> [finding.kind for finding in found.findings]
+    >>> [finding.kind for finding in result.findings]
     ['missing_words']
 
     """

@@ -36,7 +36,13 @@ class _Answer(NamedTuple):
 
 
 def recognises(files: Files) -> bool:
-    """Whether the first record has fields, responses and suggestions, or the columns these are flattened to."""
+    """Decide whether the first record has fields, responses and suggestions, or the columns these are flattened to.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_export(files, path) for path in files.first_and_named)
 
 
@@ -70,7 +76,9 @@ def read(files: Files, question: str | None = None) -> Records:
         fields.add(item, {"metadata": record["metadata"].value} if nested else columns)
     takes_labels: dict[str, bool] = {}
     for answer in answers:
-        takes_labels[answer.question] = takes_labels.get(answer.question, True) and _is_label(answer.value)
+        cells = answer.value if isinstance(answer.value, list) else [answer.value]
+        are_labels = all(cell is None or isinstance(cell, (str, int, float)) for cell in cells)  # no ranking, no spans
+        takes_labels[answer.question] = takes_labels.get(answer.question, True) and are_labels
     question = select_question(takes_labels, question, "argilla")
     rows = ((item, juror, joined_label(value)) for name, item, juror, value in answers if name == question)
     return Records.from_rows(rows, texts, fields)
@@ -154,9 +162,3 @@ def _label(value: Node) -> Any:
     if value.is_list and not any(part.is_record or part.is_list for part in value.parts()):
         return [part.text() for part in value.parts() if not part.is_null]
     return value.value if value.is_list or value.is_record else value.single()
-
-
-def _is_label(value: Any) -> bool:
-    """Whether a value can be a label: not a ranking and not spans of text, which are lists of records."""
-    cells = value if isinstance(value, list) else [value]
-    return all(cell is None or isinstance(cell, (str, int, float)) for cell in cells)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -154,7 +155,7 @@ class FeedbackTool:
             if not by_record:
                 raise VotesError(f"this {self.TITLE} holds no vote: {message}")
             files.findings.append(Finding("newer_format", message, level="warning", value=float(unknown.total())))
-        feedback = [one for given in by_record.values() for one in given]
+        feedback = list(chain.from_iterable(by_record.values()))
         selection = FeedbackQuestion(question, self.what, f"--from {self.name}:", self.name)
         return replace(selection.records(feedback, {}), fields=fields.by_name)
 

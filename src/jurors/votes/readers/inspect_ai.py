@@ -251,7 +251,13 @@ _STORES_VOTES = ("", "majority", "panel", "jury")
 
 
 def recognises(files: Files) -> bool:
-    """Whether one of the first files is an .eval archive or starts as a JSON log does."""
+    """Decide whether one of the first files is an .eval archive or starts as a JSON log does.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_log(files, path) for path in files.first)
 
 

@@ -34,7 +34,13 @@ class _Answer(NamedTuple):
 
 
 def recognises(files: Files) -> bool:
-    """Whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN)."""
+    """Decide whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN).
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_export(files, path) for path in files.first_and_named)
 
 

@@ -48,7 +48,13 @@ class _Answer:
 
 
 def recognises(files: Files) -> bool:
-    """Whether a file among them has the name and the first keys of a sample file."""
+    """Decide whether a file among them has the name and the first keys of a sample file.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     named = [path for path in files.paths if _NAME.fullmatch(path.name)]
     return any(b'"doc_id"' in files.head(path)[:100] for path in named[:MAX_FILES_SNIFFED])
 
@@ -173,8 +179,11 @@ def _answer(sample: Node, requests: Sequence[tuple[Any, Any]]) -> tuple[tuple[st
 
 def _requests(arguments: Node) -> list[tuple[Any, Any]]:
     """Context and continuation of each request; new files name them, old ones list them."""
-    several = _by_number(arguments.entries()) if arguments.is_record else arguments.parts()
-    pairs = [[part.value for part in _by_number(one.entries())] if one.is_record else one.value for one in several]
+    requests = _by_number(arguments.entries()) if arguments.is_record else arguments.parts()
+    pairs = [
+        [part.value for part in _by_number(request.entries())] if request.is_record else request.value
+        for request in requests
+    ]
     return [(pair[0], pair[1] if len(pair) > 1 else None) for pair in pairs if isinstance(pair, list) and pair]
 
 

@@ -29,7 +29,13 @@ _LINE = re.compile(rb'\{\s*"[^"]+":(?!\s*\{)')  # a record; a frame saved column
 
 
 def recognises(files: Files) -> bool:
-    """Whether one of the first files names a trace and its assessments."""
+    """Decide whether one of the first files names a trace and its assessments.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_traces(files, path) for path in files.first)
 
 
@@ -113,19 +119,22 @@ def _records(traces: Iterable[Node], question: str | None, how: str) -> Records:
     texts, fields, feedback = LogTexts(), LogFields(), list[Feedback]()
     for trace in traces:
         item = trace["trace_id"].needed("what mlflow.search_traces() returns")
-        assessments = [
-            one
-            for one in _assessments(trace)
-            if (one["expectation"].is_record or not one["feedback"].is_null) and one["valid"].truth() is not False
-        ]
-        expectations = {
-            one["assessment_name"].text(one["name"].text()): one["expectation"]["value"].value
-            for one in assessments
-            if one["expectation"].is_record
-        }
+        expectations = {}
+        for assessment in _assessments(trace):
+            expectation, given, source = (assessment[key] for key in ("expectation", "feedback", "source"))
+            if (not expectation.is_record and given.is_null) or assessment["valid"].truth() is False:
+                continue  # neither expectation nor feedback, or overridden
+            name = assessment["assessment_name"].text(assessment["name"].text())
+            if expectation.is_record:
+                expectations[name] = expectation["value"].value
+            if not given.is_null:
+                if not name:
+                    todo = "is this what mlflow.search_traces() returned?"
+                    raise assessment["name"].wrong("the name of a feedback", todo)
+                who = name, source["source_id"].text(), source["source_type"].text()
+                feedback.append(Feedback(item, who, given["value"].single()))
         texts.add(item, {shown: trace[column].value for column, shown in _SHOWN.items()})
         fields.add(item, {"expectations": expectations, **{name: trace[name].value for name in _FIELDS}})
-        feedback += [_feedback(item, one) for one in assessments if not one["feedback"].is_null]
     records = FeedbackQuestion(question, "assessment", how, "mlflow").records(feedback, texts.by_item)
     return replace(records, fields=fields.by_name)
 
@@ -141,15 +150,5 @@ def _assessments(trace: Node) -> list[Node]:
     if isinstance(given, float):  # NaN: an empty cell
         given = None
     if isinstance(given, (list, tuple)):
-        given = [one.to_dictionary() if hasattr(one, "to_dictionary") else one for one in given]
+        given = [entry.to_dictionary() if hasattr(entry, "to_dictionary") else entry for entry in given]
     return list(replace(assessments, value=given).records())
-
-
-def _feedback(item: Any, assessment: Node) -> Feedback:
-    name = assessment["assessment_name"].text(assessment["name"].text())
-    if not name:
-        raise assessment["name"].wrong("the name of a feedback", "is this what mlflow.search_traces() returned?")
-    source = assessment["source"]
-    return Feedback(
-        item, (name, source["source_id"].text(), source["source_type"].text()), assessment["feedback"]["value"].single()
-    )

@@ -41,7 +41,13 @@ class _Run:
 
 
 def recognises(files: Files) -> bool:
-    """Whether one of the first files begins with the specification of a run."""
+    """Decide whether one of the first files begins with the specification of a run.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_run(files, path) for path in files.first)
 
 

@@ -54,7 +54,13 @@ class _Span:
 
 
 def recognises(files: Files) -> bool:
-    """Whether one of the first files begins as spans or their annotations do."""
+    """Decide whether one of the first files begins as spans or their annotations do.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_spans(files, path) for path in files.first)
 
 
@@ -129,8 +135,8 @@ def records_from(records: Iterable[Node], question: str | None = None, *, is_str
     """
     texts, feedback = LogTexts(), dict[Any, Feedback]()
     for record in records:
-        for one in _feedback(record, texts):
-            feedback[one.item, one.source] = one  # sent again, or corrected: the later one counts
+        for given in _feedback(record, texts):
+            feedback[given.item, given.source] = given  # sent again, or corrected: the last counts
     selection = FeedbackQuestion(question, "annotation", "--from openinference:", "openinference", is_stream)
     return selection.records(list(feedback.values()), texts.by_item)
 
