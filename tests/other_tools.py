@@ -1,12 +1,15 @@
-"""What the tests of readers share: files as a reader gets them, and records as a table to compare."""
+"""What the tests of readers share: files as a reader gets them, records as a table to compare, and refusals."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from jurors import VotesError, read_votes
 from jurors.votes import Votes
-from jurors.votes.readers import Records, find_reader, read_records
+from jurors.votes.readers import Records, find_reader, load_reader, read_records
 from jurors.votes.readers.base import Files
 
 SAMPLES = Path(__file__).parent / "votes" / "readers" / "samples"
@@ -26,11 +29,18 @@ def recognised_as(place: Path) -> str | None:
     return found and found[0]
 
 
-def said(place: Path, reader: Any, question: str | None = None) -> dict[str, dict[Any, Any]]:
-    """What each juror said of each item, as a reader finds it; None: no vote."""
-    files = files_of(place)
-    found = read_records(files.paths, files.root, reader) if question is None else reader.read(files, question)
-    return table(found)
+def said(place: Path, tool: str, question: str | None = None) -> dict[str, dict[Any, Any]]:
+    """Juror -> item -> vote (None: no vote), as the reader of a tool finds them."""
+    files, reader = files_of(place), load_reader(tool)
+    return table(read_records(files.paths, files.root, reader) if question is None else reader.read(files, question))
+
+
+def refusal(place: Any, tool: str | None = None) -> str:
+    """The one line with which votes are refused."""
+    with pytest.raises(VotesError) as raised:
+        read_votes(place, tool=tool)
+    assert one_line(raised.value)
+    return str(raised.value)
 
 
 def table(records: Records | Votes) -> dict[str, dict[Any, Any]]:

@@ -98,8 +98,8 @@ def test_what_fails_is_told_again_and_kept_in_a_snapshot(
     post = NotificationQueue({"webhook": Webhook.of(url)})
     post.add([EVENT])
     post.deliver()
-    assert len(post.waiting) == 1
-    assert "status 500; will be tried again" in post.news[0]
+    assert len(post.pending) == 1
+    assert "status 500; will be tried again" in post.notices[0]
     post.deliver()  # not due yet
     assert len(handler.bodies) == 1
     later = NotificationQueue({"webhook": Webhook.of(url)})
@@ -107,7 +107,7 @@ def test_what_fails_is_told_again_and_kept_in_a_snapshot(
     later.deliver()
     clock[0] = 100.0
     later.deliver()
-    assert not later.waiting
+    assert not later.pending
     assert len(handler.bodies) == 3
 
 
@@ -123,8 +123,8 @@ def test_who_never_answers_is_given_up_and_told(monkeypatch: pytest.MonkeyPatch)
     for _ in range(20):
         post.deliver()
         clock[0] += 1000
-    assert not post.waiting
-    assert [line.rpartition("; ")[2] for line in post.news] == ["will be tried again", "given up"]
+    assert not post.pending
+    assert [line.rpartition("; ")[2] for line in post.notices] == ["will be tried again", "given up"]
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_a_name_that_leads_into_a_private_network_is_refused(address: str, monke
     monkeypatch.setattr(socket, "getaddrinfo", looked_up)
     with pytest.raises(OSError, match="--webhook-private"):
         Webhook.of("https://rebound.example.org/")(EVENT)
-    assert Webhook.of("https://rebound.example.org/", private=True)._looked_up() == "8.8.8.8"
+    assert Webhook.of("https://rebound.example.org/", private=True)._resolve() == "8.8.8.8"

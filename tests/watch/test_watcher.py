@@ -62,11 +62,11 @@ def test_every_way_to_cut_the_stream_counts_what_one_read_counts(tmp_path: Path,
         with path.open("a") as file:
             file.write(content[at : at + step])
         at += step
-        current.look()
+        current.poll()
         if rng.random() < 0.5:  # stopped at any moment after a look; the snapshot may be older
             current.source.close()
             current = watcher(path, state)
-    current.look()
+    current.poll()
     current.source.close()
     assert counts(current.monitor) == Sketch.from_votes(read_votes(path))
     assert current.monitor.votes == len(lines)
@@ -82,10 +82,10 @@ def test_nothing_is_kept_between_reading_a_line_and_counting_it(
     def interrupted(*_: Any) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(current, "_learn", interrupted)
+    monkeypatch.setattr(current.monitor, "learn_many", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        current.look()
-    current.keep(at_once=True)
+        current.poll()
+    current.save(at_once=True)
     current.source.close()
     assert not state.exists()
 
@@ -97,17 +97,17 @@ def test_a_limit_that_is_not_kept_rings_once_and_again_after_it_was_kept(tmp_pat
     state = tmp_path / "state.json.gz"
     limits = {"min_score": ("0.99",)}
     current = watcher(path, state, limits=limits, receivers={"exec": told.append})
-    first = current.look()
-    current.look()
+    first = current.poll()
+    current.poll()
     assert {event["kind"] for event in told} == {"gate_failed"}
-    assert len(told) == len(first.events) == len(current.bell.ringing) == 5
+    assert len(told) == len(first.events) == len(current.alarms.active) == 5
     current.source.close()
     later = watcher(path, state, limits=limits, receivers={"exec": told.append})
-    later.look()
+    later.poll()
     assert len(told) == 5  # told before the restart
     later.limits = {"min_score": ("0.1",)}
     later._graded = None
-    events = later.look().events
+    events = later.poll().events
     later.source.close()
     assert [event["event"] for event in events] == ["cleared"] * 5
     assert len(told) == 10
@@ -122,11 +122,11 @@ def test_an_alarm_that_nobody_could_be_told_of_is_told_after_a_restart(tmp_path:
 
     limits = {"min_score": ("0.99",)}
     current = watcher(path, state, limits=limits, receivers={"exec": away})
-    assert "away" in current.look().news[0]
-    current.keep(at_once=True)
+    assert "away" in current.poll().notices[0]
+    current.save(at_once=True)
     current.source.close()
     later = watcher(path, state, limits=limits, receivers={"exec": told.append})
-    later.look()
+    later.poll()
     later.source.close()
     assert len(told) == 5
 
@@ -135,11 +135,11 @@ def test_a_line_that_is_no_vote_is_told_and_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,juror,label\nq1,ann,yes\nq1\nq1,,no\nq1,bob,no\n")
     current = watcher(path)
-    look = current.look()
+    look = current.poll()
     assert (look.monitor.votes, look.refused) == (2, 2)
     path.write_text("a,b\nx,y\n")
     with pytest.raises(VotesError, match="names the item"):
-        current.look()
+        current.poll()
     current.source.close()
 
 
@@ -148,7 +148,7 @@ def test_a_first_vote_that_cannot_be_counted_is_an_error(tmp_path: Path) -> None
     path.write_text("item,juror,label\nq1,ann,yes\nq2,bob,no\n")
     current = watcher(path, window="1h")
     with pytest.raises(VotesError, match="needs the time of every vote"):
-        current.look()
+        current.poll()
     current.source.close()
 
 
@@ -156,7 +156,7 @@ def test_a_snapshot_of_something_else_is_refused(tmp_path: Path, lines: list[str
     path, state = tmp_path / "votes.jsonl", tmp_path / "state.json"
     path.write_text("".join(lines[:50]))
     current = watcher(path, state)
-    current.look()
+    current.poll()
     current.source.close()
     with pytest.raises(JurorsError, match=r"kept with --window '1000', not '1h'"):
         watcher(path, state, window="1h")
@@ -174,23 +174,23 @@ def test_a_folder_of_logs_is_followed(tmp_path: Path) -> None:
     folder, state = tmp_path / "logs", tmp_path / "state.json"
     folder.mkdir()
     current = watcher(folder, state, reading={"tool": None})
-    assert current.look().new == 0
+    assert current.poll().new == 0
     results = (SAMPLES / "promptfoo" / "results.json").read_bytes()
     (folder / "one.json").write_bytes(results[:500])
-    current.look()
+    current.poll()
     (folder / "one.json").write_bytes(results)
-    assert current.look().new == 0  # it has just changed
-    new = current.look().new
+    assert current.poll().new == 0  # it has just changed
+    new = current.poll().new
     votes = read_votes(SAMPLES / "promptfoo" / "results.json")
-    assert new == votes.n_votes == current.look().monitor.votes
+    assert new == votes.n_votes == current.poll().monitor.votes
     (folder / "two.json").write_bytes(results)
     (folder / ".two.json.tmp").write_bytes(results[:100])
     (folder / "notes.txt").write_text("no log")
-    current.look()
-    current.look()
-    current.keep(at_once=True)
+    current.poll()
+    current.poll()
+    current.save(at_once=True)
     later = watcher(folder, state)
-    assert later.look().new == 0
+    assert later.poll().new == 0
     assert later.monitor.votes == 2 * votes.n_votes
     assert later.monitor.items == 2 * votes.rows
 
@@ -201,7 +201,7 @@ def test_what_a_reader_warns_of_is_told(tmp_path: Path) -> None:
     document = json.loads((SAMPLES / "promptfoo" / "results.json").read_text())
     document["results"]["version"] = 9
     (folder / "one.json").write_text(json.dumps(document))
-    (told,) = watcher(folder).look(ended=True).news
+    (told,) = watcher(folder).poll(ended=True).notices
     assert told.startswith(f"{folder / 'one.json'}: warning: ")
 
 
@@ -215,7 +215,7 @@ def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(tmp_path: 
     for line in spans:
         with (folder / "spans.jsonl").open("ab") as file:
             file.write(line)
-        news += current.look().problems
+        news += current.poll().problems
     assert (current.monitor.votes, current.monitor.items, sorted(current.monitor.jurors)) == (
         12,
         4,
@@ -223,7 +223,7 @@ def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(tmp_path: 
     )
     spans_json = json.loads((SAMPLES / "openinference" / "spans.json").read_text())
     (folder / "more.json").write_text(json.dumps(spans_json))
-    current.look(ended=True)
+    current.poll(ended=True)
     assert (current.monitor.votes, current.monitor.items) == (12, 4)  # the same spans, written another way
     assert len(news) == 1
     assert "broken.json" in news[0].where
@@ -231,12 +231,12 @@ def test_spans_in_a_folder_grow_line_by_line_and_a_broken_log_is_told(tmp_path: 
 
 def test_a_file_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     current = watcher(tmp_path / "votes.jsonl")
-    assert current.look().reason == "no vote has come yet"
+    assert current.poll().reason == "no vote has come yet"
     (tmp_path / "votes.jsonl").write_text("".join(rows(3)))
-    assert current.look().new == 15
+    assert current.poll().new == 15
     current.source.close()
     with pytest.raises(VotesError, match="no such file"):
-        watcher(tmp_path / "never.jsonl").look(ended=True)
+        watcher(tmp_path / "never.jsonl").poll(ended=True)
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_a_juror_who_gets_worse_rings_by_name_and_only_once(tmp_path: Path) -> N
                 for item, juror, label in frame.itertuples(index=False)
             )
         current = watcher(path, state, window="100", receivers={"exec": told.append})
-        current.look()
+        current.poll()
         current.source.close()
     drifted = [event for event in told if event["kind"] == "juror_drift"]
     assert [event["jurors"] for event in drifted] == [["5"]]

@@ -246,7 +246,7 @@ def watch(source: Source, grading: dict[str, Any], **given: Any) -> None:
     watcher.resume()
     with make_display(shown["format_"], watcher.name, quiet=shown["quiet"]) as show:
         watch_source(watcher, show, every=shown["every"], once=shown["once"])
-    if watcher.bell.loud:
+    if watcher.alarms.above_notes:
         raise click.exceptions.Exit(ALARM_STATUS)
 
 

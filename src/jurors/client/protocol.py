@@ -1,4 +1,8 @@
-"""Requests, retries, SSE."""
+"""What both clients send and how they read the answer: requests as values, retries, server-sent events; no network.
+
+Votes, gold and projects may be sent again without harm (a repeat changes nothing), so every call is retried when the
+network fails or the server is busy.
+"""
 
 from __future__ import annotations
 
@@ -13,40 +17,42 @@ from urllib.parse import quote
 
 from jurors.errors import JurorsError, OptionError, ServerError
 
-# What both clients ask and how they read the answer: requests as values, no network in here.
-#
-# Votes, gold and projects may be sent again without harm (a repeat changes nothing), so every call is tried again when
-# the network fails or the server says that it is busy.
-
-
 T = TypeVar("T")
 Document = dict[str, Any]  #: of JSON
 
 BATCH_SIZE = 1_000  #: votes per request: beyond, a request waits longer and gains nothing
-_AGAIN = (408, 425, 429, 502, 503, 504)
-_LONGEST_WAIT = 30.0
+_RETRYABLE = (408, 425, 429, 502, 503, 504)
+_LONGEST_WAIT = 30.0  # seconds
+
+# -- requests and answers -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A request, and what its answer is read as."""
+    """A request, and how its answer is read."""
 
     method: str
     path: str
     read: Callable[[Any], T]  #: of the answer's text
     body: Any = None
-    asked: Mapping[str, Any] = field(default_factory=dict)  #: what stands behind the `?`
+    params: Mapping[str, Any] = field(default_factory=dict)  #: of the query; None is left out
 
     def arguments(self) -> dict[str, Any]:
-        """As httpx takes them."""
+        """The arguments of httpx's `request`."""
         content = None if self.body is None else json.dumps(self.body, allow_nan=False).encode()
         headers = {} if content is None else {"Content-Type": "application/json"}
-        params = {name: value for name, value in self.asked.items() if value is not None}
+        params = {name: value for name, value in self.params.items() if value is not None}
         return {"method": self.method, "url": self.path, "content": content, "headers": headers, "params": params}
 
 
 def document(text: str) -> Document:
-    """A JSON answer."""
+    """Read an answer as a JSON object.
+
+    Returns
+    -------
+    dict
+        The object; ServerError where the answer is something else.
+    """
     try:
         answer = json.loads(text)
     except ValueError:
@@ -56,86 +62,137 @@ def document(text: str) -> Document:
     return answer
 
 
-def of_project(project: str, rest: str = "") -> str:
-    """The path of a project; whatever its name holds is one part of it.
+def project_path(project: str, rest: str = "") -> str:
+    """Write the path of a project; whatever its name holds is one part of it.
 
-    >>> of_project("a/../b", "grade")
+    Returns
+    -------
+    str
+        The path of the URL, escaped.
+
+    Examples
+    --------
+    >>> project_path("a/../b", "grade")
     '/v1/projects/a%2F..%2Fb/grade'
     """
     return f"/v1/projects/{quote(project, safe='')}" + (f"/{rest}" if rest else "")
 
 
 def error_from_response(status: int, text: str) -> ServerError:
-    """What a server said no to, in its own line.
+    """Make the error of a refusal, in the server's own words.
 
+    Returns
+    -------
+    ServerError
+        With the status and the server's code.
+
+    Examples
+    --------
     >>> print(error_from_response(404, '{"error": {"code": "no_project", "message": "there is no project"}}'))
     there is no project
     """
     try:
-        told = json.loads(text)["error"]
-        message, reason = str(told["message"]), str(told["code"])
+        error = json.loads(text)["error"]
+        message, reason = str(error["message"]), str(error["code"])
     except (ValueError, KeyError, TypeError):
         message, reason = f"the server answered {status} and did not say why", ""
     return ServerError(message, status=status, reason=reason)
 
 
-def retry_delays(retries: int) -> Iterator[float]:
-    """How long to wait before each further try: twice as long each time, shaken, so that many clients spread."""
+def retry_delays(retries: int) -> Iterator[float | None]:
+    """Plan the waits after each try: exponential backoff with jitter, so that many clients spread.
+
+    Returns
+    -------
+    iterator of float or None
+        Seconds after each try; None after the last.
+    """
     for k in range(retries):
         yield min(_LONGEST_WAIT, 0.1 * 2**k) * random.uniform(0.5, 1)  # noqa: S311 - no secret
+    yield None
 
 
-def is_retryable(status: int) -> bool:
-    """Whether the same request may succeed a little later."""
-    return status in _AGAIN
+def retry_delay(answer: Any, planned: float | None) -> float | None:
+    """Decide whether to try again.
+
+    Parameters
+    ----------
+    answer
+        What a try gave: httpx's response, or its TransportError.
+    planned
+        How long to wait, unless the server asks for more; None after the last try.
+
+    Returns
+    -------
+    float or None
+        Seconds to wait before the next try; None where this answer stands.
+    """
+    if planned is None or isinstance(answer, Exception):
+        return planned
+    if answer.status_code not in _RETRYABLE:
+        return None
+    header = answer.headers.get("retry-after")
+    return min(_LONGEST_WAIT, max(planned, float(header) if header is not None and header.isdigit() else 0.0))
 
 
-def retry_after(header: str | None, planned: float) -> float:
-    """What the server asked for, where it did; never for ever."""
-    asked = float(header) if header is not None and header.isdigit() else 0.0
-    return min(_LONGEST_WAIT, max(planned, asked))
+def read_answer(call: Call[T], answer: Any, url: str) -> T:
+    """Read the answer that stands.
+
+    Returns
+    -------
+    object
+        What the call is for; ServerError where the server refused or could not be reached.
+    """
+    if isinstance(answer, Exception):
+        raise ServerError(f"{url} cannot be reached: {answer}") from None
+    if not answer.is_success:
+        raise error_from_response(answer.status_code, answer.text)
+    return call.read(answer.text)
 
 
-def server_url(url: str) -> str:
-    """The server's address, checked."""
-    if not url.startswith(("http://", "https://")):
-        raise OptionError(f"{url!r} is no address of a server: begin with http:// or https://", name="url", value=url)
-    return url.rstrip("/")
-
-
-# -- votes ------------------------------------------------------------------------------------------------------------
+# -- votes ----------------------------------------------------------------------------------------------------
 
 
 def vote_documents(votes: Any) -> Iterator[Document]:
-    """Votes as the server takes them: from `Votes`, a dataframe, mappings, or (item, juror, label[, time])."""
-    for row in _rows(votes):
-        if isinstance(row, Mapping):
-            yield dict(row)
-        else:
-            yield dict(zip(("item", "juror", "label", "time"), row, strict=False))
+    """Write votes as the server takes them.
 
+    Parameters
+    ----------
+    votes
+        `Votes`, a dataframe, mappings, or tuples (item, juror, label[, time]).
 
-def _rows(votes: Any) -> Iterable[Any]:
+    Returns
+    -------
+    iterator of dict
+        One vote each.
+    """
     from jurors.votes import Votes
     from jurors.votes.frame import collect_frame, is_frame
 
+    rows: Iterable[Any] = votes
     if isinstance(votes, Votes):
         if votes.counts is not None:
             raise JurorsError("counts name no items; send the votes themselves")
-        at, juror, code = votes.triples()
         items = votes.item_names().tolist()
-        said = zip(at.tolist(), juror.tolist(), code.tolist(), strict=True)
-        return ((items[row], votes.jurors[who], votes.labels[label]) for row, who, label in said)
-    if is_frame(votes):
-        rows: Iterable[Any] = collect_frame(votes).iter_rows(named=True)
-        return rows
-    listed: Iterable[Any] = votes
-    return listed
+        triples = zip(*(column.tolist() for column in votes.triples()), strict=True)
+        rows = ((items[i], votes.jurors[j], votes.labels[k]) for i, j, k in triples)
+    elif is_frame(votes):
+        rows = collect_frame(votes).iter_rows(named=True)
+    for row in rows:
+        is_mapping = isinstance(row, Mapping)
+        yield dict(row) if is_mapping else dict(zip(("item", "juror", "label", "time"), row, strict=False))
 
 
 def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
-    """So many rows at a time.
+    """Split rows into batches.
 
+    Returns
+    -------
+    iterator of list
+        Of `size` rows each, but for the last.
+
+    Examples
+    --------
     >>> list(batches("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
     """
@@ -144,7 +201,7 @@ def batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
-# -- server-sent events -----------------------------------------------------------------------------------------------
+# -- server-sent events ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -156,99 +213,155 @@ class Event:
     id: str = ""
 
 
-def events_of(lines: Iterable[str]) -> Iterator[Event]:
-    """Server-sent events out of their lines.
-
-    >>> list(events_of(["id: 7", "event: votes", 'data: {"votes": 2}', "", ": still here", ""]))
-    [Event(kind='votes', data={'votes': 2}, id='7')]
-    """
-    reader = EventReader()
-    for line in lines:
-        if (event := reader.take(line)) is not None:
-            yield event
-
-
 class EventReader:
-    """One line at a time, so that either client can feed it."""
+    """Reads server-sent events line by line, so that either client can feed it.
+
+    Examples
+    --------
+    >>> reader = EventReader()
+    >>> [reader.take(line) for line in ("id: 7", "event: votes", 'data: {"votes": 2}', "", ": still here", "")]
+    [None, None, None, Event(kind='votes', data={'votes': 2}, id='7'), None, None]
+    """
 
     def __init__(self) -> None:
         self._fields: dict[str, str] = {}
 
     def take(self, line: str) -> Event | None:
-        """The event that this line ends, if it does."""
+        """The event that this line completes, if it does."""
         if line:
             name, _, value = line.partition(":")
             if name:
                 self._fields[name] = value.removeprefix(" ")
             return None
         fields, self._fields = self._fields, {}
-        return None if "data" not in fields else Event(
-            fields.get("event", "message"), document(fields["data"]), fields.get("id", "")
-        )  # fmt: skip
+        if "data" not in fields:
+            return None
+        return Event(fields.get("event", "message"), document(fields["data"]), fields.get("id", ""))
 
 
-# The server's routes as calls, each once: both clients send these.
+# -- the server's routes --------------------------------------------------------------------------------------
 
 
-def projects() -> Call[list[Document]]:
-    """What projects there are."""
+def get_projects() -> Call[list[Document]]:
+    """List the projects.
+
+    Returns
+    -------
+    Call
+        Read as a list of documents.
+    """
     return Call("GET", "/v1/projects", lambda text: list(document(text)["projects"]))
 
 
 def put_project(project: str, settings: Mapping[str, Any]) -> Call[Document]:
-    """Make a project, or find it as it is."""
+    """Make a project, or get it as it is.
+
+    Returns
+    -------
+    Call
+        Read as the project's document.
+    """
     given = {name: value for name, value in settings.items() if value is not None}
-    return Call("PUT", of_project(project), document, given)
+    return Call("PUT", project_path(project), document, given)
 
 
 def delete_project(project: str) -> Call[None]:
-    """Take a project away, votes and all."""
-    return Call("DELETE", of_project(project), lambda _: None)
+    """Delete a project, votes and all.
+
+    Returns
+    -------
+    Call
+        Read as None.
+    """
+    return Call("DELETE", project_path(project), lambda _: None)
 
 
-def votes(project: str, batch: Sequence[Document]) -> Call[int]:
-    """How many votes of a batch were accepted."""
-    return Call("POST", of_project(project, "votes"), _accepted, {"votes": list(batch)})
+def post_votes(project: str, batch: Sequence[Document]) -> Call[int]:
+    """Send a batch of votes.
+
+    Returns
+    -------
+    Call
+        Read as how many were accepted.
+    """
+    return Call("POST", project_path(project, "votes"), _accepted, {"votes": list(batch)})
 
 
-def log(project: str, body: Any) -> Call[int]:
-    """How many votes a log of another tool held."""
-    return Call("POST", of_project(project, "votes"), _accepted, body)
+def post_log(project: str, body: Any) -> Call[int]:
+    """Send a log of another tool.
+
+    Returns
+    -------
+    Call
+        Read as how many votes it held.
+    """
+    return Call("POST", project_path(project, "votes"), _accepted, body)
 
 
-def gold(project: str, labels: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> Call[int]:
-    """How many labels of a person were accepted."""
-    pairs = [{"item": item, "label": label} for item, label in labels.items()] if isinstance(labels, Mapping) else None
-    return Call("POST", of_project(project, "gold"), _accepted, {"gold": list(labels) if pairs is None else pairs})
+def post_gold(project: str, labels: Mapping[Any, Any] | Iterable[Mapping[str, Any]]) -> Call[int]:
+    """Send labels of a person.
+
+    Returns
+    -------
+    Call
+        Read as how many were accepted.
+    """
+    if isinstance(labels, Mapping):
+        labels = [{"item": item, "label": label} for item, label in labels.items()]
+    return Call("POST", project_path(project, "gold"), _accepted, {"gold": list(labels)})
 
 
 def _accepted(text: str) -> int:
     return int(document(text)["accepted"])
 
 
-def reading(project: str, what: str, **asked: Any) -> Call[Document]:
-    """A document about a project: its grade, labels, alarms, history or review."""
-    return Call("GET", of_project(project, what), document, asked=asked)
+def get_document(project: str, what: str, **params: Any) -> Call[Document]:
+    """Get a document about a project: its grade, labels, alarms, history or review.
+
+    Returns
+    -------
+    Call
+        Read as the document.
+    """
+    return Call("GET", project_path(project, what), document, params=params)
 
 
-def report(project: str, **asked: Any) -> Call[str]:
-    """The page of a project."""
-    return Call("GET", of_project(project, "report"), str, asked=asked)
+def get_report(project: str) -> Call[str]:
+    """Get the page of a project.
+
+    Returns
+    -------
+    Call
+        Read as HTML.
+    """
+    return Call("GET", project_path(project, "report"), str)
 
 
-# httpx, loaded when a client is made, and how a client sets it up.
+# -- httpx, imported when a client is made --------------------------------------------------------------------
 
 
 def httpx() -> Any:
-    """The library; one line where it is not installed."""
+    """Import httpx.
+
+    Returns
+    -------
+    module
+        JurorsError in one line where it is not installed.
+    """
     try:
         return import_module("httpx")
     except ImportError:
         raise JurorsError("a client needs httpx: pip install 'jurors[serve]'") from None
 
 
-def options(url: str, key: str | None, timeout: float, transport: Any) -> dict[str, Any]:
-    """How both clients set httpx up. No redirect is followed: the key goes to the address it was given for."""
+def client_options(url: str, key: str | None, timeout: float, transport: Any) -> dict[str, Any]:
+    """Set httpx up for either client. No redirect is followed: the key goes to the address it was given for.
+
+    Returns
+    -------
+    dict
+        The arguments of `httpx.Client` and `httpx.AsyncClient`.
+    """
     if key is not None and not (key.isascii() and key.isprintable()):
         raise OptionError("this is no API key: `jurors keys create` prints one, jk_ and letters and digits", name="key")
     headers = {"Accept": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})

@@ -1,4 +1,10 @@
-"""What `inspect` alone says of some votes: who is silent or always says the same, columns that are no jurors."""
+"""Opening files for inspection, and what looks odd in them.
+
+`open_votes` reads votes as a reader does, but where that would refuse, it tries the option that the error names, and
+records a finding. `odd_votes` and `suspicious_columns` find what only `inspect` reports: silent and constant jurors,
+labels that are never used, answer keys among the columns. `preview_file` shows the columns or keys and the first lines
+of a file that cannot be read as votes.
+"""
 
 from __future__ import annotations
 
@@ -24,90 +30,95 @@ from jurors.votes.layout import JUROR_WORDS, LABEL_WORDS, TRUTH_WORDS, Layout, b
 from jurors.votes.read import open_layout, votes_of, votes_of_log
 from jurors.votes.readers import Records
 from jurors.votes.readers.base import Files
-from jurors.votes.readers.by_true_label import experiments
+from jurors.votes.readers.matrices import experiments
 from jurors.votes.repeats import REPEAT_WORDS
 from jurors.votes.table import Votes
 
-# What `inspect` alone says of some votes: who is silent or always says the same, columns that are no jurors.
-
+# -- odd jurors, labels and columns ---------------------------------------------------------------------------
 
 _SURE_KEYS = (
-    "truth",
-    "gold",
-    "groundtruth",
-    "truelabel",
-    "goldlabel",
-    "gt",
-    "goldstandard",
-    "expectedlabel",
-    "answerkey",
+    *("truth", "gold", "groundtruth", "truelabel", "goldlabel", "gt", "goldstandard"),
+    *("expectedlabel", "answerkey"),
 )
 _KEY_WORDS = (*_SURE_KEYS, *TRUTH_WORDS, "reference", "correct", "correctanswer", "expected")
-_ENOUGH = 20  #: votes, before "always the same" says anything
+_ENOUGH = 20  # votes, before "always the same" means anything
 
 
-def find_suspects(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
-    """What grading says in other words or has no need of; `said` counts each label by juror (jurors x labels)."""
-    yield from _unsaid(votes, said.sum(axis=0))
-    yield from _odd_jurors(votes, said)
+def odd_votes(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
+    """Find labels that are never used, and jurors who are silent, constant, or use other labels than the rest.
 
+    Parameters
+    ----------
+    votes
+        The votes.
+    counts
+        How often each juror gives each label (jurors x labels).
 
-def _unsaid(votes: Votes, counts: NDArray[np.int64]) -> Iterator[Finding]:
-    if unsaid := [label for label, n in zip(votes.labels, counts.tolist(), strict=True) if not n]:
-        yield Finding("unsaid_labels", f"nobody ever says {', '.join(map(repr, unsaid[:6]))}", tuple(unsaid))
-
-
-# -- jurors ---------------------------------------------------------------------------------------------------
-
-
-def _odd_jurors(votes: Votes, said: NDArray[np.int64]) -> Iterator[Finding]:
-    heard = said.sum(axis=1)
-    if len(silent := _names(votes, heard == 0)):
+    Returns
+    -------
+    iterator of Finding
+        What grading words differently, or does not need.
+    """
+    totals, given, used = counts.sum(axis=0), counts.sum(axis=1), (counts > 0).sum(axis=1)
+    if unused := [label for label, n in zip(votes.labels, totals.tolist(), strict=True) if not n]:
+        yield Finding("unsaid_labels", f"nobody ever says {', '.join(map(repr, unused[:6]))}", tuple(unused))
+    if len(silent := _names(votes, given == 0)):
         yield Finding("silent_jurors", f"{list_names(silent)} never voted", silent)
     enough = _ENOUGH if votes.total >= _ENOUGH else 2  # of a few items, a juror's every vote is a good part
-    constant = _names(votes, ((said > 0).sum(axis=1) == 1) & (heard >= enough)) if len(votes.labels) > 1 else ()
+    constant = _names(votes, (used == 1) & (given >= enough)) if len(votes.labels) > 1 else ()
     if constant:
         yield Finding("constant_jurors", f"{list_names(constant)} always said the same label", constant)
     if votes.scale == "interval":
-        return  # whoever measures in tens says fewer numbers than who measures in ones
-    if (different := unlike((said > 0).sum(axis=1), heard)) is not None:
-        yield different_counts([(votes.jurors[k], int((said[k] > 0).sum())) for k in different])
+        return  # measuring in tens takes fewer different numbers than measuring in ones
+    if (different := _unlike(used, given)) is not None:
+        yield _unlike_finding([(votes.jurors[k], int(used[k])) for k in different])
 
 
-def unlike(used: NDArray[np.int64], heard: NDArray[np.int64]) -> tuple[int, int] | None:
-    """Two jurors who use altogether different labels although each had the votes to use them all.
+def _unlike(used: NDArray[np.int64], given: NDArray[np.int64]) -> tuple[int, int] | None:
+    """Two jurors who use altogether different labels although each gave enough votes to use them all.
 
-    `used` is how many labels each says, `heard` how many votes each gives.
+    `used` is how many different labels each uses, `given` how many votes each gives.
     """
-    able = np.flatnonzero(heard >= max(_ENOUGH, 5 * used.max(initial=0)))
+    able = np.flatnonzero(given >= max(_ENOUGH, 5 * used.max(initial=0)))
     if len(able) < 2 or used[able].max() < 4 * used[able].min() or used[able].max() < 8:
         return None
     return int(able[np.argmax(used[able])]), int(able[np.argmin(used[able])])
 
 
-def different_counts(examples: Sequence[tuple[str, int]]) -> Finding:
-    """The finding about jurors and how many different labels each says."""
+def _unlike_finding(examples: Sequence[tuple[str, int]]) -> Finding:
     return unlike_columns("; ".join(f"{name}: {used:,} different ones" for name, used in examples), "note")
 
 
-# -- columns --------------------------------------------------------------------------------------------------
-
-
 def suspicious_columns(votes: Votes) -> Iterator[Finding]:
-    """Jurors of a wide table whose name says that the column is something else."""
-    if (key := guess_column(votes.jurors, _KEY_WORDS)) is not None and len(votes.jurors) > 1:
-        name = votes.jurors[key]
-        yield Finding("key_column", f"column {name!r} looks like an answer key, not like a juror", (name,))
+    """Find the juror of a wide table whose name is that of an answer key.
+
+    Returns
+    -------
+    iterator of Finding
+        At most one.
+    """
+    if len(votes.jurors) > 1 and (name := _key_column(votes.jurors)) is not None:
+        yield _key_finding(name)
 
 
-def key_column(names: Sequence[str], *, sure: bool = False) -> str | None:
-    """The column that is called like an answer key, if any; `sure`: like hardly anything else."""
-    place = guess_column(names, _SURE_KEYS if sure else _KEY_WORDS)
+def _key_column(names: Sequence[str], words: Sequence[str] = _KEY_WORDS) -> str | None:
+    """The column that is called like an answer key, if any."""
+    place = guess_column(names, words)
     return None if place is None else names[place]
 
 
+def _key_finding(name: str) -> Finding:
+    return Finding("key_column", f"column {name!r} looks like an answer key, not like a juror", (name,))
+
+
 def looks_like_key(votes: Votes, names: Sequence[str]) -> bool:
-    """Whether a table of items and one more column is an answer key: item, label."""
+    """Decide whether a table of items and one more column is an answer key: item, label.
+
+    Returns
+    -------
+    bool
+        By the number of columns and the name of the last.
+    """
     return len(votes.jurors) == 1 and len(names) <= 3 and guess_column(votes.jurors, (*_KEY_WORDS, *LABEL_WORDS)) == 0
 
 
@@ -115,16 +126,15 @@ def _names(votes: Votes, where: NDArray[Any]) -> tuple[str, ...]:
     return tuple(votes.jurors[k] for k in np.flatnonzero(where).tolist())
 
 
-# Reads votes to be looked at: where a reader would refuse, it tries the option that the message names, and says so.
-
+# -- opening votes --------------------------------------------------------------------------------------------
 
 _MOST_TRIES = 6
-_MANY_CELLS = 2_000_000  #: of a wide table, before its columns are compared without reading the cells
+_MANY_CELLS = 2_000_000  # of a wide table, before its columns are compared without reading the cells
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedVotes:
-    """Votes and how they were read; or, where they were not, why."""
+    """Votes and how they were read; or why they could not be."""
 
     format: str
     votes: Votes | None = None
@@ -137,12 +147,12 @@ class OpenedVotes:
     sample: tuple[str, ...] = ()
     rows: int | None = None  #: of a table that was not read, since its columns are no jurors
     is_log: bool = False
-    choose: str | None = None  #: `--from NAME:QUESTION` that reads one of a log's several questions
+    question: str | None = None  #: "tool:question" for `--from`, which reads one of a log's several questions
 
 
 @dataclass(frozen=True)
 class _Remedy:
-    """Opened that may help, and what they say about the file."""
+    """Options that may help, and the finding that explains them."""
 
     options: dict[str, Any]
     finding: Finding | None = None
@@ -150,7 +160,13 @@ class _Remedy:
 
 
 def open_votes(source: Any, reading: Mapping[str, Any]) -> OpenedVotes:
-    """The votes of some files, read with what options it takes; JurorsError where the files cannot even be opened."""
+    """Read votes with whatever options it takes.
+
+    Returns
+    -------
+    OpenedVotes
+        Without votes where no option helps; JurorsError is raised where the files cannot even be opened.
+    """
     assumed: dict[str, Any] = {}
     findings: tuple[Finding, ...] = ()
     duplicates = 0
@@ -170,67 +186,65 @@ def _attempt(source: Any, reading: dict[str, Any]) -> OpenedVotes | _Remedy:
     options = Reading.of(reading)
     with open_source(source, options) as opened:
         try:
-            return _log(opened, options) if isinstance(opened, ToolLog) else _table(opened, options)
+            return _read_log(opened, options) if isinstance(opened, ToolLog) else _read_table(opened, options)
         except JurorsError as error:
             remedy = _remedy(error, options, None if isinstance(opened, ToolLog) else opened)
             if remedy is not None:
                 return remedy
-            fault, choose = " ".join(str(error).split()), error.about.get("tool")
+            fault, question = " ".join(str(error).split()), error.about.get("tool")
             if isinstance(opened, ToolLog):
-                return OpenedVotes(format=opened.reader.TITLE, fault=fault, is_log=True, choose=choose)
+                return OpenedVotes(format=opened.reader.TITLE, fault=fault, is_log=True, question=question)
             columns = {"columns": opened.names}
             return OpenedVotes(format=_format(opened), columns=columns, fault=fault, sample=tuple(_rows(opened)))
 
 
-def _log(log: ToolLog, options: Reading) -> OpenedVotes:
+def _read_log(log: ToolLog, options: Reading) -> OpenedVotes:
     records = log.read()
     votes = votes_of_log(log, options, records)
-    findings = (*_about(log), *_told(records))
-    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=findings, is_log=True)
-
-
-def _told(records: Records | Votes) -> Iterator[Finding]:
-    """What else the log tells of items."""
-    names = () if isinstance(records, Votes) else tuple(records.fields)
-    if names:
+    findings = []
+    if log.tool == "by-true-label":
+        document = Files(log.found.paths, log.found.root).document().value
+        if (number := len(experiments(document))) > 1:
+            message = f"{number:,} experiments are counted together; where they drew the same records, items come again"
+            findings.append(Finding("experiments", message))
+        if not isinstance(document, dict) or "by_true_label" in document or "observed" not in document:
+            message = "the true labels are in the file; the counts are summed over them, as if unknown"
+            findings.append(Finding("true_labels", message))
+    if isinstance(records, Records) and (names := tuple(records.fields)):
         message = (
             f"the log tells of each item {format_names(names, 12)}: --key NAME for true labels, --by NAME for groups"
         )
-        yield Finding("log_fields", message, names)
+        findings.append(Finding("log_fields", message, names))
+    return OpenedVotes(format=log.reader.TITLE, layout="log", votes=votes, findings=tuple(findings), is_log=True)
 
 
-def _about(log: ToolLog) -> Iterator[Finding]:
-    if log.tool != "by-true-label":
-        return
-    document = Files(log.found.paths, log.found.root).document().value
-    if (several := len(experiments(document))) > 1:
-        message = f"{several:,} experiments are counted together; where they drew the same records, items come again"
-        yield Finding("experiments", message)
-    if not isinstance(document, dict) or "by_true_label" in document or "observed" not in document:
-        yield Finding("true_labels", "the true labels are in the file; the counts are summed over them, as if unknown")
-
-
-def _table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
-    if _is_prose(table, options):
+def _read_table(table: SourceTable, options: Reading) -> OpenedVotes | _Remedy:
+    name = table.names[0]
+    is_heading = name.startswith("#") or len(name.split()) > 3
+    if table.types == ("CSV",) and options.layout == "auto" and is_heading:
         fault = "this does not look like a table: there is one column, whose name is a sentence or a headline"
         return OpenedVotes(format="text", fault=fault, sample=tuple(_rows(table)))
     table, layout = open_layout(table, options)
     jurors = [table.names[k] for k in layout.votes]
-    if options.layout == "auto" and len(jurors) > 1 and (key := key_column(jurors, sure=True)) is not None:
-        message = f"column {key!r} looks like an answer key, not like a juror"
-        return _Remedy({"ignore": (*text_columns(options.ignore), key)}, Finding("key_column", message, (key,)))
-    if (features := _features(table, layout, options)) is not None:
+    if options.layout == "auto" and len(jurors) > 1 and (key := _key_column(jurors, _SURE_KEYS)) is not None:
+        return _ignore_key(key, options)
+    if (features := _open_features(table, layout, options)) is not None:
         return features
     votes = votes_of(table.keep(layout.used), layout, options)
     columns = columns_of(table.names, layout)
-    left = [name for name in columns.get("ignored", ()) if name not in text_columns(options.ignore)]
-    key = key_column(left)
+    key = _key_column([name for name in columns.get("ignored", ()) if name not in text_columns(options.ignore)])
     findings = () if key is None else (Finding("key_column", f"column {key!r} looks like an answer key", (key,)),)
     return OpenedVotes(format=_format(table), layout=layout.kind, votes=votes, columns=columns, findings=findings)
 
 
 def columns_of(names: Sequence[str], layout: Layout) -> dict[str, tuple[str, ...]]:
-    """What each column of a table with these names is."""
+    """Describe the columns of a table by a layout.
+
+    Returns
+    -------
+    dict
+        From a role ("item", "juror", "label", "count", "repeat", "jurors", "ignored") to the columns' names.
+    """
     places = {"item": layout.item, "juror": layout.juror, "label": layout.label, "count": layout.count}
     places["repeat"] = layout.repeat
     columns: dict[str, tuple[str, ...]] = {role: (names[k],) for role, k in places.items() if k is not None}
@@ -252,42 +266,33 @@ def _rows(table: SourceTable) -> Iterator[str]:
         yield ", ".join("" if cell is None else " ".join(str(cell).split())[:30] for cell in row)
 
 
-# -- tables that are none of votes ------------------------------------------------------------------------------
-
-
-def _is_prose(table: SourceTable, options: Reading) -> bool:
-    """Whether a file of text has one column, called by a sentence or a headline."""
-    name = table.names[0]
-    return table.types == ("CSV",) and options.layout == "auto" and (name.startswith("#") or len(name.split()) > 3)
-
-
-def _features(table: SourceTable, layout: Layout, options: Reading) -> OpenedVotes | None:
-    """A large wide table whose columns hold different values, told before its cells are read."""
-    if layout.kind == "long" or options.layout != "auto" or len(layout.votes) < 2 or not _is_large(table):
+def _open_features(table: SourceTable, layout: Layout, options: Reading) -> OpenedVotes | None:
+    """A large wide table whose columns hold different values, recognised before its cells are read."""
+    if layout.kind == "long" or options.layout != "auto" or len(layout.votes) < 2:
+        return None
+    if all(part.format == "parquet" for part in table.parts):
+        (rows,) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()[0]
+        is_large = rows * len(table.names) > _MANY_CELLS
+    else:
+        is_large = sum(part.path.stat().st_size for part in table.parts) > 2 * _MANY_CELLS  # a cell and a comma
+    if not is_large:
         return None
     sizes = ", ".join(f"approx_count_distinct(c{k}), count(c{k})" for k in layout.votes)
     (rows, *counted) = table.watched(f"SELECT count(*), {sizes} FROM {table.sql}").fetchall()[0]
-    used, heard = np.array(counted).reshape(-1, 2).T
-    if (different := unlike(used, heard)) is None:
+    used, given = np.array(counted).reshape(-1, 2).T
+    if (different := _unlike(used, given)) is None:
         return None
     pair = [layout.votes[k] for k in different]
     exact = table.watched(f"SELECT {', '.join(f'count(DISTINCT c{k})' for k in pair)} FROM {table.sql}").fetchall()[0]
-    if unlike(np.array(exact), heard[list(different)]) is None:
+    if _unlike(np.array(exact), given[list(different)]) is None:
         return None
-    finding = different_counts([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
+    finding = _unlike_finding([(table.names[k], n) for k, n in zip(pair, exact, strict=True)])
     columns = {"columns": table.names}
     sample = tuple(_rows(table))
     return OpenedVotes(format=_format(table), columns=columns, findings=(finding,), sample=sample, rows=rows)
 
 
-def _is_large(table: SourceTable) -> bool:
-    if all(part.format == "parquet" for part in table.parts):
-        (rows,) = table.con.execute(f"SELECT count(*) FROM {table.sql}").fetchall()[0]
-        return bool(rows * len(table.names) > _MANY_CELLS)
-    return sum(part.path.stat().st_size for part in table.parts) > 2 * _MANY_CELLS  # a cell and a comma
-
-
-# -- what may help --------------------------------------------------------------------------------------------
+# -- options that may help ------------------------------------------------------------------------------------
 
 
 def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> _Remedy | None:
@@ -298,57 +303,54 @@ def _remedy(error: JurorsError, options: Reading, table: SourceTable | None) -> 
         message = f"juror {juror!r} votes more than once on item {item!r} ({many}); {kept}"
         return _Remedy({"duplicates": "first"}, Finding("duplicates", message), repeated)
     if error.code == "two_readings" and error.about.get("name") == "repeat":
-        return _again(error.about["column"])
+        column = error.about["column"]
+        if re.fullmatch(rf"(?:{REPEAT_WORDS})s?", bare_word(column)) is None:  # not called as repetitions are
+            return None
+        message = (
+            f"column {column!r} is taken for the number of the repetition: a juror's votes on an item are one voice"
+        )
+        return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (--repeat {column})", (column,)))
     if error.code == "key_column":
-        key = error.about["column"]
-        finding = Finding("key_column", f"column {key!r} looks like an answer key, not like a juror", (key,))
-        return _Remedy({"ignore": (*text_columns(options.ignore), key)}, finding)
+        return _ignore_key(error.about["column"], options)
     if error.code == "two_items":
-        one, two = error.about["columns"]
-        message = f"columns {one!r} and {two!r} both look like the item; {one!r} is taken, the other left out"
-        return _Remedy({"item": one, "ignore": (*text_columns(options.ignore), two)}, Finding("two_items", message))
+        item, other = error.about["columns"]
+        message = f"columns {item!r} and {other!r} both look like the item; {item!r} is taken, the other left out"
+        return _Remedy({"item": item, "ignore": (*text_columns(options.ignore), other)}, Finding("two_items", message))
     if error.code != "no_label_column" or table is None:
         return None
-    guessed = error.about.get("columns")
-    return _half_long(table, options) if guessed is None else _guessed(*guessed)
-
-
-def _again(column: str) -> _Remedy | None:
-    """A column that is called as repetitions are, and numbers votes of one juror on one item."""
-    if re.fullmatch(rf"(?:{REPEAT_WORDS})s?", bare_word(column)) is None:
+    columns = error.about.get("columns") or _guess_columns(table, options)
+    if columns is None:
         return None
-    message = f"column {column!r} is taken for the number of the repetition: a juror's votes on an item are one voice"
-    return _Remedy({"repeat": column}, Finding("repeat_column", f"{message} (--repeat {column})", (column,)))
+    roles = dict(zip(("item", "juror", "label"), columns, strict=True))
+    guess = ", ".join(f"{name!r} for the {role}" for role, name in roles.items())
+    return _Remedy(roles, Finding("guessed_columns", f"the columns are a guess: {guess}"))
 
 
-def _half_long(table: SourceTable, options: Reading) -> _Remedy | None:
-    """A column of jurors without a column of labels that we know: of the others, the one that varies least."""
+def _ignore_key(column: str, options: Reading) -> _Remedy:
+    return _Remedy({"ignore": (*text_columns(options.ignore), column)}, _key_finding(column))
+
+
+def _guess_columns(table: SourceTable, options: Reading) -> tuple[str, str, str] | None:
+    """Item, juror and label, where only the juror's column has a known name: the label is what varies least."""
     juror = guess_column(table.names, JUROR_WORDS)
     others = [k for k, name in enumerate(table.names) if k != juror and name not in text_columns(options.ignore)]
     if juror is None or len(others) < 2 or options.juror or options.label:
         return None
     sizes = {k: table.con.execute(f"SELECT count(DISTINCT c{k}) FROM {table.sql}").fetchall()[0][0] for k in others}
     label, item = min(others, key=sizes.__getitem__), max(reversed(others), key=sizes.__getitem__)
-    return _guessed(table.names[item], table.names[juror], table.names[label])
+    return table.names[item], table.names[juror], table.names[label]
 
 
-def _guessed(item: str, juror: str, label: str) -> _Remedy:
-    chosen = {"item": item, "juror": juror, "label": label}
-    guess = ", ".join(f"{name!r} for the {role}" for role, name in chosen.items())
-    return _Remedy(chosen, Finding("guessed_columns", f"the columns are a guess: {guess}"))
+# -- previews of files that cannot be read as votes -----------------------------------------------------------
 
-
-# What a file shows that cannot be read as votes: its columns or keys, and its first lines.
-
-
-_LARGEST = 50_000_000
+_LARGEST = 50_000_000  # bytes
 _LINES = 3
-_MOST_WORDS = 3  #: in the name of a column; more are a sentence
+_MOST_WORDS = 3  # in the name of a column; more are a sentence
 
 
 @dataclass(frozen=True)
 class FilePreview:
-    """A first look at a file."""
+    """The format, columns and first lines of a file."""
 
     format: str
     columns: tuple[str, ...]
@@ -356,7 +358,13 @@ class FilePreview:
 
 
 def preview_file(paths: Sequence[Path], root: Path) -> FilePreview | None:
-    """The columns and first lines of the first file; None where it is no text."""
+    """Preview the first of some files.
+
+    Returns
+    -------
+    FilePreview or None
+        None where the file is no text.
+    """
     files = Files(tuple(paths[:1]), root)
     try:
         head = files.head()
@@ -366,12 +374,13 @@ def preview_file(paths: Sequence[Path], root: Path) -> FilePreview | None:
     if not text.strip() or "\0" in text:
         return None
     if text.lstrip()[0] in "{[":
-        return _json_glimpse(files, text)
+        return _preview_json(files, text)
     lines = text.splitlines()
-    choices = {mark: _header(text, mark) for mark in ",\t;|"}
-    mark = max(choices, key=lambda mark: len(choices[mark]))
-    columns = tuple(name.strip() for name in choices[mark])
-    if not _is_table(paths[0].name, columns):
+    headers = {mark: _header(text, mark) for mark in ",\t;|"}
+    mark = max(headers, key=lambda mark: len(headers[mark]))
+    columns = tuple(name.strip() for name in headers[mark])
+    has_names = len(columns) > 1 and all(column and len(column.split()) <= _MOST_WORDS for column in columns)
+    if not has_names and named_format(paths[0].name) not in CELLS:
         return FilePreview("text", (), tuple(line for line in lines if line.strip())[:_LINES])
     return FilePreview("TSV" if mark == "\t" else "CSV", columns, tuple(lines[1 : 1 + _LINES]))
 
@@ -383,14 +392,7 @@ def _header(text: str, mark: str) -> list[str]:
         return []
 
 
-def _is_table(name: str, columns: Sequence[str]) -> bool:
-    """Whether the first line names columns, or the file's name says that it does."""
-    if named_format(name) in CELLS:
-        return True
-    return len(columns) > 1 and all(column and len(column.split()) <= _MOST_WORDS for column in columns)
-
-
-def _json_glimpse(files: Files, text: str) -> FilePreview | None:
+def _preview_json(files: Files, text: str) -> FilePreview:
     what = "JSON document"
     try:
         if files.paths[0].stat().st_size > _LARGEST:
@@ -406,16 +408,16 @@ def _json_glimpse(files: Files, text: str) -> FilePreview | None:
         what, document = f"JSON array of {len(document):,}", document[0] if document else {}
     if not isinstance(document, dict):
         return FilePreview(what, (), (_writable(str(document)[:100]),))
-    rows = tuple(_writable(f"{key}: {_kind(value)}") for key, value in list(document.items())[:8])
+    rows = tuple(_writable(f"{key}: {_summary(value)}") for key, value in list(document.items())[:8])
     return FilePreview(what, tuple(map(_writable, document)), rows)
 
 
 def _writable(text: str) -> str:
-    """Text in which half a character, as JSON may hold, is spelled out."""
+    """Text in which a lone surrogate, as JSON may hold, is escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _kind(value: Any) -> str:
+def _summary(value: Any) -> str:
     if isinstance(value, dict):
         return f"an object with {', '.join(map(str, list(value)[:4]))}{' …' if len(value) > 4 else ''}"
     if isinstance(value, list):

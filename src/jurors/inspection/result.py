@@ -1,4 +1,8 @@
-"""Inspection, overlap, next commands."""
+"""`Inspection`, the result of `inspect`, with the overlap between jurors and the commands that would work next.
+
+`find_overlap` counts which jurors voted on the same items, `grading_obstacles` says why votes cannot be graded, and
+`next_steps` writes the commands that would work as lines to paste into a shell.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +32,10 @@ from jurors.votes.scale import drop_unused_labels
 from jurors.votes.table import Votes
 from jurors.votes.write import group_rows
 
-# Who voted on the same items as whom: pairs, trios, loners and groups that never meet.
-
+# -- overlap --------------------------------------------------------------------------------------------------
 
 _MOST_PAIR_JURORS = 5_000
+_MOST_TRIO_CELLS = 1 << 28  # items x jurors
 _MOST_TRIO_WORK = 4e9  # patterns x jurors^3: some seconds
 
 
@@ -45,75 +49,73 @@ class Overlap:
     median: int | None = None  #: items that the middle pair shares
     trios: int = 0
     trios_sharing: int | None = None
-    loners: tuple[str, ...] = ()  #: jurors who share no item with anybody
+    loners: tuple[str, ...] = ()  #: jurors who share no item with any other
     groups: tuple[tuple[str, ...], ...] = ()  #: jurors linked by shared items; more than one: they cannot be compared
 
 
 def find_overlap(votes: Votes) -> Overlap:
-    """The overlaps of some votes.
+    """Count the items that pairs and trios of jurors share.
 
+    Returns
+    -------
+    Overlap
+        Of the jurors who voted at all; the counts are None where counting would take too long.
+
+    Examples
+    --------
     >>> votes = Votes.from_matrix([["a", "b", None, None], ["a", None, None, None], [None, None, "a", "a"]],
     ...                           jurors=("ann", "bob", "cy", "dee"))
-    >>> found = find_overlap(votes)
-    >>> found.pairs_sharing, found.pairs, found.groups
+    >>> overlap = find_overlap(votes)
+    >>> overlap.pairs_sharing, overlap.pairs, overlap.groups
     (2, 6, (('ann', 'bob'), ('cy', 'dee')))
     """
-    heard = np.unique(votes.triples()[1])
-    size = len(heard)
-    names = [votes.jurors[k] for k in heard.tolist()]
-    bare = Overlap(pairs=comb(size, 2), trios=comb(size, 3))
+    voting = np.unique(votes.triples()[1])
+    size = len(voting)
+    names = [votes.jurors[k] for k in voting.tolist()]
     if size < 2 or size > _MOST_PAIR_JURORS:
-        return bare
-    shared = _shared_items(votes, heard)
+        return Overlap(pairs=comb(size, 2), trios=comb(size, 3))
+    from scipy import sparse
+
+    row, col, _ = votes.triples()
+    shape = votes.rows, len(votes.jurors)
+    voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, voting]
+    weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, voting]
+    shared: NDArray[np.int64] = (weighted.T @ voted).toarray()  # items that each pair of jurors voted on
     upper = shared[np.triu_indices(size, 1)]
     first, second = np.nonzero(shared)
     group = are_connected(first, second, size)
     groups = [tuple(names[k] for k in np.flatnonzero(group == g)) for g in range(int(group.max()) + 1)]
     return Overlap(
-        pairs=bare.pairs,
+        pairs=comb(size, 2),
         pairs_sharing=int((upper > 0).sum()),
         fewest=int(upper.min()),
         median=int(np.sort(upper)[len(upper) // 2]),
-        trios=bare.trios,
-        trios_sharing=_trios_sharing(votes, heard),
+        trios=comb(size, 3),
+        trios_sharing=_trios_sharing(votes, voting),
         loners=tuple(group[0] for group in groups if len(group) == 1),
         groups=tuple(sorted(groups, key=len, reverse=True)),
     )
 
 
-def _shared_items(votes: Votes, heard: NDArray[Any]) -> NDArray[np.int64]:
-    """For each pair of jurors, the number of items that both voted on."""
-    from scipy import sparse
-
-    row, col, _ = votes.triples()
-    shape = votes.rows, len(votes.jurors)
-    voted = sparse.csr_matrix((np.ones(len(row), dtype=np.int64), (row, col)), shape=shape)[:, heard]
-    weighted = sparse.csr_matrix((votes.weights[row], (row, col)), shape=shape)[:, heard]
-    shared: NDArray[np.int64] = (weighted.T @ voted).toarray()
-    return shared
-
-
-def _trios_sharing(votes: Votes, heard: NDArray[Any]) -> int | None:
+def _trios_sharing(votes: Votes, voting: NDArray[Any]) -> int | None:
     """How many trios have an item that all three voted on, by the distinct patterns of who voted."""
-    size = len(heard)
-    if votes.rows * len(votes.jurors) > 1 << 28:
+    size = len(voting)
+    if votes.rows * len(votes.jurors) > _MOST_TRIO_CELLS:
         return None
-    voted = (votes.codes[:, heard] >= 0)[votes.weights > 0]
+    voted = (votes.codes[:, voting] >= 0)[votes.weights > 0]
     patterns = group_rows(voted, np.ones(len(voted), dtype=np.int64))[0].astype(np.float32)
     if len(patterns) * size**3 / 6 > _MOST_TRIO_WORK:
         return None
     total = 0
     for k in range(size - 2):
-        mine = patterns[patterns[:, k] > 0][:, k + 1 :]
-        together = mine.T @ mine > 0
-        total += int(np.triu(together, 1).sum())
+        later = patterns[patterns[:, k] > 0][:, k + 1 :]  # of the jurors after k, on the items that k voted on
+        total += int(np.triu(later.T @ later > 0, 1).sum())
     return total
 
 
-# Which commands would work next on what was found, as lines to paste; or why grading is impossible.
+# -- next commands --------------------------------------------------------------------------------------------
 
-
-_SPELLED = {one.name: one for one in spell_option(ReadingOptions, Reading) if one.name != "memory"}
+_OPTIONS = {option.name: option for option in spell_option(ReadingOptions, Reading) if option.name != "memory"}
 _KEY_NAMES = ("truth", "key", "gold", "labels", "answers")
 _ENDINGS = tuple(
     end + more for end, kind in ENDINGS.items() for more in ("", PACKED)[: 1 if kind in ("parquet", "xlsx") else 2]
@@ -129,42 +131,64 @@ class Step:
 
 
 def command_line(name: str, files: Sequence[str], reading: Mapping[str, Any], *more: str) -> str:
-    """A line to paste into a shell.
+    """Write a command as a line to paste into a shell.
 
+    Parameters
+    ----------
+    name, files
+        The command and its arguments.
+    reading
+        Reading options, of which those that are not the defaults are written.
+    more
+        Further words.
+
+    Returns
+    -------
+    str
+        Quoted for a POSIX shell.
+
+    Examples
+    --------
     >>> command_line("grade", ["my votes.csv"], {"missing": ("NA", "?"), "layout": "auto"})
     "jurors grade 'my votes.csv' --missing NA --missing '?'"
     """
     words = ["jurors", name, *(f"./{file}" if file.startswith("-") and file != "-" else file for file in files)]
-    for option, known in _SPELLED.items():
-        value, flag = reading.get(option), known.option.flag
-        if value is None or value == known.default or value == []:
+    for option, spelling in _OPTIONS.items():
+        value, flag = reading.get(option), spelling.option.flag
+        if value is None or value == spelling.default or value == []:
             continue
-        if known.kind is bool:
+        if spelling.kind is bool:
             words.append(flag)
             continue
         if isinstance(value, Mapping):
             value = [f"{old}={new}" for old, new in value.items()]
-        if known.option.several == "commas":
+        if spelling.option.several == "commas":
             value = value if isinstance(value, (str, int)) else ",".join(map(str, value))
-        for one in text_columns([value] if isinstance(value, (int, float)) else value):
-            words += [f"{flag}={one}"] if one.startswith("-") else [flag, one]
+        for word in text_columns([value] if isinstance(value, (int, float)) else value):
+            words += [f"{flag}={word}"] if word.startswith("-") else [flag, word]
     return shlex.join([*words, *more])
 
 
 def grading_obstacles(votes: Votes) -> Iterator[str]:
-    """Why these votes cannot be graded without a key; nothing if they can."""
-    heard = drop_unused_labels(drop_silent_jurors(votes)[0])
-    refused = [refusal for refusal in label_refusals(heard) if refusal.code != "numbers"]
-    yield from map(_shortly, refused)
-    if not refused and len(heard.jurors) == MIN_JURORS and len(heard.labels) == 2:
+    """Say why these votes cannot be graded without a key.
+
+    Returns
+    -------
+    iterator of str
+        Empty if they can.
+    """
+    used = drop_unused_labels(drop_silent_jurors(votes)[0])
+    refusals = [refusal for refusal in label_refusals(used) if refusal.code != "numbers"]
+    yield from map(_brief_refusal, refusals)
+    if not refusals and len(used.jurors) == MIN_JURORS and len(used.labels) == 2:
         try:
-            evaluate_trio(Sketch.from_votes(heard).complete())
+            evaluate_trio(Sketch.from_votes(used).complete())
         except DegenerateSketchError as error:
-            if error.outcome not in CONTRADICTIONS:  # which ring when they are graded, and that is an answer
+            if error.outcome not in CONTRADICTIONS:  # these become alarms when they are graded, which is an answer
                 yield error.fault
 
 
-def _shortly(refusal: SketchError) -> str:
+def _brief_refusal(refusal: SketchError) -> str:
     """Why votes are refused, in a few words."""
     given = refusal.about.get("given", 0)
     match refusal.code:
@@ -186,9 +210,28 @@ def next_steps(
     graded: Votes,
     reading: Mapping[str, Any],
     findings: Sequence[Finding],
-    hindered: Sequence[str],
+    obstacles: Sequence[str],
 ) -> Iterator[Step]:
-    """Commands that would work, the most useful first; `graded`: the votes as they would read them."""
+    """List the commands that would work, the most useful first.
+
+    Parameters
+    ----------
+    files
+        What the commands are run on.
+    votes, graded
+        The votes as they were read, and as the commands would read them.
+    reading
+        The options they were read with.
+    findings
+        What looked odd: some findings become options.
+    obstacles
+        Why they cannot be graded, if they cannot.
+
+    Returns
+    -------
+    iterator of Step
+        Each with what it gives.
+    """
     options = dict(reading)
     key = next((str(f.about[0]) for f in findings if f.kind == "key_column"), None)
     for finding in findings:
@@ -196,46 +239,38 @@ def next_steps(
             options["ignore"] = _with(options.get("ignore"), [name for name in finding.about if name in votes.jurors])
         if finding.kind == "ambiguous_words":
             options["missing"] = _with(options.get("missing"), finding.about)
-    if not hindered:
-        if graded.scale == "interval":
-            yield from _with_numbers(files, graded, options)
-            yield from _with_key(files, votes, options, key)
-            return
-        counts = votes.counts is not None
-        yield Step(command_line("grade", files, options), "the report card, without an answer key")
+    is_numeric = not obstacles and graded.scale == "interval"
+    if not obstacles:
+        if is_numeric:
+            grades = "how far each juror's numbers can be relied on, without a key"
+            labels = "one value per item, with its interval"
+        else:
+            grades = "the report card, without an answer key"
+            labels = "one label per item, and how sure it is"
+            if votes.counts is not None:
+                labels = "a label for each decision tuple"
+        yield Step(command_line("grade", files, options), grades)
         yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
-        what = "a label for each decision tuple" if counts else "one label per item, and how sure it is"
-        yield Step(command_line("label", files, options), what)
+        yield Step(command_line("label", files, options), labels)
         yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
-    said = len(np.unique(graded.triples()[2]))
-    few = 1 < said <= len(graded.labels) <= max(2, votes.total // 2)
-    if few and len(graded.jurors) > 1 and not any(f.kind == "unlike_columns" for f in findings):
+    used = len(np.unique(graded.triples()[2]))
+    are_labels = 1 < used <= len(graded.labels) <= max(2, votes.total // 2) and len(graded.jurors) > 1
+    if is_numeric or (are_labels and not any(f.kind == "unlike_columns" for f in findings)):
         yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
-    yield from _with_key(files, votes, options, key)
-
-
-def _with_numbers(files: Sequence[str], votes: Votes, options: Mapping[str, Any]) -> Iterator[Step]:
-    yield Step(command_line("grade", files, options), "how far each juror's numbers can be relied on, without a key")
-    yield Step(command_line("check", files, options), "only the alarms: may the grades be trusted?")
-    yield Step(command_line("label", files, options), "one value per item, with its interval")
-    yield Step(command_line("report", files, options, "-o", "report.html"), "all of it as one page to pass on")
-    yield Step(command_line("agreement", files, options), "how much they agree, which is not how good they are")
-    cut = midpoint(votes.labels)
-    yield Step(command_line("grade", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
-
-
-def _with_key(files: Sequence[str], votes: Votes, options: dict[str, Any], key: str | None) -> Iterator[Step]:
-    why = "the true grades: there is an answer key"
+    if is_numeric:
+        cut = midpoint(graded.labels)
+        yield Step(command_line("grade", files, {**options, "threshold": cut}), f"as pass and fail, from {cut} on")
     if key in votes.jurors and not votes.take([str(key)]).n_votes:
         return  # a column that is called like a key, and empty
+    why = "the true grades: there is an answer key"
     if key is not None:
-        kept = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
-        yield Step(command_line("score", files, {**options, "ignore": kept}, "--key", key), why)
-    elif (path := key_beside(files, votes)) is not None:
+        ignored = tuple(name for name in _with(options.get("ignore"), ()) if name != key)
+        yield Step(command_line("score", files, {**options, "ignore": ignored}, "--key", key), why)
+    elif (path := _find_key_file(files, votes)) is not None:
         yield Step(command_line("score", files, options, "--key", path), f"{why} beside the file")
 
 
-def key_beside(files: Sequence[str], votes: Votes) -> str | None:
+def _find_key_file(files: Sequence[str], votes: Votes) -> str | None:
     """A file in the same folder that is the answer key of these votes; it is read to be sure."""
     if len(files) != 1 or votes.counts is not None or not Path(files[0]).is_file():
         return None
@@ -252,7 +287,13 @@ def key_beside(files: Sequence[str], votes: Votes) -> str | None:
 
 
 def find_votes_file(path: str) -> str | None:
-    """A file called votes in the folder of an answer key."""
+    """Find a file called votes in the folder of an answer key.
+
+    Returns
+    -------
+    str or None
+        Its path, where there is one.
+    """
     neighbours = (Path(path).with_name("votes" + ending) for ending in _ENDINGS)
     return next((str(file) for file in neighbours if file.is_file()), None)
 
@@ -262,8 +303,7 @@ def _with(values: Any, more: Sequence[Any]) -> tuple[str, ...]:
     return (*map(str, known), *(str(value) for value in more if str(value) not in set(map(str, known))))
 
 
-# `Inspection`: what some files hold, told without grading anybody, and which commands would work next.
-
+# -- the result -----------------------------------------------------------------------------------------------
 
 _SHOWN = 8
 _COMMAND_WIDTH = 72
@@ -279,7 +319,7 @@ class CountRange:
 
     @classmethod
     def of(cls, values: NDArray[Any], weights: NDArray[Any] | None = None) -> CountRange:
-        """The spread of values, each as often as its weight says."""
+        """The range of values, each counted as often as its weight."""
         order = np.argsort(values)
         heights = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
         middle = int(values[order][np.searchsorted(heights, heights[-1] / 2)])
@@ -293,28 +333,28 @@ class CountRange:
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection(Result):
-    r"""What was found in some files; `inspect` makes it.
+    r"""What some files hold; `inspect` returns it.
 
     Examples
     --------
     >>> import io
     >>> from jurors import inspect
-    >>> found = inspect(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,n/a,no\n3,no,no,yes\n"))
-    >>> found.layout, found.items, found.jurors, found.labels
+    >>> result = inspect(io.StringIO("item,ann,bob,cy\n1,yes,yes,no\n2,no,n/a,no\n3,no,no,yes\n"))
+    >>> result.layout, result.items, result.jurors, result.labels
     ('wide', 3, ('ann', 'bob', 'cy'), {'no': 5, 'yes': 3})
-    >>> [finding.kind for finding in found.findings]
+    >>> [finding.kind for finding in result.findings]
     ['missing_words']
 
     """
 
     files: tuple[str, ...]
     format: str  #: CSV, Parquet … or what wrote it
-    layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it could not be told
+    layout: str | None = None  #: "long", "wide", "counts", "log", "key"; None where it is not known
     columns: dict[str, tuple[str, ...]]  #: what each column is: "item", "juror", "label", "count", "repeat" …
     assumed: dict[str, Any]  #: reading options that were needed to read it
-    items: int | None = None  #: or rows, of a table that is none of votes, or objects, of one of pairs
+    items: int | None = None  #: or rows, of a table that holds no votes, or objects, of a table of pairs
     jurors: tuple[str, ...] = ()
-    labels: dict[Label, int]  #: how often each label was said
+    labels: dict[Label, int]  #: how often each label was given
     scale: str | None = None  #: what kind of answers these are: "nominal", "ordinal", "interval", "pairs"
     scale_why: str = ""  #: by what that is known
     votes: int | None = None
@@ -323,7 +363,7 @@ class Inspection(Result):
     votes_per_item: CountRange | None = None
     overlap: Overlap | None = None
     duplicates: int = 0  #: second votes of a juror on an item
-    repeats: dict[str, Any] = field(default_factory=dict)  #: of jurors who were asked again: how steady each is
+    repeats: dict[str, Any] = field(default_factory=dict)  #: by juror with repeated votes: how consistent they are
     findings: tuple[Finding, ...] = ()
     obstacles: tuple[str, ...] = ()  #: why grading is impossible
     steps: tuple[Step, ...] = ()  #: commands that would work next
@@ -335,11 +375,17 @@ class Inspection(Result):
         return {**asdict(self), "labels": row_documents(self._columns())}
 
     def _columns(self) -> Columns:
-        """The labels, and how often each was said."""
+        """The labels, and how often each was given."""
         return {"label": list(self.labels), "count": list(self.labels.values())}
 
     def rows(self) -> list[tuple[str, str]]:
-        """What was found, as names and words."""
+        """The rows of the card: a name and a description each.
+
+        Returns
+        -------
+        list of (str, str)
+            In the order in which they are printed.
+        """
         shown = format_names(self.files, _SHOWN)
         what = "folder" if self.contents else "file" if len(self.files) < 2 else "files"
         rows = ([(what, shown)] if shown else []) + [("format", self.format)]
@@ -371,7 +417,7 @@ class Inspection(Result):
         rows += [(name, str(spread)) for name, spread in spreads if spread is not None]
         rows.append(("labels", self._labels()))
         rows.append(kind)
-        rows += [("asked again", _steady(juror, own)) for juror, own in list(self.repeats.items())[:_SHOWN]]
+        rows += [("asked again", _describe_repeats(*repeats)) for repeats in list(self.repeats.items())[:_SHOWN]]
         return rows + ([("shared items", _overlap_words(self.overlap))] if self.overlap and self.overlap.pairs else [])
 
     def _labels(self) -> str:
@@ -381,7 +427,13 @@ class Inspection(Result):
         return f"{len(self.labels):,}: {shown}{' …' if len(ranked) > _SHOWN else ''}"
 
     def notes(self) -> list[str]:
-        """What to know before going on, a sentence each."""
+        """The sentences below the card: why votes cannot be read or graded, and what looks odd.
+
+        Returns
+        -------
+        list of str
+            A sentence each.
+        """
         notes = [f"the votes cannot be read as they are: {self.fault}"] if self.fault else []
         notes += [finding.message for finding in self.findings]
         return notes + [f"no grades: {obstacle}" for obstacle in self.obstacles]
@@ -421,14 +473,15 @@ _ROLES = ("item", "juror", "label", "count", "repeat", "left", "right", "winner"
 _OTHERS = {"ignored": "not read", "columns": "columns"}
 
 
-def _steady(juror: str, own: dict[str, Any]) -> str:
-    """How often a juror was asked, and how often it agrees with itself."""
-    times = f"{own['times']:.1f}".removesuffix(".0")
-    if "within" in own:
-        return f"{_brief(juror)} {times} times on {own['items']:,} items: differs by {own['within']:.3g} within an item"
-    low, high = own["interval"]
-    shown = f"{_brief(juror)} {times} times on {own['items']:,} items: agrees with itself {own['agreement']:.1%}"
-    return f"{shown} ({low:.1%} to {high:.1%})" + (f", {own['ties']:,} ties" if own["ties"] else "")
+def _describe_repeats(juror: str, repeats: dict[str, Any]) -> str:
+    """How often a juror voted on the same item, and how often it agrees with itself."""
+    times = f"{repeats['times']:.1f}".removesuffix(".0")
+    text = f"{_brief(juror)} {times} times on {repeats['items']:,} items: "
+    if "within" in repeats:
+        return f"{text}differs by {repeats['within']:.3g} within an item"
+    low, high = repeats["interval"]
+    text += f"agrees with itself {repeats['agreement']:.1%} ({low:.1%} to {high:.1%})"
+    return text + (f", {repeats['ties']:,} ties" if repeats["ties"] else "")
 
 
 def _overlap_words(overlap: Overlap | None) -> str:

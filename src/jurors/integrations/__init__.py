@@ -1,4 +1,9 @@
-"""`jurors` inside other programs: Inspect AI, promptfoo, MLflow, pytest, GitHub, assistants."""
+"""`jurors` inside other programs: Inspect AI, promptfoo, MLflow, pytest, GitHub, assistants.
+
+What they share: `key_figures`, the few numbers of an evaluation that another program stores beside its own, and
+`run_jurors`, a command in a process of its own, so that options, verdict and exit status are those of the command line
+and nothing is imported into the host.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +18,16 @@ if TYPE_CHECKING:
     from jurors.evaluate import Evaluation
 
 
-# The few numbers of an evaluation that another program keeps beside its own, each with the words that name it.
-
-
 def key_figures(evaluation: Evaluation) -> dict[tuple[str, ...], float]:
-    """What jurors and labels are worth, and how many alarms rang; what nothing is known of is left out.
+    """Extract the key figures of an evaluation: scores, wrong labels, the number of alarms.
 
+    Returns
+    -------
+    dict
+        From the words that name a figure to its value; unknown figures are left out.
+
+    Examples
+    --------
     >>> import jurors
     >>> for words, value in key_figures(jurors.grade(jurors.load_example("llm_graders")[0])).items():
     ...     print(*words, round(value, 2))
@@ -29,31 +38,34 @@ def key_figures(evaluation: Evaluation) -> dict[tuple[str, ...], float]:
     alarms 0.0
     warnings 3.0
     """
-    together, calibrated = evaluation.dependence, evaluation.calibrated
-    figures: dict[tuple[str, ...], float] = {}
-    figures |= {("score", name): score for name, score in evaluation.leading.score.items() if score is not None}
-    if together is not None:
-        figures["effective jurors",] = together.effective_jurors
-    if calibrated is not None:
-        figures["wrong labels",] = calibrated.wrong_labels
+    scores = evaluation.leading.score.items()
+    figures: dict[tuple[str, ...], float] = {("score", juror): score for juror, score in scores if score is not None}
+    if evaluation.dependence is not None:
+        figures["effective jurors",] = evaluation.dependence.effective_jurors
+    if evaluation.calibrated is not None:
+        figures["wrong labels",] = evaluation.calibrated.wrong_labels
     levels = Counter(alarm.level for alarm in evaluation.alarms)
     return {**figures, ("alarms",): float(levels["alarm"]), ("warnings",): float(levels["warning"])}
 
 
-# A command in a process of its own: options, verdict and exit status are the command line's, and nothing is loaded.
-
-
 @dataclass(frozen=True)
 class CompletedRun:
-    """What a command printed, and how it ended."""
+    """The output and exit status of a command."""
 
     status: int  #: 0 passed, 3 failed, 2 could not be done
-    text: str  #: the result, or the line that says what is wrong
+    text: str  #: the result, or the error message
 
 
 def run_jurors(*words: str) -> CompletedRun:
-    """A command of `jurors` with these words, by the Python that runs here.
+    """Run a command of `jurors` with these words in the Python that runs here.
 
+    Returns
+    -------
+    CompletedRun
+        With standard output, or standard error where the command could not be done.
+
+    Examples
+    --------
     >>> run_jurors("chek").status
     2
     """

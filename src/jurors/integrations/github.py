@@ -20,31 +20,44 @@ _ANNOTATION = {"alarm": "error", "warning": "warning"}  # notes are in the summa
 
 
 def main(environment: Mapping[str, str]) -> int:
-    """Check, report, and say it where GitHub looks; the exit status is that of `jurors check`."""
+    """Check and report: summary, annotations and outputs of the job.
+
+    Returns
+    -------
+    int
+        The exit status of `jurors check`.
+    """
     files, options = (shlex.split(environment.get(f"JURORS_{name}", "")) for name in ("FILES", "OPTIONS"))
     limits, page = shlex.split(environment.get("JURORS_LIMITS", "")), environment.get("JURORS_REPORT", "")
     with tempfile.TemporaryDirectory(prefix="jurors-") as folder:
-        told = Path(folder) / "verdict.json"
-        words = ("--card", "--format", "md", "--json", str(told))
-        shown = run_jurors("check", *options, *limits, *words, "--", *files)
-        _append(environment.get("GITHUB_STEP_SUMMARY"), f"## jurors\n\n{shown.text}\n")
-        _say(shown.text)
-        if shown.status not in (0, 3):
-            _say(_annotation("error", "jurors", shown.text))
-            return shown.status
-        verdict = json.loads(told.read_text(encoding="utf-8"))
-    _say(*workflow_commands(verdict["alarms"]))
-    made = run_jurors("report", *options, "-o", page, "--", *files) if page else CompletedRun(0, "")
+        verdict_file = Path(folder) / "verdict.json"
+        words = ("--card", "--format", "md", "--json", str(verdict_file))
+        checked = run_jurors("check", *options, *limits, *words, "--", *files)
+        _append(environment.get("GITHUB_STEP_SUMMARY"), f"## jurors\n\n{checked.text}\n")
+        _print(checked.text)
+        if checked.status not in (0, 3):
+            _print(_annotation("error", "jurors", checked.text))
+            return checked.status
+        verdict = json.loads(verdict_file.read_text(encoding="utf-8"))
+    _print(*workflow_commands(verdict["alarms"]))
+    report = run_jurors("report", *options, "-o", page, "--", *files) if page else CompletedRun(0, "")
     outputs = {"passed": json.dumps(verdict["passed"]), "verdict": " ".join(verdict["verdict"].split())}
     _append(environment.get("GITHUB_OUTPUT"), "".join(f"{name}={value}\n" for name, value in outputs.items()))
-    if made.status:
-        _say(_annotation("error", "jurors report", made.text))
-    return shown.status or made.status
+    if report.status:
+        _print(_annotation("error", "jurors report", report.text))
+    return checked.status or report.status
 
 
 def workflow_commands(alarms: list[dict[str, Any]]) -> Iterator[str]:
-    """Each warning and alarm as a workflow command.
+    """Write each warning and alarm as a workflow command.
 
+    Returns
+    -------
+    iterator of str
+        One line each.
+
+    Examples
+    --------
     >>> list(workflow_commands([{"kind": "weak_pair", "level": "warning", "message": "100% noise"}]))
     ['::warning title=weak_pair::100%25 noise']
     """
@@ -65,7 +78,7 @@ def _append(path: str | None, text: str) -> None:
             file.write(text)
 
 
-def _say(*lines: str) -> None:
+def _print(*lines: str) -> None:
     sys.stdout.writelines(f"{line}\n" for line in lines)
     sys.stdout.flush()
 

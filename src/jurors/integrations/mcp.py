@@ -1,7 +1,7 @@
 """`jurors mcp`: inspect, grade, check, label and audit as tools of an assistant, over the Model Context Protocol.
 
-What an assistant asks for was perhaps put into its mouth by a stranger's text. So the tools write nothing, and read
-only files that whoever started the server named: those, or what lies in the folders among them.
+What an assistant requests may have been injected by a stranger's text. So the tools write nothing, and read only the
+files that were named when the server was started, or that lie in the folders among them.
 """
 
 from __future__ import annotations
@@ -42,30 +42,36 @@ class NamedFiles:
 
     @classmethod
     def of(cls, files: Sequence[str]) -> NamedFiles:
-        """What was named on the command line; VotesError where something is not there."""
+        """The files named on the command line; VotesError where one does not exist."""
         for file in files:
             if not Path(file).exists():
                 raise VotesError(f"{file}: there is no such file or folder; name what the assistant may read")
         return cls(tuple(Path(file).resolve() for file in files))
 
     def path(self, file: str) -> str:
-        """The real path of a file, folder or pattern; VotesError where something that it reaches lies elsewhere."""
+        """The real path of a file, folder or pattern; VotesError where it matches a file that lies elsewhere."""
         if "\0" in file:
             raise VotesError("no file has such a name")
         name, inside = split_inside(file)
         real = Path(name).resolve()
-        self._refuse_others(file, [real])  # first: who may not read a folder may not ask what is in it
-        self._refuse_others(file, [one.resolve() for one in matching_files(str(real))])
+        self._check_allowed(file, [real])  # first: a folder that may not be read may not be listed, either
+        self._check_allowed(file, [path.resolve() for path in matching_files(str(real))])
         return f"{real}{TABLE_SEPARATOR}{inside}" if inside else str(real)
 
-    def _refuse_others(self, file: str, reals: Sequence[Path]) -> None:
-        if not all(any(one.is_relative_to(root) for root in self.roots) for one in reals):
+    def _check_allowed(self, file: str, paths: Sequence[Path]) -> None:
+        if not all(any(path.is_relative_to(root) for root in self.roots) for path in paths):
             allowed = ", ".join(map(str, self.roots))
             raise VotesError(f"{file}: this file was not named when the server was started; it may read {allowed}")
 
 
 def server(files: Sequence[str]) -> MCPServer[Any]:
-    """The server, which reads these files and folders alone; JurorsError where the protocol's library is missing."""
+    """Make the server, which reads these files and folders alone.
+
+    Returns
+    -------
+    MCPServer
+        JurorsError where the protocol's library is missing.
+    """
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.types import ToolAnnotations
@@ -73,10 +79,10 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
         raise JurorsError(f"the tools for assistants need {error.name}: pip install 'jurors[mcp]'") from None
 
     named = NamedFiles.of(files)
-    tools = {tool.__name__: tool for tool in (*_looking(named), *_auditing(named))}
+    tools = {tool.__name__: tool for tool in (*_vote_tools(named), *_audit_tools(named))}
 
     class Strict(MCPServer[Any]):  # type: ignore[misc]
-        """The protocol's own server passes over arguments that a tool lacks: a limit given so would seem to be kept."""
+        """The protocol's own server ignores arguments that a tool lacks: a limit given so would seem to be checked."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
             if name in tools:
@@ -91,7 +97,7 @@ def server(files: Sequence[str]) -> MCPServer[Any]:
 
 
 def _check_arguments(tool: Callable[..., str], given: Options) -> None:
-    """OptionError where something is given that the tool does not take, with the argument that it belongs into."""
+    """OptionError where an argument is given that the tool does not take, with the argument that it belongs into."""
     known = tuple(signature(tool).parameters)
     for home, inside in (("limits", LimitOptions), ("options", TableOptions)):
         for name in given:
@@ -103,8 +109,11 @@ def _check_arguments(tool: Callable[..., str], given: Options) -> None:
         match_name(name, known, "argument", error=OptionError, code="unknown_option")
 
 
-def _looking(named: NamedFiles) -> tuple[Callable[..., str], ...]:
-    """The tools that look at votes."""
+# The docstrings of the tools are what assistants read of them.
+
+
+def _vote_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
+    """The tools about votes."""
 
     def inspect(file: str, options: Options | None = None, format: Form = "md") -> str:
         """What a file of votes or a tool's log holds, what looks odd, and which commands would work; grades nothing."""
@@ -115,7 +124,14 @@ def _looking(named: NamedFiles) -> tuple[Callable[..., str], ...]:
 
         Numbers (scores) are graded by their reliability, and who says which of two is better by how they compare.
         """
-        return _shown(_graded_as_it_is(named, file, gold, options), format)
+        try:
+            return _shown(_grade_labels_or_numbers(named, file, gold, options), format)
+        except JurorsError as error:
+            if gold is not None or error.code != "pairs":
+                raise
+        names = column_names(PairOptions)
+        pair_options = {name: value for name, value in _reading(options).items() if name in names}
+        return _shown(jurors.grade_pairs(named.path(file), **pair_options), format)
 
     def check(
         file: str, limits: Options | None = None, gold: str | None = None, options: Options | None = None,
@@ -125,10 +141,10 @@ def _looking(named: NamedFiles) -> tuple[Callable[..., str], ...]:
 
         Of numbers (scores): {"min_reliability": 0.3}.
         """
-        asked = limits or {}
-        check_known(asked, [name for name in column_names(LimitOptions) if name not in ("baseline", "votes")])
-        _check_kinds(asked, LimitOptions)
-        return _shown(jurors.check(_labels_or_numbers(named, file, gold, options), **asked), format)
+        given = limits or {}
+        check_known(given, [name for name in column_names(LimitOptions) if name not in ("baseline", "votes")])
+        _check_types(given, LimitOptions)
+        return _shown(jurors.check(_grade_labels_or_numbers(named, file, gold, options), **given), format)
 
     def label(file: str, options: Options | None = None, format: Form = "md") -> str:
         """One label per item, with the probability that it is right; of numbers, a value with its interval."""
@@ -142,8 +158,8 @@ def _looking(named: NamedFiles) -> tuple[Callable[..., str], ...]:
     return inspect, grade, check, label
 
 
-def _auditing(named: NamedFiles) -> tuple[Callable[..., str], ...]:
-    """The tools for a person's labels; the same draw is made again from its seed, so that no file is kept."""
+def _audit_tools(named: NamedFiles) -> tuple[Callable[..., str], ...]:
+    """The tools for a person's labels; the same draw is made again from its seed, so that no file is stored."""
 
     def audit_plan(file: str, n: int = 30, seed: int = 0, options: Options | None = None) -> str:
         """Draw n items for a PERSON to label, as CSV. Ask the person about each; do not label them yourself."""
@@ -157,8 +173,8 @@ def _auditing(named: NamedFiles) -> tuple[Callable[..., str], ...]:
         votes = jurors.read_votes(named.path(file), **_reading(options))
         sheet = jurors.audit.plan(votes, n, seed=seed)
         drawn = [str(item) for item in sheet.items]
-        if strange := [item for item in labels if item not in drawn]:
-            raise OptionError(f"labels: item {strange[0]!r} was not drawn with n={n} and seed={seed}")
+        if unknown := [item for item in labels if item not in drawn]:
+            raise OptionError(f"labels: item {unknown[0]!r} was not drawn with n={n} and seed={seed}")
         names = {str(label): label for label in votes.labels}
         given = tuple(names.get(labels[item], labels[item]) if item in labels else None for item in drawn)
         return _shown(jurors.audit.result(votes, replace(sheet, labels=given)), format)
@@ -166,42 +182,27 @@ def _auditing(named: NamedFiles) -> tuple[Callable[..., str], ...]:
     return audit_plan, audit_result
 
 
-def _graded(named: NamedFiles, file: str, gold: str | None, options: Options | None) -> jurors.Evaluation:
-    known: Any = {} if gold is None else {"gold": named.path(gold)}
-    return jurors.grade(named.path(file), **known, **_reading(options))
-
-
-def _labels_or_numbers(
+def _grade_labels_or_numbers(
     named: NamedFiles, file: str, gold: str | None, options: Options | None
 ) -> jurors.Evaluation | jurors.NumberGrades:
+    known: Any = {} if gold is None else {"gold": named.path(gold)}
     try:
-        return _graded(named, file, gold, options)
+        return jurors.grade(named.path(file), **known, **_reading(options))
     except JurorsError as error:
         if gold is not None or error.code != "numbers":
             raise
     return jurors.grade_numbers(named.path(file), **_reading(options))
 
 
-def _graded_as_it_is(named: NamedFiles, file: str, gold: str | None, options: Options | None) -> Result:
-    """The grades of labels, numbers or preferences, whatever the file turns out to hold."""
-    try:
-        return _labels_or_numbers(named, file, gold, options)
-    except JurorsError as error:
-        if gold is not None or error.code != "pairs":
-            raise
-    told = {name: value for name, value in _reading(options).items() if name in column_names(PairOptions)}
-    return jurors.grade_pairs(named.path(file), **told)
-
-
 def _reading(options: Options | None) -> Any:
     """Options about reading tables, none of which names a file."""
     check_known(options or {}, column_names(TableOptions))
-    _check_kinds(options or {}, TableOptions)
+    _check_types(options or {}, TableOptions)
     return options or {}
 
 
-def _check_kinds(given: Options, options: type) -> None:
-    """OptionError where a value is of another kind than its option takes; what a client sends, nobody has checked."""
+def _check_types(given: Options, options: type) -> None:
+    """OptionError where a value has another type than its option takes: what a client sends is unchecked."""
     from pydantic import TypeAdapter, ValidationError
 
     kinds = get_type_hints(options)
@@ -218,14 +219,14 @@ def _shown(result: Result, form: Form) -> str:
 
 
 def _in_one_line(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """Whatever is wrong with the input, as the assistant reads it: one line that says what to do."""
+    """The tool with errors as the assistant reads them: one line that says what to do."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @wraps(tool)
-    def told(*args: Any, **given: Any) -> Any:
+    def wrapper(*args: Any, **given: Any) -> Any:
         try:
             return tool(*args, **given)
         except JurorsError as error:
             raise ToolError(" ".join(str(error).split())) from None
 
-    return told
+    return wrapper

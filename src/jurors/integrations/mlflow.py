@@ -36,6 +36,11 @@ def log(
     report
         Whether to log the page, too (needs `jurors[plot]`). By default it is there where votes are given: a page is
         made of votes, not of an Evaluation.
+
+    Returns
+    -------
+    Evaluation
+        What was logged.
     """
     try:
         import mlflow
@@ -45,7 +50,12 @@ def log(
     graded = source if isinstance(source, Evaluation) else grade(source, **options)
     page = None
     if report or (report is None and graded is not source):
-        page = _page(source, graded, options)
+        from jurors.report.page import report_html
+
+        if graded is source:
+            problem = "a report is made of votes: log the votes instead of their evaluation, or leave report out"
+            raise OutputError(problem)
+        page = report_html(source, **options)
     mlflow.log_metrics(metrics(graded, prefix=prefix))
     mlflow.log_text(graded.to_text(), f"{prefix}/card.txt")
     mlflow.log_text(graded.to_json(), f"{prefix}/evaluation.json")
@@ -55,7 +65,12 @@ def log(
 
 
 def metrics(evaluation: Evaluation, *, prefix: str = "jurors") -> dict[str, float]:
-    """The numbers under the names that `log` gives them; what MLflow allows in no name becomes `_`.
+    """Name the key figures as `log` does; a character that MLflow allows in no name becomes `_`.
+
+    Returns
+    -------
+    dict
+        From the metric's name to its value.
 
     Examples
     --------
@@ -64,18 +79,11 @@ def metrics(evaluation: Evaluation, *, prefix: str = "jurors") -> dict[str, floa
     >>> sorted(metrics(grade(votes, jurors=["openai/gpt", "me@home", "cy"])))[:3]
     ['jurors/alarms', 'jurors/score/cy', 'jurors/score/me_home']
     """
+    figures = key_figures(evaluation)
     named = {
         _FOREIGN.sub("_", "/".join((prefix, words[0].replace(" ", "_"), *words[1:]))): value
-        for words, value in key_figures(evaluation).items()
+        for words, value in figures.items()
     }
-    if len(named) < len(key_figures(evaluation)):
+    if len(named) < len(figures):
         raise OutputError("two jurors have the same name where MLflow allows fewer characters; rename one")
     return named
-
-
-def _page(source: Any, graded: Evaluation, options: Any) -> str:
-    from jurors.report.page import report_html
-
-    if graded is source:
-        raise OutputError("a report is made of votes: log the votes instead of their evaluation, or leave report out")
-    return report_html(source, **options)

@@ -1,4 +1,4 @@
-"""`python -m jurors.integrations.promptfoo` prints what `promptfoo eval -x` wants: where `promptfoo.js` lies.
+"""`python -m jurors.integrations.promptfoo` prints the argument of `promptfoo eval -x`: the path of `promptfoo.js`.
 
 promptfoo runs JavaScript extensions in its own process, which is why the gate is one: it can end the run with a status
 of its own after promptfoo has written the results. One in Python could only fail, and they would be lost.
@@ -13,8 +13,15 @@ HOOK = "afterAll"  #: what promptfoo calls, with every result of the run
 
 
 def extension() -> str:
-    """The extension as promptfoo names it: no URL, since it decodes nothing.
+    """Name the extension as promptfoo does: with its path as it is, since promptfoo decodes nothing.
 
+    Returns
+    -------
+    str
+        "file://PATH:HOOK".
+
+    Examples
+    --------
     >>> extension().startswith("file://"), extension().endswith("promptfoo.js:afterAll")
     (True, True)
     """

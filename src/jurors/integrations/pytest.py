@@ -27,8 +27,8 @@ class Recorder:
         self.rows: list[tuple[str, str, Any]] = []
 
     def __call__(self, item: object, juror: object, label: str | bool | int | float | None) -> None:
-        """`juror` said `label` about `item`; None is no vote."""
-        label = getattr(label, "item", lambda: label)()  # of numpy's kinds no worker can hand one over
+        """Record that `juror` gave `item` this `label`; None is no vote."""
+        label = getattr(label, "item", lambda: label)()  # xdist cannot serialise numpy scalars
         if not isinstance(label, str | bool | int | float | None):
             raise TypeError(f"a label is text, a number or a truth value, not {type(label).__name__}: {label!r}")
         self.rows.append((str(item), str(juror), label))
@@ -64,7 +64,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     if exitstatus not in _GATED or config.option.collectonly:
         return
-    config.stash[_RESULTS] = results = dict(_gated(config))
+    config.stash[_RESULTS] = results = dict(_run_gates(config))
     if any(ran.status for ran in results.values()) and exitstatus != pytest.ExitCode.TESTS_FAILED:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -84,10 +84,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(ran.text.rstrip("\n"))
 
 
-def _gated(config: pytest.Config) -> Iterator[tuple[str, CompletedRun]]:
-    """Every source of votes by its name, and what became of it."""
-    told: str | None = config.option.jurors_check
-    words = config.getini("jurors_check") if told is None else shlex.split(told)
+def _run_gates(config: pytest.Config) -> Iterator[tuple[str, CompletedRun]]:
+    """Every source of votes by its name, and the outcome of its check."""
+    options: str | None = config.option.jurors_check
+    words = config.getini("jurors_check") if options is None else shlex.split(options)
     for file in config.option.jurors_files:
         yield file, run_jurors("check", "--card", *words, "--", file)
     rows = config.stash.get(_RECORDED, Recorder()).rows

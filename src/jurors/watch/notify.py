@@ -1,4 +1,10 @@
-"""Alarm state, exec, webhook."""
+"""Which alarms are active, and who is notified when one is raised or cleared: a program, or a webhook.
+
+An alarm's text holds names that strangers chose. They reach a program as JSON on its standard input and in environment
+variables, never as part of a command, and without a shell. A webhook is https, or http on this machine; its host is
+resolved once, addresses of private networks are refused unless the command line allows them, and redirects are not
+followed. A notification that failed is sent again with exponential backoff, after a restart, too.
+"""
 
 from __future__ import annotations
 
@@ -23,86 +29,81 @@ from jurors.evaluate.alarms import KINDS
 from jurors.jury import Verdict
 from jurors.results import escape_text
 
-# What rings: alarms of the stream and limits that are not kept, told once when they begin and once when they end.
-
-
-Event = dict[str, Any]  # JSON's own types
+Event = dict[str, Any]  #: an alarm that was raised or cleared, JSON-serialisable
 
 
 @dataclass
 class AlarmState:
-    """Which alarms were told; `rung` compares them with what is so now.
+    """The active alarms: those of the stream, and the limits that a window fails.
 
     Examples
     --------
-    >>> bell = AlarmState("votes.jsonl")
-    >>> drifts = {"id": 1, "kind": "juror_drift", "level": "alarm", "message": "ann agrees less", "active": True}
-    >>> [event["event"] for event in bell.rung([drifts], None)], bell.rung([drifts], None)
+    >>> state = AlarmState("votes.jsonl")
+    >>> drift = {"id": 1, "kind": "juror_drift", "level": "alarm", "message": "ann agrees less", "active": True}
+    >>> [event["event"] for event in state.update([drift], None)], state.update([drift], None)
     (['raised'], [])
-    >>> [event["event"] for event in bell.rung([drifts | {"active": False}], None)], bell.ringing
+    >>> [event["event"] for event in state.update([drift | {"active": False}], None)], state.active
     (['cleared'], {})
     """
 
     source: str
-    ringing: dict[str, Event] = field(default_factory=dict)  #: by what it is about
-    told: int = 0  #: how many were raised since the beginning
+    active: dict[str, Event] = field(default_factory=dict)  #: by the alarm's id
+    raised: int = 0  #: how many were raised since the beginning
 
     @property
-    def loud(self) -> list[Event]:
-        """What rings, without notes: those are shown, and wake nobody."""
-        return [event for event in self.ringing.values() if event["level"] != "note"]
+    def above_notes(self) -> list[Event]:
+        """The active alarms that are notified: notes are only shown."""
+        return [event for event in self.active.values() if event["level"] != "note"]
 
-    def rung(self, alarms: Iterable[Mapping[str, Any]], verdict: Verdict | None) -> list[Event]:
-        """What begins and what ends: alarms of the stream, and limits that a window does not keep."""
+    def update(self, alarms: Iterable[Mapping[str, Any]], verdict: Verdict | None) -> list[Event]:
+        """Take in the present alarms of the stream and the verdict on the limits.
+
+        Returns
+        -------
+        list of dict
+            One event for each alarm that is raised or cleared by them.
+        """
         events: list[Event] = []
-        now = {f"stream {alarm['id']}": dict(alarm) for alarm in alarms}
-        for key, alarm in now.items():
-            if alarm["active"] and key not in self.ringing:
+        for alarm in alarms:
+            key = f"stream {alarm['id']}"
+            if alarm["active"] and key not in self.active:
                 events.append(self._raise(key, alarm))
-            elif not alarm["active"] and key in self.ringing:
+            elif not alarm["active"] and key in self.active:
                 events.append(self._clear(key))
         for gate in verdict.gates if verdict is not None else ():
             key = f"limit {gate.name}"
-            if gate.outcome == "fail" and key not in self.ringing:
-                advice = KINDS["gate_failed"].advice.format(who=gate.juror or "the jurors")
-                jurors = [] if gate.juror is None else [gate.juror]
-                about = {
+            if gate.outcome == "fail" and key not in self.active:
+                alarm = {
                     "kind": "gate_failed",
                     "level": "alarm",
                     "message": " ".join(gate.line.split()),
-                    "advice": advice,
+                    "advice": KINDS["gate_failed"].advice.format(who=gate.juror or "the jurors"),
+                    "jurors": [] if gate.juror is None else [gate.juror],
+                    "value": gate.value,
+                    "limit": gate.limit,
                 }
-                events.append(self._raise(key, about | {"jurors": jurors, "value": gate.value, "limit": gate.limit}))
-            elif gate.outcome == "pass" and key in self.ringing:
+                events.append(self._raise(key, alarm))
+            elif gate.outcome == "pass" and key in self.active:
                 events.append(self._clear(key))
         return events
 
-    def _raise(self, key: str, about: Mapping[str, Any]) -> Event:
-        self.told += 1
-        event = {**about, "id": key, "event": "raised", "source": self.source, "at": _now()}
-        self.ringing[key] = event
-        return event
+    def _raise(self, key: str, alarm: Mapping[str, Any]) -> Event:
+        self.raised += 1
+        self.active[key] = {**alarm, "id": key, "event": "raised", "source": self.source, "at": _now()}
+        return self.active[key]
 
     def _clear(self, key: str) -> Event:
-        return {**self.ringing.pop(key), "event": "cleared", "at": _now()}
+        return {**self.active.pop(key), "event": "cleared", "at": _now()}
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-# Who is told when an alarm begins or ends: a program of yours, a web address of yours.
-#
-# An alarm's words hold names that strangers chose. They reach a program as JSON on its standard input and in
-# environment variables, never as part of a command, and no shell is asked. An address is https, or http on this
-# machine; its host is looked up once, addresses of private networks are refused unless the command line allows them,
-# and nothing is followed. What could not be told is told again later, less and less often, and after a restart, too.
-
-
 _SECONDS = 10.0  # that an address may take
 _RUN_SECONDS = 60.0  # that a program may take
 _TRIES = 12
-_SLOWEST = 600.0
+_LONGEST_BACKOFF = 600.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class NotifyProgram:
 
     @classmethod
     def of(cls, text: str) -> NotifyProgram:
-        """The program of a command line; OptionError where it cannot be run."""
+        """Parse a command line; OptionError where it cannot be run."""
         try:
             words = tuple(shlex.split(text))
         except ValueError as error:
@@ -123,28 +124,20 @@ class NotifyProgram:
         return cls(words)
 
     def __call__(self, event: Event) -> None:
-        """Run it; OSError where it cannot be started, takes too long, or says that it failed."""
+        """Run it; OSError where it cannot be started, takes too long, or fails."""
         document = json.dumps(event)
-        about = {
-            "JURORS_ALARM": document,
-            **{f"JURORS_ALARM_{name.upper()}": _plain(event.get(name)) for name in ("event", "id", "kind", "level")},
-            "JURORS_ALARM_MESSAGE": _plain(event.get("message")),
-            "JURORS_ALARM_JURORS": json.dumps(event.get("jurors", [])),
-        }
+        variables = {"JURORS_ALARM": document, "JURORS_ALARM_JURORS": json.dumps(event.get("jurors", []))}
+        for name in ("event", "id", "kind", "level", "message"):
+            variables[f"JURORS_ALARM_{name.upper()}"] = escape_text(str(event.get(name))).replace("\0", "")
         try:
             subprocess.run(  # noqa: S603  # the user's own command line, without a shell
-                self.command, input=document.encode(), env={**os.environ, **about}, stdout=subprocess.DEVNULL,
+                self.command, input=document.encode(), env={**os.environ, **variables}, stdout=subprocess.DEVNULL,
                 timeout=_RUN_SECONDS, check=True,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise OSError(f"took longer than {_RUN_SECONDS:g} seconds") from None
         except subprocess.CalledProcessError as error:
             raise OSError(f"ended with status {error.returncode}") from None
-
-
-def _plain(value: Any) -> str:
-    """Text that an environment variable can hold."""
-    return escape_text(str(value)).replace("\0", "")
 
 
 @dataclass(frozen=True)
@@ -159,8 +152,10 @@ class Webhook:
 
     @classmethod
     def of(cls, url: str, *, private: bool = False) -> Webhook:
-        """The address; OptionError where it is neither https nor http on this machine.
+        """Parse an address; OptionError where it is neither https nor http on this machine.
 
+        Examples
+        --------
         >>> Webhook.of("https://example.org/hook?room=7").target
         '/hook?room=7'
         >>> Webhook.of("http://example.org/")
@@ -173,7 +168,7 @@ class Webhook:
             host, port = parts.hostname or "", parts.port
         except ValueError:
             parts, host, port = urlsplit(""), "", None
-        if parts.scheme not in ("http", "https") or not host or (parts.scheme == "http" and not _is_here(host)):
+        if parts.scheme not in ("http", "https") or not host or (parts.scheme == "http" and not _is_local(host)):
             raise OptionError("--webhook must be https, or http on this machine (localhost)", name="webhook")
         if parts.username or any(mark <= " " or mark == "\x7f" for mark in url):
             raise OptionError("--webhook must be a plain address, without a password or blanks", name="webhook")
@@ -182,7 +177,17 @@ class Webhook:
 
     def __call__(self, event: Event) -> None:
         """Post it; OSError where it is refused, moved, or not answered in time."""
-        connection = self._connection(self._looked_up())
+        address = self._resolve()
+
+        def connect(*_: Any, **__: Any) -> socket.socket:
+            return socket.create_connection((address, self.port), _SECONDS)
+
+        connection = (
+            HTTPSConnection(self.host, self.port, timeout=_SECONDS, context=ssl.create_default_context())
+            if self.scheme == "https"
+            else HTTPConnection(self.host, self.port, timeout=_SECONDS)
+        )
+        connection._create_connection = connect  # type: ignore[attr-defined]  # the certificate is still the host's
         try:
             body = json.dumps(event).encode()
             connection.request("POST", self.target, body, {"Content-Type": "application/json", "User-Agent": "jurors"})
@@ -191,33 +196,21 @@ class Webhook:
             raise OSError(f"no HTTP: {error!r:.60}") from None
         finally:
             connection.close()
-        if not 200 <= status < 300:  # redirects, too: who may send us elsewhere may send us anywhere
+        if not 200 <= status < 300:  # redirects, too: they could lead anywhere
             raise OSError(f"answered with status {status}")
 
-    def _looked_up(self) -> str:
-        """The address of the host, looked up once, so that it cannot change between the check and the call."""
-        every = [str(one[4][0]) for one in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)]
-        for one in every:
-            address = ipaddress.ip_address(one.partition("%")[0])
-            if not (address.is_loopback and _is_here(self.host)) and not address.is_global and not self.private:
+    def _resolve(self) -> str:
+        """The address of the host, resolved once, so that it cannot change between the check and the call."""
+        entries = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        addresses = [str(entry[4][0]) for entry in entries]
+        for text in addresses:
+            address = ipaddress.ip_address(text.partition("%")[0])
+            if not (address.is_loopback and _is_local(self.host)) and not address.is_global and not self.private:
                 raise OSError(f"{self.host} is an address of a private network; allow it with --webhook-private")
-        return every[0]
-
-    def _connection(self, address: str) -> HTTPConnection:
-        def connect(*_: Any, **__: Any) -> socket.socket:
-            return socket.create_connection((address, self.port), _SECONDS)
-
-        secure = self.scheme == "https"
-        connection = (
-            HTTPSConnection(self.host, self.port, timeout=_SECONDS, context=ssl.create_default_context())
-            if secure
-            else HTTPConnection(self.host, self.port, timeout=_SECONDS)
-        )
-        connection._create_connection = connect  # type: ignore[attr-defined]  # the certificate is still the host's
-        return connection
+        return addresses[0]
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     """Whether the name means this machine."""
     if host.lower().rstrip(".") == "localhost":
         return True
@@ -228,52 +221,60 @@ def _is_here(host: str) -> bool:
 
 
 @dataclass
-class Waiting:
-    """An event that somebody is still to be told."""
+class PendingNotification:
+    """An event that a receiver has not got yet."""
 
     to: str
     event: Event
     tries: int = 0
-    due: float = 0.0
+    due: float = 0.0  #: by the monotonic clock
 
 
 @dataclass
 class NotificationQueue:
-    """The events that are still to be told, and to whom; a snapshot keeps them."""
+    """The notifications that are still to be delivered; `to_list` is stored in snapshots."""
 
     receivers: dict[str, Callable[[Event], None]]
-    waiting: list[Waiting] = field(default_factory=list)
-    news: list[str] = field(default_factory=list)
+    pending: list[PendingNotification] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)  #: what failed, for people
 
     def add(self, events: Sequence[Event]) -> None:
-        """Tell everybody of these."""
-        self.waiting += [Waiting(name, event) for event in events for name in self.receivers]
+        """Notify every receiver of these."""
+        self.pending += [PendingNotification(name, event) for event in events for name in self.receivers]
 
     def deliver(self) -> bool:
-        """Tell what is due, and whether anybody was told or given up; what fails is due again later."""
-        many = len(self.waiting)
-        for one in [one for one in self.waiting if one.due <= monotonic()]:
-            try:
-                self.receivers[one.to](one.event)
-            except (OSError, ValueError) as error:
-                self._later(one, str(error) or type(error).__name__)
-            else:
-                self.waiting.remove(one)
-        return len(self.waiting) < many
+        """Deliver what is due; what fails is due again later.
 
-    def _later(self, one: Waiting, why: str) -> None:
-        one.tries += 1
-        one.due = monotonic() + min(2.0**one.tries, _SLOWEST)
-        if one.tries in (1, _TRIES):
-            left = "given up" if one.tries >= _TRIES else "will be tried again"
-            self.news.append(f"--{one.to} was not told of {one.event['id']} ({one.event['event']}): {why}; {left}")
-        if one.tries >= _TRIES:
-            self.waiting.remove(one)
+        Returns
+        -------
+        bool
+            Whether any notification was delivered or given up.
+        """
+        size, now = len(self.pending), monotonic()
+        for notification in [pending for pending in self.pending if pending.due <= now]:
+            try:
+                self.receivers[notification.to](notification.event)
+            except (OSError, ValueError) as error:
+                self._postpone(notification, str(error) or type(error).__name__)
+            else:
+                self.pending.remove(notification)
+        return len(self.pending) < size
+
+    def _postpone(self, notification: PendingNotification, why: str) -> None:
+        notification.tries += 1
+        notification.due = monotonic() + min(2.0**notification.tries, _LONGEST_BACKOFF)
+        if notification.tries in (1, _TRIES):
+            left = "given up" if notification.tries >= _TRIES else "will be tried again"
+            event = notification.event
+            self.notices.append(f"--{notification.to} was not told of {event['id']} ({event['event']}): {why}; {left}")
+        if notification.tries >= _TRIES:
+            self.pending.remove(notification)
 
     def to_list(self) -> list[dict[str, Any]]:
-        """JSON's own types."""
-        return [{"to": one.to, "event": one.event} for one in self.waiting]
+        """JSON-serialisable state."""
+        return [{"to": pending.to, "event": pending.event} for pending in self.pending]
 
     def restore(self, state: Sequence[dict[str, Any]]) -> None:
-        """The inverse of `to_list`, of those whom the command line still names."""
-        self.waiting = [Waiting(one["to"], one["event"]) for one in state if one["to"] in self.receivers]
+        """Restore what `to_list` returned, for the receivers that the command line still names."""
+        known = (entry for entry in state if entry["to"] in self.receivers)
+        self.pending = [PendingNotification(entry["to"], entry["event"]) for entry in known]

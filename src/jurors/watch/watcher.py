@@ -1,4 +1,10 @@
-"""Loop, screen."""
+"""`Watcher`: polls a source of votes, counts and grades them, raises alarms, and shows each poll.
+
+Its snapshot holds the counts and how far each file was read in one file that is written atomically: whenever the
+watcher is killed, it continues from a consistent state, and reads what came after it again.
+
+What is shown is a card that is redrawn on a terminal, a line per poll elsewhere, or a JSON document per poll.
+"""
 
 from __future__ import annotations
 
@@ -22,79 +28,85 @@ from jurors.results import escape_text, json_ready
 from jurors.watch.notify import AlarmState, Event, NotificationQueue
 from jurors.watch.sources import SourceProblem, Vote, VoteSource
 
-# `Watcher`: reads what is new, counts it, grades it, rings, and keeps a snapshot from which it goes on.
-#
-# The snapshot holds counts and how far each file was read in one file that is written whole: whatever moment the
-# watcher is killed at, it goes on from one that fits together, and reads what came after it again.
-
 
 @dataclass
-class Look:
-    """What one look at the stream showed."""
+class PollResult:
+    """The state of the stream after one poll."""
 
     monitor: Monitor
     new: int  #: votes
     evaluation: Evaluation | None  #: of the last window; None where nothing can be graded yet
     verdict: Verdict | None
     reason: str  #: why there are no grades
-    events: Sequence[Event]
-    ringing: Sequence[Event]
+    events: Sequence[Event]  #: alarms raised and cleared by this poll
+    active: Sequence[Event]  #: the active alarms, without notes
     problems: Sequence[SourceProblem]
     refused: int  #: lines and files since the beginning that could not be read
-    news: Sequence[str]
+    notices: Sequence[str]
 
 
 @dataclass
 class Watcher:
-    """A stream, its counts, and who is told."""
+    """A stream, its counts, its alarms, and their notifications."""
 
     source: VoteSource
     name: str  #: of the source, for people
     monitor: Monitor
-    post: NotificationQueue
+    notifications: NotificationQueue
     limits: dict[str, Any] = field(default_factory=dict)
     grading: dict[str, Any] = field(default_factory=dict)
     state: Path | None = None
     refused: int = 0
 
     def __post_init__(self) -> None:
-        self.bell = AlarmState(self.name)
+        self.alarms = AlarmState(self.name)
         self.resumed = False
         self._graded: tuple[int, int] | None = None  # items and votes
         self._grades: tuple[Evaluation | None, Verdict | None, str] = (None, None, "no vote has come yet")
-        self._next = 0.0  # when a snapshot may be written again
-        self._dirty = True
-        self._fits = True  # counts and places: not between reading a line and counting it
+        self._next_save = 0.0  # by the monotonic clock
+        self._changed = True  # since the last snapshot
+        self._consistent = True  # counts and positions: not between reading a line and counting it
 
-    # -- one look -------------------------------------------------------------------------------------------------
+    def poll(self, *, ended: bool = False) -> PollResult:
+        """Read the new votes, grade them, send notifications, and save a snapshot where something changed.
 
-    def look(self, *, ended: bool = False) -> Look:
-        """Read what is new, grade it, tell who is to be told, keep a snapshot where something changed."""
-        new, self._fits = 0, False
+        Returns
+        -------
+        PollResult
+            The grades of the last window, what changed, and what went wrong.
+        """
+        new, self._consistent = 0, False
         for batch in self.source.batches(ended=ended):
-            new += self._learn(batch)
-            self._dirty, self._fits = self._dirty or bool(batch), True
-            self.keep()
-            self._fits = False
-        self._fits = True
-        problems, news = self.source.problems[:], self.source.news[:]
+            new += self._count(batch)
+            self._changed, self._consistent = self._changed or bool(batch), True
+            self.save()
+            self._consistent = False
+        self._consistent = True
+        problems, notices = self.source.problems[:], self.source.notices[:]
         self.source.problems.clear()
-        self.source.news.clear()
+        self.source.notices.clear()
         self.refused += len(problems)
-        self._dirty |= bool(new or problems or news)
-        evaluation, verdict, reason = self._grade()
-        events = self.bell.rung([alarm.to_dict() for alarm in self.monitor.alarms()], verdict)
+        self._changed |= bool(new or problems or notices)
+        counted = self.monitor.items, self.monitor.votes
+        if counted != self._graded and counted[1]:  # grade the last window again only where votes came
+            self._graded = counted
+            try:
+                evaluation = self.monitor.grade("last", **self.grading)
+                self._grades = evaluation, check(evaluation, **self.limits), ""
+            except JurorsError as error:
+                self._grades = None, None, " ".join(str(error).split())
+        events = self.alarms.update([alarm.to_dict() for alarm in self.monitor.alarms()], self._grades[1])
         if events:
-            self.post.add([event for event in events if event["level"] != "note"])
-            self.keep(at_once=True)  # an alarm that was raised is told, even if the power fails now
-        self.keep(at_once=self.post.deliver())  # who was told is not told again
-        news += self.post.news
-        self.post.news.clear()
-        loud = self.bell.loud
-        return Look(self.monitor, new, evaluation, verdict, reason, events, loud, problems, self.refused, news)
+            self.notifications.add([event for event in events if event["level"] != "note"])
+            self.save(at_once=True)  # an alarm that was raised is notified even if the power fails now
+        self.save(at_once=self.notifications.deliver())  # no notification is sent twice
+        notices += self.notifications.notices
+        self.notifications.notices.clear()
+        active = self.alarms.above_notes
+        return PollResult(self.monitor, new, *self._grades, events, active, problems, self.refused, notices)
 
-    def _learn(self, batch: list[Vote]) -> int:
-        """Count the votes; where one is none, all others, one by one."""
+    def _count(self, batch: list[Vote]) -> int:
+        """Count the votes; where one of them is invalid, all others, one by one."""
         if not batch:
             return 0
         try:
@@ -115,157 +127,139 @@ class Watcher:
             raise last.in_file(self.name)
         return counted
 
-    def _grade(self) -> tuple[Evaluation | None, Verdict | None, str]:
-        """The grades of the last window, worked out again only where something came."""
-        counted = self.monitor.items, self.monitor.votes
-        if counted != self._graded and counted[1]:
-            self._graded = counted
-            try:
-                evaluation = self.monitor.grade("last", **self.grading)
-                self._grades = evaluation, check(evaluation, **self.limits), ""
-            except JurorsError as error:
-                self._grades = None, None, " ".join(str(error).split())
-        return self._grades
-
-    # -- the snapshot ---------------------------------------------------------------------------------------------
-
-    def keep(self, *, at_once: bool = False) -> None:
+    def save(self, *, at_once: bool = False) -> None:
         """Write the snapshot where something changed; a large one takes at most a fifth of the time."""
-        if self.state is None or not self._fits or not (at_once or (self._dirty and monotonic() >= self._next)):
+        is_due = at_once or (self._changed and monotonic() >= self._next_save)
+        if self.state is None or not self._consistent or not is_due:
             return
         began = monotonic()
-        atomic_write(self.state, text_of(self._document()))
-        self._dirty = False
-        self._next = monotonic() + 4 * (monotonic() - began)
-
-    def _document(self) -> dict[str, Any]:
         watch = {
             "source": self.name,
             "place": self.source.to_dict(),
-            "ringing": self.bell.ringing,
-            "told": self.bell.told,
-            "waiting": self.post.to_list(),
+            "ringing": self.alarms.active,
+            "told": self.alarms.raised,
+            "waiting": self.notifications.to_list(),
             "refused": self.refused,
         }
-        return {**self.monitor.to_dict(), "watch": watch}
+        atomic_write(self.state, text_of({**self.monitor.to_dict(), "watch": watch}))
+        self._changed = False
+        self._next_save = monotonic() + 4 * (monotonic() - began)
 
     def resume(self) -> None:
-        """Go on from the snapshot, if there is one; OptionError where it is of another source or window."""
+        """Continue from the snapshot, if there is one; OptionError where it is of another source or window."""
         if self.state is None or not self.state.exists():
             return
         read_snapshot(self.state, self._restore)
-        self.resumed, self._dirty = True, False
+        self.resumed, self._changed = True, False
 
     def _restore(self, document: dict[str, Any]) -> None:
         watch = document["watch"]
         if watch["source"] != self.name:
             raise OptionError(f"it is of {watch['source']}, not of {self.name}; give each source a --state of its own")
         now = self.monitor
-        for name, asked in (("window", str(now.window)), ("alpha", now.alpha), ("settle", now.settle)):
-            if (was := document[name]) != asked:
-                told = f"it was kept with --{name} {was!r}, not {asked!r}"
-                raise OptionError(f"{told}; say the same, or take another --state", name=name, value=asked)
+        for name, value in (("window", str(now.window)), ("alpha", now.alpha), ("settle", now.settle)):
+            if (stored := document[name]) != value:
+                problem = f"it was kept with --{name} {stored!r}, not {value!r}"
+                raise OptionError(f"{problem}; say the same, or take another --state", name=name, value=value)
         self.monitor = Monitor.from_dict(document)
         self.source.restore(watch["place"])
-        self.bell.ringing, self.bell.told = watch["ringing"], watch["told"]
-        self.post.restore(watch["waiting"])
+        self.alarms.active, self.alarms.raised = watch["ringing"], watch["told"]
+        self.notifications.restore(watch["waiting"])
         self.refused = watch["refused"]
 
 
-def watch_source(watcher: Watcher, show: Callable[[Look], None], *, every: float, once: bool = False) -> None:
-    """Look again and again until the source is done, or once; the snapshot is kept whatever ends it."""
+Show: TypeAlias = Callable[[PollResult], None]
+
+
+def watch_source(watcher: Watcher, show: Show, *, every: float, once: bool = False) -> None:
+    """Poll every so many seconds until the source is done, or once; the snapshot is saved whatever ends it."""
     try:
         while True:
             began = monotonic()
-            show(watcher.look(ended=once))
+            show(watcher.poll(ended=once))
             if once or watcher.source.is_done:
                 break
             sleep(max(0.0, every - (monotonic() - began)))
     finally:
         watcher.source.close()
-        watcher.keep(at_once=True)
+        watcher.save(at_once=True)
 
 
-# What is shown: a card that is redrawn on a terminal, a line per look elsewhere, or a JSON document per look.
+# -- what is shown --------------------------------------------------------------------------------------------
+
+_MOST_JURORS = 12  # in a line
 
 
-Show: TypeAlias = Callable[[Look], None]
-_MOST = 12  # jurors in a line
-
-
-def line_of(look: Look) -> str:
-    """One look in a line: how much has come, how good everybody is, what rings."""
-    monitor = look.monitor
-    parts = [f"{_clock()}  {monitor.items:,} items, {monitor.votes:,} votes (+{look.new:,})", _scores(look)]
-    if look.ringing:
-        parts.append(f"{len(look.ringing)} alarm{'s' * (len(look.ringing) > 1)}")
-    if monitor.late:
-        parts.append(f"{monitor.late:,} too late to count")
-    if look.refused:
-        parts.append(f"{look.refused:,} not read")
-    return "; ".join(part for part in parts if part)
+def _status_line(result: PollResult) -> str:
+    """One poll in a line: how much has come, the jurors' scores, the number of alarms."""
+    monitor, evaluation, alarms = result.monitor, result.evaluation, len(result.active)
+    if evaluation is None:
+        grades = escape_text(result.reason)
+    else:
+        score = evaluation.score if evaluation.calibrated is None else evaluation.calibrated.score
+        scores = [escape_text(f"{juror} {value:.2f}") for juror, value in score.items() if value is not None]
+        grades = ", ".join(scores[:_MOST_JURORS]) + (" …" if len(scores) > _MOST_JURORS else "")
+    parts = [
+        f"{_clock()}  {monitor.items:,} items, {monitor.votes:,} votes (+{result.new:,})",
+        grades,
+        f"{alarms} alarm{'s' * (alarms > 1)}" if alarms else "",
+        f"{monitor.late:,} too late to count" if monitor.late else "",
+        f"{result.refused:,} not read" if result.refused else "",
+    ]
+    return "; ".join(filter(None, parts))
 
 
 def _clock() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _scores(look: Look) -> str:
-    if look.evaluation is None:
-        return escape_text(look.reason)
-    calibrated = look.evaluation.calibrated
-    score = look.evaluation.score if calibrated is None else calibrated.score
-    told = [escape_text(f"{juror} {value:.2f}") for juror, value in score.items() if value is not None]
-    return ", ".join(told[:_MOST]) + (" …" if len(told) > _MOST else "")
-
-
-def event_line(event: dict[str, Any]) -> str:
-    """An alarm that begins or ends, with what to do about it."""
+def _event_line(event: Event) -> str:
+    """An alarm that was raised or cleared, with what to do about it."""
     if event["event"] == "cleared":
         return escape_text(f"cleared: {event['message']}")
     return escape_text(f"{event['level'].upper()}: {event['message']}. {event.get('advice', '')}".rstrip())
 
 
-def told_lines(look: Look) -> list[str]:
-    """What a person has to know of this look beside the grades: alarms, lines that could not be read, news of files."""
-    problems = [escape_text(f"not read: {one.where}: {one.why}") for one in look.problems[:3]]
-    if len(look.problems) > 3:
-        problems.append(f"not read: {len(look.problems) - 3:,} more")
-    return [*map(escape_text, look.news), *problems, *map(event_line, look.events)]
+def _message_lines(result: PollResult) -> list[str]:
+    """What a person should know of a poll beside the grades: alarms, lines that could not be read, notices."""
+    problems = [escape_text(f"not read: {problem.where}: {problem.why}") for problem in result.problems[:3]]
+    if len(result.problems) > 3:
+        problems.append(f"not read: {len(result.problems) - 3:,} more")
+    return [*map(escape_text, result.notices), *problems, *map(_event_line, result.events)]
 
 
-def scale_line(look: Look) -> str:
-    """What the votes are taken for, where they might be something else; nothing where that is plain."""
-    alarms = () if look.evaluation is None else look.evaluation.alarms
-    return next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.kind == "scale"), "")
-
-
-def document_of(look: Look) -> dict[str, Any]:
-    """One look as JSON."""
+def _poll_document(result: PollResult) -> dict[str, Any]:
+    """One poll as JSON."""
     return {
         "time": _clock(),
-        "items": look.monitor.items,
-        "votes": look.monitor.votes,
-        "new": look.new,
-        "late": look.monitor.late,
-        "refused": look.refused,
-        "grades": None if look.evaluation is None else look.evaluation.to_dict(),
-        "reason": look.reason or None,
-        "gates": [] if look.verdict is None else json_ready(list(look.verdict.gates)),
-        "events": list(look.events),
-        "alarms": list(look.ringing),
+        "items": result.monitor.items,
+        "votes": result.monitor.votes,
+        "new": result.new,
+        "late": result.monitor.late,
+        "refused": result.refused,
+        "grades": None if result.evaluation is None else result.evaluation.to_dict(),
+        "reason": result.reason or None,
+        "gates": [] if result.verdict is None else json_ready(list(result.verdict.gates)),
+        "events": list(result.events),
+        "alarms": list(result.active),
     }
 
 
 @contextmanager
 def make_display(format: str, name: str, *, quiet: bool) -> Iterator[Show]:
-    """How looks are shown: by the format that was asked for, and by where standard output goes."""
+    """Make what shows each poll: a JSON document, lines, or, on a terminal, a card.
+
+    Returns
+    -------
+    context manager
+        That yields a function of a PollResult.
+    """
     if format == "json":
-        yield lambda look: _put(json.dumps(json_ready(document_of(look))))
+        yield lambda result: _put(json.dumps(json_ready(_poll_document(result))))
     elif quiet or not sys.stdout.isatty():
-        yield _Lines(quiet=quiet)
+        yield _LineDisplay(quiet=quiet)
     else:
-        with _card(name) as show:
+        with _card_display(name) as show:
             yield show
 
 
@@ -274,25 +268,31 @@ def _put(line: str) -> None:
     sys.stdout.flush()
 
 
-class _Lines:
-    """A line where something came, and whatever has to be told."""
+class _LineDisplay:
+    """A status line where votes came (and at first), and every message."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self.quiet, self.told, self.scale = quiet, False, ""
+        self.quiet, self.started, self.scale = quiet, False, ""
 
-    def __call__(self, look: Look) -> None:
-        for line in told_lines(look):
+    def __call__(self, result: PollResult) -> None:
+        for line in _message_lines(result):
             _put(line)
-        if not self.quiet and (scale := scale_line(look)) not in ("", self.scale):
+        if self.quiet:
+            return
+        # what the votes are taken for, where they might be something else
+        alarms = () if result.evaluation is None else result.evaluation.alarms
+        scale = next((escape_text(f"note: {alarm.message}") for alarm in alarms if alarm.kind == "scale"), "")
+        if scale not in ("", self.scale):
             _put(scale)
             self.scale = scale
-        if not self.quiet and (look.new or not self.told):
-            _put(line_of(look))
-            self.told = True
+        if result.new or not self.started:
+            _put(_status_line(result))
+            self.started = True
 
 
 @contextmanager
-def _card(name: str) -> Iterator[Show]:
+def _card_display(name: str) -> Iterator[Show]:
+    """The report card of the last window, the active alarms, and what happened lately."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -300,18 +300,13 @@ def _card(name: str) -> Iterator[Show]:
     history: list[str] = []
     with Live(console=Console(), auto_refresh=False, vertical_overflow="crop") as live:
 
-        def show(look: Look) -> None:
-            history.extend(f"{_clock()}  {line}" for line in told_lines(look))
+        def show(result: PollResult) -> None:
+            history.extend(f"{_clock()}  {line}" for line in _message_lines(result))
             del history[:-8]
-            live.update(Text(card_of(look, name, history)), refresh=True)
+            lines = [f"{escape_text(name)}   {_status_line(result)}", ""]
+            if result.evaluation is not None:
+                lines += [result.evaluation.to_text().rstrip(), ""]
+            lines += [_event_line(event) for event in result.active] or ["no alarm rings"]
+            live.update(Text("\n".join([*lines, "", *history])), refresh=True)
 
         yield show
-
-
-def card_of(look: Look, name: str, history: list[str]) -> str:
-    """The card: what is watched, the report card of the last window, what rings, and what happened lately."""
-    lines = [f"{escape_text(name)}   {line_of(look)}", ""]
-    if look.evaluation is not None:
-        lines += [look.evaluation.to_text().rstrip(), ""]
-    lines += [event_line(event) for event in look.ringing] or ["no alarm rings"]
-    return "\n".join([*lines, "", *history])

@@ -8,16 +8,17 @@ JUDGE-BENCH.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mutated_logs import SMALL
-from other_tools import SAMPLES, files_of, one_line, recognised_as, said
+from other_tools import SAMPLES, files_of, recognised_as, refusal, said
 
-from jurors import VotesError, read_votes
+from jurors import read_votes
 from jurors.votes.readers import base as log_files
-from jurors.votes.readers import by_true_label, load_reader
+from jurors.votes.readers import load_reader, matrices
 
 
 def score(name: str, value: Any, kind: str = "BOOLEAN", **more: Any) -> dict[str, Any]:
@@ -160,7 +161,7 @@ def test_each_export_is_recognised_and_read(tmp_path: Path, case: str) -> None:
     path = tmp_path / "export.json"
     path.write_text(json.dumps(document))
     assert recognised_as(path) == tool
-    assert said(path, load_reader(tool)) == votes
+    assert said(path, tool) == votes
 
 
 #: what no votes can be made of, and the line that says so
@@ -196,9 +197,7 @@ def test_what_is_not_understood_is_one_line(tmp_path: Path, case: str) -> None:
     tool, document, message = REFUSED[case]
     path = tmp_path / "export.json"
     path.write_text(json.dumps(document))
-    with pytest.raises(VotesError, match=message) as raised:
-        read_votes(path, tool=tool)
-    assert one_line(raised.value)
+    assert re.search(message, refusal(path, tool))
 
 
 @pytest.mark.parametrize(
@@ -235,7 +234,7 @@ def test_doccano_is_told_whatever_comes_first_in_a_record(tmp_path: Path) -> Non
         record = {"made": {"by": "doccano 9"}, "Comments": [], "label": [label], "text": "t", "id": 1}
         (tmp_path / f"{who}.jsonl").write_text(json.dumps(record) + "\n")
     assert recognised_as(tmp_path) == "doccano"
-    assert said(tmp_path, load_reader("doccano")) == {"ann": {1: "yes"}, "bob": {1: "no"}}
+    assert said(tmp_path, "doccano") == {"ann": {1: "yes"}, "bob": {1: "no"}}
 
 
 def test_doccano_writes_a_file_per_annotator(tmp_path: Path) -> None:
@@ -243,12 +242,11 @@ def test_doccano_writes_a_file_per_annotator(tmp_path: Path) -> None:
         line = {"id": 1, "text": "t", "label": label, "Comments": []}
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(line) + "\n")
     assert recognised_as(tmp_path) == "doccano"
-    assert said(tmp_path, load_reader("doccano")) == {"ann": {1: "spam"}, "bob": {1: "bulk+ham"}}
+    assert said(tmp_path, "doccano") == {"ann": {1: "spam"}, "bob": {1: "bulk+ham"}}
     together = tmp_path / "together" / "all.jsonl"
     together.parent.mkdir()
     together.write_text(json.dumps({"id": 1, "text": "t", "label": ["spam"], "Comments": []}))
-    with pytest.raises(VotesError, match="does not say who labelled"):
-        read_votes(together)
+    assert re.search("does not say who labelled", refusal(together))
 
 
 def test_lighttag_schemas_are_questions_and_tasks_of_one_are_read_together(tmp_path: Path) -> None:
@@ -256,14 +254,13 @@ def test_lighttag_schemas_are_questions_and_tasks_of_one_are_read_together(tmp_p
     for name, task in {**tasks, "ner": tagged("NER", [])}.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(task))
     assert recognised_as(tmp_path) == "lighttag"
-    assert said(tmp_path, load_reader("lighttag")) == {
+    assert said(tmp_path, "lighttag") == {
         "ann": {"e1": "good"},
         "bob": {"e1": "good"},
         "cy": {"e1": "bad"},
     }
     (tmp_path / "two.json").write_text(json.dumps(tagged("topic", classes(law=["cy"]))))
-    with pytest.raises(VotesError, match="2 questions are asked: tone, topic; choose one with --from lighttag:t"):
-        read_votes(tmp_path)
+    assert re.search("2 questions are asked: tone, topic; choose one with --from lighttag:t", refusal(tmp_path))
     assert read_votes(tmp_path, tool="lighttag:topic").jurors == ("cy",)
 
 
@@ -281,13 +278,11 @@ def test_qrels_of_several_judges_are_grades_of_documents(tmp_path: Path) -> None
     (tmp_path / "gpt.qrels").write_text("q1 0 d1 3\nq1 0 d2 0\n")
     (tmp_path / "nist.qrels").write_text("q1\t0\td1\t2\n")
     assert recognised_as(tmp_path) == "trec"
-    assert said(tmp_path, load_reader("trec")) == {"gpt": {"q1/d1": 3, "q1/d2": 0}, "nist": {"q1/d1": 2}}
+    assert said(tmp_path, "trec") == {"gpt": {"q1/d1": 3, "q1/d2": 0}, "nist": {"q1/d1": 2}}
     (tmp_path / "gpt.qrels").write_text("q1 0 d1 3\nq1 d2 0\n")
-    with pytest.raises(VotesError, match=r"gpt\.qrels: line 2: 'q1 d2 0' is no judgement"):
-        read_votes(tmp_path)
+    assert re.search(r"gpt\.qrels: line 2: 'q1 d2 0' is no judgement", refusal(tmp_path))
     (tmp_path / "gpt.qrels").write_bytes(b"q1 0 d\xe4 3\nq1 0 d\xf6 0\n")  # of Latin-1: two documents, not one
-    with pytest.raises(VotesError, match=r"gpt\.qrels: the text is not valid UTF-8"):
-        read_votes(tmp_path)
+    assert re.search(r"gpt\.qrels: the text is not valid UTF-8", refusal(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -297,9 +292,7 @@ def test_a_file_cut_short_or_of_another_tool_is_one_line(tmp_path: Path, tool: s
     name, records = SMALL[tool]
     for broken in (json.dumps(records[0])[:-9], "[]", "{}", '[{"item": 1, "juror": "a", "label": "x"}]', "[" * 99_999):
         (tmp_path / name).write_text(broken)
-        with pytest.raises(VotesError) as raised:
-            read_votes(tmp_path / name, tool=tool)
-        assert one_line(raised.value)
+        assert refusal(tmp_path / name, tool)
 
 
 #: what everybody says in the samples, by the number of the item
@@ -324,7 +317,7 @@ def test_what_the_package_itself_wrote_is_recognised_and_read(case: str) -> None
     tool, place, item, juror, (yes, no) = WRITTEN[case]
     assert recognised_as(SAMPLES / place) == tool
     words = {"yes": yes, "no": no}
-    found = said(SAMPLES / place, load_reader(tool))
+    found = said(SAMPLES / place, tool)
     given = {name: {k: vote for k, vote in votes.items() if vote is not None} for name, votes in found.items()}
     assert given == {
         juror.format(name): {item.format(k): words[vote] for k, vote in enumerate(votes) if vote}
@@ -334,7 +327,7 @@ def test_what_the_package_itself_wrote_is_recognised_and_read(case: str) -> None
 
 def test_rows_that_braintrust_itself_logged() -> None:
     assert recognised_as(SAMPLES / "braintrust") == "braintrust"
-    found = said(SAMPLES / "braintrust", load_reader("braintrust"))
+    found = said(SAMPLES / "braintrust", "braintrust")
     worth = {"yes": 1.0, "no": 0.0, None: None}
     assert {name: list(votes.values()) for name, votes in found.items()} == {
         name: [worth[vote] for vote in votes] for name, votes in SAID.items()
@@ -343,7 +336,7 @@ def test_rows_that_braintrust_itself_logged() -> None:
 
 def test_files_that_the_exporter_of_doccano_wrote() -> None:
     assert recognised_as(SAMPLES / "doccano") == "doccano"
-    found = said(SAMPLES / "doccano", load_reader("doccano"))
+    found = said(SAMPLES / "doccano", "doccano")
     assert found == {name: dict(enumerate(votes, 1)) for name, votes in SAID.items()}
 
 
@@ -388,10 +381,9 @@ def test_the_table_of_differences_of_inception(tmp_path: Path) -> None:
 def test_a_byte_order_mark_is_no_part_of_a_topic_and_a_grade_is_no_page_of_digits(tmp_path: Path) -> None:
     (tmp_path / "gpt.qrels").write_bytes(b"\xef\xbb\xbfq1 0 d1 3\n")
     (tmp_path / "nist.qrels").write_text("q1 0 d1 2\n")
-    assert said(tmp_path, load_reader("trec")) == {"gpt": {"q1/d1": 3}, "nist": {"q1/d1": 2}}
+    assert said(tmp_path, "trec") == {"gpt": {"q1/d1": 3}, "nist": {"q1/d1": 2}}
     (tmp_path / "nist.qrels").write_text(f"q1 0 d1 {'9' * 5_000}\n")
-    with pytest.raises(VotesError, match=r"nist\.qrels: line 1: .* is no judgement"):
-        read_votes(tmp_path)
+    assert re.search(r"nist\.qrels: line 1: .* is no judgement", refusal(tmp_path))
 
 
 def test_a_table_with_the_columns_of_a_data_set_is_a_table(tmp_path: Path) -> None:
@@ -405,5 +397,5 @@ def test_a_table_with_the_columns_of_a_data_set_is_a_table(tmp_path: Path) -> No
 
 def test_patterns_take_no_longer_than_the_text() -> None:
     """Where two parts of a pattern match the same characters, these would take hours."""
-    assert by_true_label._BARE.match(b'{"aa": {"' + b"," * 2_000_000 + b'": "x"}}') is None
+    assert matrices._BARE.match(b'{"aa": {"' + b"," * 2_000_000 + b'": "x"}}') is None
     assert log_files._LINES.match(b"{}" + b"\n" * 2_000_000 + b"x") is None

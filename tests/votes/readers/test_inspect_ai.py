@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from other_tools import SAMPLES, files_of, one_line, recognised_as, said
+from other_tools import SAMPLES, recognised_as, refusal, said
 
-from jurors import VotesError, grade, label, read_votes
+from jurors import grade, label, read_votes
 from jurors.votes.item_texts import read_item_texts
-from jurors.votes.readers import inspect_ai
 from jurors.votes.readers.base import Archive
 
 pytestmark = [
@@ -61,7 +61,7 @@ def repacked(
 @pytest.mark.parametrize("format", ["eval", "json"])
 def test_scorers_are_jurors_and_panels_fall_into_their_models(logs: Path, format: str) -> None:
     assert recognised_as(logs / f"every-{format}") == "inspect"
-    assert said(logs / f"every-{format}", inspect_ai) == {
+    assert said(logs / f"every-{format}", "inspect") == {
         "match": dict(zip(EPOCHS, "ICIICI", strict=True)),
         "includes": dict.fromkeys(EPOCHS, "C"),
         "style.polite": dict.fromkeys(EPOCHS, "C"),  # 1, said in the letters of the others
@@ -90,15 +90,15 @@ def test_the_log_shows_the_question_the_answer_and_the_target(logs: Path) -> Non
 def test_members_may_be_packed_in_any_usual_way(logs: Path, tmp_path: Path, method: int) -> None:
     packed = only_file(logs / "every-eval")
     assert {member.compress_type for member in zipfile.ZipFile(packed).infolist()} == {93}, "Inspect AI packs with zstd"
-    assert said(repacked(packed, tmp_path / "log.eval", method), inspect_ai) == said(packed, inspect_ai)
+    assert said(repacked(packed, tmp_path / "log.eval", method), "inspect") == said(packed, "inspect")
 
 
 def test_a_panel_bound_to_a_role_is_named_and_twins_are_numbered(logs: Path) -> None:
-    assert list(said(logs / "role-panel", inspect_ai)) == ["mockllm/a", "mockllm/b#2", "mockllm/b#3"]
+    assert list(said(logs / "role-panel", "inspect")) == ["mockllm/a", "mockllm/b#2", "mockllm/b#3"]
 
 
 def test_logs_with_a_scorer_each_are_joined_on_the_sample(logs: Path) -> None:
-    assert said(logs / "one-each", inspect_ai) == {
+    assert said(logs / "one-each", "inspect") == {
         "match": {"q0": "I", "q1": "C", "q2": "I"},
         "includes": {"q0": "C", "q1": "C", "q2": "C"},
         "exact": {"q0": "I", "q1": "C", "q2": "I"},
@@ -106,26 +106,26 @@ def test_logs_with_a_scorer_each_are_joined_on_the_sample(logs: Path) -> None:
 
 
 def test_one_scorer_that_asked_different_models_is_several_jurors(logs: Path) -> None:
-    graded = said(logs / "graders", inspect_ai)
+    graded = said(logs / "graders", "inspect")
     assert graded == {
         "model_graded_qa:mockllm/a": {"q0": "I", "q1": "C", "q2": "I"},
         "model_graded_qa:mockllm/b": {"q0": "C", "q1": "C", "q2": "C"},
         "model_graded_qa:mockllm/lost": {"q0": "I", "q1": "I", "q2": None},
     }
-    both = said(logs / "two-in-one", inspect_ai)
+    both = said(logs / "two-in-one", "inspect")
     assert {name: both[name] for name in list(both)[:2]} == {name: graded[name] for name in sorted(graded)[:2]}
     assert list(both)[2:] == ["mockllm/a", "mockllm/b"]
 
 
 def test_several_scorers_of_several_models_judge_each_models_answers(logs: Path) -> None:
-    votes = said(logs / "models", inspect_ai)
+    votes = said(logs / "models", "inspect")
     assert list(votes) == ["match", "includes"]
     assert votes["match"]["mockllm/model:q0"] == "I"
     assert votes["match"]["mockllm/other:q0"] == "C"
 
 
 def test_a_single_scorer_everywhere_makes_the_models_the_jurors(logs: Path) -> None:
-    assert said(logs / "single", inspect_ai) == {
+    assert said(logs / "single", "inspect") == {
         "match:mockllm/model": {"q0": "I", "q1": "C", "q2": "I"},
         "match:mockllm/other": {"q0": "C", "q1": "C", "q2": "C"},
     }
@@ -150,19 +150,19 @@ def test_an_epoch_is_an_item_to_scorers_and_a_repetition_where_models_are_the_ju
     assert votes.repeats.said.tolist() == [[0, 0, 1], [0, 1, 1]]
     (tmp_path / "m.json").write_text(json.dumps(log_of("m", epochs["m"], "match", "polite")))
     (tmp_path / "n.json").unlink()
-    assert said(tmp_path, inspect_ai)["polite"] == {"q_epoch_1": "C", "q_epoch_2": "I", "q_epoch_3": "C"}
+    assert said(tmp_path, "inspect")["polite"] == {"q_epoch_1": "C", "q_epoch_2": "I", "q_epoch_3": "C"}
 
 
 def test_a_run_repeated_is_told_apart_by_its_file(logs: Path) -> None:
-    assert set(said(logs / "twice", inspect_ai)) == {f"match:{path.stem}" for path in (logs / "twice").iterdir()}
+    assert set(said(logs / "twice", "inspect")) == {f"match:{path.stem}" for path in (logs / "twice").iterdir()}
 
 
 def test_a_sample_that_failed_or_was_declared_invalid_has_no_votes(logs: Path, tmp_path: Path) -> None:
-    assert said(logs / "stumbling", inspect_ai)["match"] == {"q0": "I", "q1": None, "q2": "I"}
+    assert said(logs / "stumbling", "inspect")["match"] == {"q0": "I", "q1": None, "q2": "I"}
     log = json.loads(only_file(logs / "stumbling").read_text())
     log["samples"][0]["invalidation"] = {"author": "ann", "reason": "leaked"}
     (tmp_path / "log.json").write_text(json.dumps(log))
-    assert said(tmp_path / "log.json", inspect_ai)["match"] == {"q0": None, "q1": None, "q2": "I"}
+    assert said(tmp_path / "log.json", "inspect")["match"] == {"q0": None, "q1": None, "q2": "I"}
 
 
 def test_a_run_that_was_killed_is_read_as_far_as_it_came(logs: Path, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_run_that_was_killed_is_read_as_far_as_it_came(logs: Path, tmp_path: P
         return None if name in ("header.json", "summaries.json", "samples/q2_epoch_1.json") else content
 
     source = next(iter(sorted((logs / "one-each").iterdir())))
-    (votes,) = said(repacked(source, tmp_path / "log.eval", zipfile.ZIP_DEFLATED, started), inspect_ai).values()
+    (votes,) = said(repacked(source, tmp_path / "log.eval", zipfile.ZIP_DEFLATED, started), "inspect").values()
     assert set(votes) == {"q0", "q1"}
 
 
@@ -184,7 +184,7 @@ def test_samples_cut_into_chunks_are_found_and_ids_may_hold_slashes(logs: Path, 
                 name = f"samples/{content['id']}_epoch_1/sample.json"
                 new.writestr(name.replace("sample.json", "metadata.json"), "{}")
             new.writestr(name, json.dumps(content))
-    (votes,) = said(tmp_path / "log.eval", inspect_ai).values()
+    (votes,) = said(tmp_path / "log.eval", "inspect").values()
     assert set(votes) == {"a/q0", "a/q1", "a/q2"}
 
 
@@ -192,26 +192,26 @@ def test_a_folder_may_hold_other_things_beside_the_logs(logs: Path, tmp_path: Pa
     shutil.copytree(logs / "one-each", tmp_path / "all")
     (tmp_path / "all" / "logs.json").write_text("{}")
     (tmp_path / "all" / "notes.txt").write_text("read me")
-    assert said(tmp_path / "all", inspect_ai) == said(logs / "one-each", inspect_ai)
+    assert said(tmp_path / "all", "inspect") == said(logs / "one-each", "inspect")
 
 
 def test_logs_of_different_data_sets_are_refused(logs: Path, tmp_path: Path) -> None:
-    with pytest.raises(VotesError, match=r"sample 'q0' asks one thing in .*quiz.* and another in .*riddles") as raised:
-        said(logs / "strangers", inspect_ai)
-    assert one_line(raised.value)
+    assert re.search(
+        r"sample 'q0' asks one thing in .*quiz.* and another in .*riddles", refusal(logs / "strangers", "inspect")
+    )
     log = json.loads(only_file(logs / "stumbling").read_text())
     for sample in log["samples"]:
         sample["id"] = f"z{sample['id']}"
         sample["scores"] = {"own": {"value": "C"}}
     (tmp_path / "log.json").write_text(json.dumps(log))
     shutil.copy(sorted((logs / "one-each").iterdir())[0], tmp_path / "one.eval")
-    with pytest.raises(VotesError, match=r"shares no sample with the other logs \(its first is 'zq0'\)"):
-        said(tmp_path, inspect_ai)
+    assert re.search(r"shares no sample with the other logs \(its first is 'zq0'\)", refusal(tmp_path, "inspect"))
 
 
 def test_a_list_of_values_is_refused(logs: Path) -> None:
-    with pytest.raises(VotesError, match=r"sample 'q0': 'scores.listed.value' is \[1, 0\]; .*returns a dict"):
-        said(logs / "listed", inspect_ai)
+    assert re.search(
+        r"sample 'q0': 'scores.listed.value' is \[1, 0\]; .*returns a dict", refusal(logs / "listed", "inspect")
+    )
 
 
 JUDGES = [f"mockllm/{name}" for name in ("sharp", "fair", "plain", "poor")]
@@ -230,7 +230,7 @@ def test_samples_without_a_majority_are_shown_to_the_metric_or_it_says_that_they
     """Inspect AI keeps them from metrics where `majority` reduces: of an even panel, what is left agrees too well."""
     made = json.loads((logs / "jury" / "metrics.json").read_text())
     (log,) = (logs / "jury" / "first").glob("*.eval")
-    votes = said(log, inspect_ai)
+    votes = said(log, "inspect")
     tied = {item for item in votes["mockllm/sharp"] if sum(votes[name][item] == "C" for name in JUDGES) == 2}
     assert {item for item, value in made["values"].items() if value == "N"} == tied
     assert made["seen of 4"] == len(made["values"]) - len(tied) < made["seen of 3"] == len(made["values"])
@@ -254,14 +254,14 @@ def test_the_plug_in_labels_by_the_jury_and_keeps_the_votes(logs: Path) -> None:
     assert made["labels"] == dict(zip(labelled.items.tolist(), labelled.label.tolist(), strict=True))
     assert set(made["learnt"].values()) == {"C", "I"}
     (first,) = (logs / "jury" / "first").glob("*.eval")
-    assert said(logs / "jury" / "learnt", inspect_ai) == said(first, inspect_ai)
+    assert said(logs / "jury" / "learnt", "inspect") == said(first, "inspect")
 
 
 def test_what_our_scorer_made_of_the_votes_is_no_juror(logs: Path) -> None:
     labelled, (first,) = logs / "jury" / "labelled", (logs / "jury" / "first").glob("*.eval")
     scores = Archive(labelled / "log.eval").document("samples/q0_epoch_1.json")["scores"].value
     assert {"jury_label", "jury_label1"} < set(scores)
-    assert said(labelled, inspect_ai) == said(first, inspect_ai)
+    assert said(labelled, "inspect") == said(first, "inspect")
 
 
 def test_the_metric_says_nothing_before_there_is_a_score(logs: Path) -> None:
@@ -290,9 +290,7 @@ def test_a_file_cut_short_is_one_line(logs: Path, tmp_path: Path, format: str, s
     content = only_file(logs / f"every-{format}").read_bytes()
     path = tmp_path / f"log.{format}"
     path.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(VotesError, match=r"cut short|empty|no Inspect AI log") as raised:
-        read_votes(path, tool="inspect")
-    assert one_line(raised.value)
+    assert re.search(r"cut short|empty|no Inspect AI log", refusal(path, "inspect"))
 
 
 def test_damage_inside_an_archive_is_noticed(logs: Path, tmp_path: Path) -> None:
@@ -301,24 +299,20 @@ def test_damage_inside_an_archive_is_noticed(logs: Path, tmp_path: Path) -> None
     member = zipfile.ZipFile(path).getinfo("samples/q0_epoch_1.json")
     content[member.header_offset + 400] ^= 0xFF
     (tmp_path / "log.eval").write_bytes(content)
-    with pytest.raises(VotesError, match=r"samples/q0_epoch_1.json in the archive is damaged"):
-        said(tmp_path / "log.eval", inspect_ai)
+    assert re.search(r"samples/q0_epoch_1.json in the archive is damaged", refusal(tmp_path / "log.eval", "inspect"))
 
 
 def test_without_zstandard_an_archive_is_one_line_that_says_what_to_install(
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(VotesError, match=r"the archive is packed with zstd; .*'jurors\[zstd\]'$") as raised:
-        read_votes(only_file(logs / "every-eval"))
-    assert one_line(raised.value)
+    assert re.search(r"the archive is packed with zstd; .*'jurors\[zstd\]'$", refusal(only_file(logs / "every-eval")))
 
 
 def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("readme.txt", "hello")
-    with pytest.raises(VotesError, match=r"the archive lacks header\.json"):
-        said(tmp_path / "log.eval", inspect_ai)
+    assert re.search(r"the archive lacks header\.json", refusal(tmp_path / "log.eval", "inspect"))
 
 
 @pytest.mark.parametrize(
@@ -339,14 +333,12 @@ def test_an_archive_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_a_log_that_is_not_as_it_should_be_is_one_line(logs: Path, tmp_path: Path, change: Any, message: str) -> None:
     log = json.loads(only_file(logs / "stumbling").read_text())
     (tmp_path / "log.json").write_text(json.dumps({**log, **change}))
-    with pytest.raises(VotesError, match=message) as raised:
-        read_votes(tmp_path / "log.json", tool="inspect")
-    assert one_line(raised.value)
+    assert re.search(message, refusal(tmp_path / "log.json", "inspect"))
 
 
 def test_collected_panels_fall_into_their_models_where_everybody_voted(logs: Path) -> None:
     votes = read_votes(only_file(logs / "collected"))
-    assert said(logs / "collected", inspect_ai) == {
+    assert said(logs / "collected", "inspect") == {
         "mockllm/a": {"q0": "I", "q1": "C", "q2": None},
         "mockllm/b": {"q0": "C", "q1": "C", "q2": None},
         "mockllm/lost": {"q0": "I", "q1": "I", "q2": None},
@@ -356,13 +348,13 @@ def test_collected_panels_fall_into_their_models_where_everybody_voted(logs: Pat
 
 
 def test_several_scorers_in_one_are_jurors_each(logs: Path) -> None:
-    assert said(logs / "several", inspect_ai) == {
+    assert said(logs / "several", "inspect") == {
         "model_graded_fact": {"q0": None, "q1": "C", "q2": None},  # no majority of two, so that nobody's vote is clear
         "model_graded_qa:mockllm/a": {"q0": None, "q1": "C", "q2": None},
         "model_graded_qa:mockllm/b": {"q0": None, "q1": "C", "q2": None},
         "match": {"q0": None, "q1": "C", "q2": None},
     }
-    assert list(said(logs / "several-mode", inspect_ai)) == ["multi_scorer"], (
+    assert list(said(logs / "several-mode", "inspect")) == ["multi_scorer"], (
         "the panel of its first part is not its own"
     )
 
@@ -380,20 +372,16 @@ def test_a_newer_log_is_read_with_a_warning(logs: Path, tmp_path: Path, version:
 def test_a_version_that_is_not_known_is_one_line(logs: Path, tmp_path: Path, version: Any) -> None:
     log = json.loads(only_file(logs / "stumbling").read_text())
     (tmp_path / "log.json").write_text(json.dumps({**log, "version": version}))
-    with pytest.raises(VotesError, match=rf"has the format version {version!r}; known are 1 to 2") as raised:
-        read_votes(tmp_path / "log.json")
-    assert one_line(raised.value)
+    assert re.search(rf"has the format version {version!r}; known are 1 to 2", refusal(tmp_path / "log.json"))
 
 
 def test_a_log_without_samples_among_others_is_named(logs: Path, tmp_path: Path) -> None:
     log = json.loads(only_file(logs / "stumbling").read_text())
     (tmp_path / "a.json").write_text(json.dumps(log))
     (tmp_path / "b.json").write_text(json.dumps({**log, "samples": []}))
-    with pytest.raises(VotesError, match=r"b\.json: this Inspect AI log holds no samples"):
-        read_votes(tmp_path)
+    assert re.search(r"b\.json: this Inspect AI log holds no samples", refusal(tmp_path))
     (tmp_path / "b.json").write_text("")
-    with pytest.raises(VotesError, match=r"b\.json: the file is empty"):
-        read_votes(tmp_path)
+    assert re.search(r"b\.json: the file is empty", refusal(tmp_path))
 
 
 def test_text_and_numbers_of_one_scorer_and_a_huge_field_are_read(logs: Path, tmp_path: Path) -> None:
@@ -411,13 +399,12 @@ def test_tables_of_votes_are_not_taken_for_logs(tmp_path: Path) -> None:
     (tmp_path / "votes.jsonl").write_text('{"version": 1, "item": 1, "juror": "a", "label": "x", "eval": "y"}\n')
     (tmp_path / "votes.json").write_text('[{"item": 1, "juror": "a", "label": "x"}]')
     for path in tmp_path.iterdir():
-        assert not inspect_ai.recognises(files_of(path))
         assert recognised_as(path) is None
 
 
 def test_a_log_that_inspect_score_left_beside_the_first_doubles_nobody(logs: Path) -> None:
     (first,) = (logs / "jury" / "first").glob("*.eval")
-    assert said(logs / "jury" / "rescored", inspect_ai) == said(first, inspect_ai)
+    assert said(logs / "jury" / "rescored", "inspect") == said(first, "inspect")
 
 
 def scored(source: Path, target: Path, change: Any) -> None:
@@ -432,7 +419,7 @@ def scored(source: Path, target: Path, change: Any) -> None:
 def test_a_log_scored_again_beside_the_first_adds_what_is_new(logs: Path, tmp_path: Path) -> None:
     first = Path(shutil.copy(only_file(logs / "every-json"), tmp_path / "run.json"))
     scored(first, tmp_path / "run-scored.json", lambda scores: scores.update(polite={"value": "C"}))
-    before, after = said(first, inspect_ai), said(tmp_path, inspect_ai)
+    before, after = said(first, "inspect"), said(tmp_path, "inspect")
     assert set(after) == {*before, "polite"}
     assert {juror: after[juror] for juror in before} == before
     (finding,) = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
@@ -445,7 +432,7 @@ def test_a_scorer_that_says_something_else_the_second_time_is_told(logs: Path, t
     scored(
         first, tmp_path / "run-scored.json", lambda scores: scores.get("match", {}).update(explanation="on reflection")
     )
-    assert set(said(tmp_path, inspect_ai)) == {"includes", "match:run", "match:run-scored"}
+    assert set(said(tmp_path, "inspect")) == {"includes", "match:run", "match:run-scored"}
     note, warning = [one for one in read_votes(tmp_path).findings if one.kind == "scored_again"]
     assert (note.level, warning.level, warning.about) == ("note", "warning", ("match",))
     assert "where the same grader judged anew, keep the newest log alone, 'run-scored'" in warning.message

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from other_tools import SAMPLES, files_of, one_line, recognised_as, said
+from other_tools import SAMPLES, recognised_as, refusal, said
 
-from jurors import VotesError, read_votes
-from jurors.votes.readers import lm_eval
+from jurors import read_votes
 
 REAL = SAMPLES / "lm_eval"
 EXPECTED = {"a": ["blue", "blue", "red", "red"], "b": ["red", "green", "green", "blue"]}
@@ -39,7 +39,7 @@ def write(folder: Path, model: str, task: str, *samples: Any) -> Path:
 
 def test_the_likeliest_choice_of_each_model_is_its_vote_and_the_newest_run_counts() -> None:
     assert recognised_as(REAL) == "lm-eval"
-    assert said(REAL, lm_eval, "colours") == {
+    assert said(REAL, "lm-eval", "colours") == {
         "org/model-a": dict(zip([f"colours/{k}" for k in range(4)], EXPECTED["a"], strict=True)),
         "org/model-b": dict(zip([f"colours/{k}" for k in range(4)], EXPECTED["b"], strict=True)),
     }
@@ -54,18 +54,12 @@ def test_the_votes_are_those_by_which_the_harness_scored_the_model(model: str) -
 
 
 def test_the_first_filter_gives_the_text_and_what_it_could_not_find_is_no_vote(tmp_path: Path) -> None:
-    assert said(REAL, lm_eval, "words") == {
+    assert said(REAL, "lm-eval", "words") == {
         model: {f"words/{k}": "o" for k in range(4)} for model in ("org/model-a", "org/model-b")
     }
-    write(
-        tmp_path,
-        "m",
-        "t",
-        sample(0, "yes", filter="a"),
-        sample(1, "[invalid]", filter="a"),
-        sample(0, "no", filter="b"),
-    )
-    assert said(tmp_path, lm_eval) == {"m": {"t/0": "yes", "t/1": None}}
+    first = sample(0, "yes", filter="a"), sample(1, "[invalid]", filter="a")
+    write(tmp_path, "m", "t", *first, sample(0, "no", filter="b"))
+    assert said(tmp_path, "lm-eval") == {"m": {"t/0": "yes", "t/1": None}}
 
 
 def test_several_texts_of_a_document_are_repeats_of_one_juror(tmp_path: Path) -> None:
@@ -82,7 +76,7 @@ def test_several_texts_of_a_document_are_repeats_of_one_juror(tmp_path: Path) ->
 def test_choices_that_differ_by_document_are_told_by_their_place(tmp_path: Path) -> None:
     for model, likelihoods in (("m", [-1.0, -2.0]), ("n", ["-1.0", "-0.5"])):
         write(tmp_path, model, "t", choice(0, [" x", " y"], likelihoods), choice(1, [" y", " z"], likelihoods))
-    assert said(tmp_path, lm_eval) == {"m": {"t/0": 0, "t/1": 0}, "n": {"t/0": 1, "t/1": 1}}
+    assert said(tmp_path, "lm-eval") == {"m": {"t/0": 0, "t/1": 0}, "n": {"t/0": 1, "t/1": 1}}
 
 
 def test_the_tenth_choice_stays_the_tenth_where_keys_were_sorted(tmp_path: Path) -> None:
@@ -92,41 +86,31 @@ def test_the_tenth_choice_stays_the_tenth_where_keys_were_sorted(tmp_path: Path)
     asked = {f"gen_args_{k}": {"arg_1": text, "arg_0": "Q"} for k, text in enumerate(choices)}
     named = choice(0, [], likelihoods, arguments={name: asked[name] for name in sorted(asked)})
     write(tmp_path, "m", "t", named)
-    assert said(tmp_path, lm_eval) == {"m": {"t/0": "c"}}
+    assert said(tmp_path, "lm-eval") == {"m": {"t/0": "c"}}
 
 
 def test_a_likelihood_that_is_no_number_is_no_vote_and_ties_go_to_the_first(tmp_path: Path) -> None:
     write(tmp_path, "m", "t", choice(0, ["x", "y"], [float("nan"), -1.0]), choice(1, ["x", "y"], [-1.0, -1.0]))
-    assert said(tmp_path, lm_eval) == {"m": {"t/0": None, "t/1": "x"}}
+    assert said(tmp_path, "lm-eval") == {"m": {"t/0": None, "t/1": "x"}}
 
 
 def test_documents_are_told_by_their_hash_where_the_numbers_do_not_agree(tmp_path: Path) -> None:
     write(tmp_path, "m", "t", sample(0, "yes", doc_hash="one"), sample(1, "no", doc_hash="two"))
     write(tmp_path, "n", "t", sample(0, "yes", doc_hash="two"))
-    assert said(tmp_path, lm_eval) == {"m": {"t/one": "yes", "t/two": "no"}, "n": {"t/two": "yes"}}
+    assert said(tmp_path, "lm-eval") == {"m": {"t/one": "yes", "t/two": "no"}, "n": {"t/two": "yes"}}
 
 
 def test_one_model_in_two_folders_is_two_jurors(tmp_path: Path) -> None:
     for seed in ("seed1", "seed2"):
         shutil.copytree(REAL / "org__model-a", tmp_path / seed / "org__model-a")
-    assert list(said(tmp_path, lm_eval, "words")) == [f"{seed}/org__model-a" for seed in ("seed1", "seed2")]
+    assert list(said(tmp_path, "lm-eval", "words")) == [f"{seed}/org__model-a" for seed in ("seed1", "seed2")]
 
 
 def test_tasks_of_different_kinds_are_refused_until_one_is_chosen() -> None:
-    with pytest.raises(VotesError, match=r"colours has choices and words has texts.*--from lm-eval:colours") as raised:
-        read_votes(REAL)
-    assert one_line(raised.value)
+    assert re.search(r"colours has choices and words has texts.*--from lm-eval:colours", refusal(REAL))
     votes = read_votes(REAL, tool="lm-eval:colours")
     assert (votes.rows, votes.jurors, votes.labels) == (4, ("org/model-a", "org/model-b"), ("blue", "green", "red"))
-    with pytest.raises(VotesError, match=r"no task 'colour'\. Did you mean 'colours'\?"):
-        read_votes(REAL, tool="lm-eval:colour")
-
-
-@pytest.mark.slow
-def test_a_huge_line_is_read(tmp_path: Path) -> None:
-    write(tmp_path, "m", "t", sample(0, "yes", text="x" * 20_000_000), sample(1, "no"))
-    assert recognised_as(tmp_path) == "lm-eval"
-    assert said(tmp_path, lm_eval) == {"m": {"t/0": "yes", "t/1": "no"}}
+    assert re.search(r"no task 'colour'\. Did you mean 'colours'\?", refusal(REAL, "lm-eval:colour"))
 
 
 @pytest.mark.parametrize(
@@ -143,29 +127,20 @@ def test_a_huge_line_is_read(tmp_path: Path) -> None:
 )
 def test_a_sample_that_is_not_as_it_should_be_is_one_line(tmp_path: Path, record: Any, message: str) -> None:
     write(tmp_path, "m", "t", record)
-    with pytest.raises(VotesError, match=message) as raised:
-        read_votes(tmp_path, tool="lm-eval")
-    assert one_line(raised.value)
+    assert re.search(message, refusal(tmp_path, "lm-eval"))
 
 
-def test_an_empty_file_one_cut_short_and_none_at_all_are_one_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "m", "t", sample(0, "yes"))
-    path.write_text(path.read_text()[:40])
-    with pytest.raises(VotesError, match="line 1 is broken or cut short"):
-        read_votes(tmp_path, tool="lm-eval")
-    path.write_text("")
-    with pytest.raises(VotesError, match="there are no samples in the file"):
-        read_votes(tmp_path, tool="lm-eval")
+def test_an_empty_file_and_none_at_all_are_one_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "m", "t")
+    assert re.search("there are no samples in the file", refusal(tmp_path, "lm-eval"))
     path.rename(tmp_path / "m" / "other.jsonl")
-    with pytest.raises(VotesError, match=r"no file is called samples_<task>_<time>\.jsonl"):
-        read_votes(tmp_path, tool="lm-eval")
+    assert re.search(r"no file is called samples_<task>_<time>\.jsonl", refusal(tmp_path, "lm-eval"))
 
 
 def test_an_empty_file_of_one_model_is_named(tmp_path: Path) -> None:
     write(tmp_path, "m", "t", sample(0, "yes"))
     write(tmp_path, "other", "t", sample(0, "yes")).write_text("")
-    with pytest.raises(VotesError, match=r"other/samples_t_.*: there are no samples in the file"):
-        read_votes(tmp_path)
+    assert re.search(r"other/samples_t_.*: there are no samples in the file", refusal(tmp_path))
 
 
 def test_two_runs_of_a_model_that_are_both_named_are_refused(tmp_path: Path) -> None:
@@ -173,12 +148,10 @@ def test_two_runs_of_a_model_that_are_both_named_are_refused(tmp_path: Path) -> 
     older = path.with_name("samples_t_2001-01-01T00-00-00.0.jsonl")
     older.write_text(path.read_text().replace("yes", "no"))
     assert read_votes(tmp_path).rows == 1
-    with pytest.raises(VotesError, match="is of the same model and task; name one of the two"):
-        read_votes([path, older])
+    assert re.search("is of the same model and task; name one of the two", refusal([path, older]))
 
 
 def test_tables_of_votes_are_not_taken_for_samples(tmp_path: Path) -> None:
-    (tmp_path / "samples_t_2026-01-02T03-04-05.6.jsonl").write_text('{"item": 1, "juror": "a", "label": "x"}\n')
-    (tmp_path / "doc.jsonl").write_text('{"doc_id": 1, "juror": "a", "label": "x"}\n')
-    for path in tmp_path.iterdir():
-        assert not lm_eval.recognises(files_of(path))
+    path = tmp_path / "samples_t_2026-01-02T03-04-05.6.jsonl"
+    path.write_text('{"item": 1, "juror": "a", "label": "x"}\n')
+    assert recognised_as(path) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,9 @@ import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from other_tools import SAMPLES, files_of, one_line, recognised_as, said
+from other_tools import SAMPLES, recognised_as, refusal, said
 
 from jurors import Sketch, Votes, VotesError, read_votes
-from jurors.votes.readers import mlflow
 
 REAL = SAMPLES / "mlflow"
 
@@ -47,38 +47,31 @@ def write(folder: Path, *assessments: Any) -> Path:
 
 @pytest.mark.parametrize("name", ["traces.json", "traces.jsonl", "correct.parquet"])
 def test_whoever_gave_feedback_is_a_juror(name: str) -> None:
-    assert said(REAL / name, mlflow, "correct") == correct()
+    assert said(REAL / name, "mlflow", "correct") == correct()
 
 
 def test_tables_of_traces_are_recognised(tmp_path: Path) -> None:
-    assert recognised_as(REAL / "traces.json") == "mlflow"
-    assert recognised_as(REAL / "traces.jsonl") == "mlflow"
     frame = pd.read_json(REAL / "traces.jsonl", lines=True)
     frame.to_json(tmp_path / "records.json", orient="records", date_format="iso")
     assert recognised_as(tmp_path / "records.json") == "mlflow"
-    assert said(tmp_path / "records.json", mlflow, "correct") == correct()
-    assert mlflow.recognises(files_of(REAL / "correct.parquet"))
-    (tmp_path / "votes.jsonl").write_text('{"trace_id": 1, "juror": "a", "label": "x"}\n')
-    assert not mlflow.recognises(files_of(tmp_path / "votes.jsonl"))
+    assert said(tmp_path / "records.json", "mlflow", "correct") == correct()
+    assert recognised_as(REAL / "correct.parquet") == "mlflow"
 
 
 def test_names_with_several_sources_are_questions_and_one_must_be_chosen() -> None:
-    with pytest.raises(
-        VotesError, match="2 assessments are given: correct, tone; choose one with --from mlflow:"
-    ) as raised:
-        read_votes(REAL / "traces.jsonl")
-    assert one_line(raised.value)
+    assert re.search(
+        "2 assessments are given: correct, tone; choose one with --from mlflow:", refusal(REAL / "traces.jsonl")
+    )
     votes = read_votes(REAL / "traces.jsonl", tool="mlflow:correct")
     assert (votes.rows, votes.n_votes, votes.labels) == (3, 9, (False, True))
-    with pytest.raises(VotesError, match=r"no assessment 'tones'\. Did you mean 'tone'\?"):
-        read_votes(REAL / "traces.jsonl", tool="mlflow:tones")
+    assert re.search(r"no assessment 'tones'\. Did you mean 'tone'\?", refusal(REAL / "traces.jsonl", "mlflow:tones"))
 
 
 def test_names_with_one_source_each_are_the_jurors(tmp_path: Path) -> None:
     path = write(
         tmp_path, [assessment("yes", "strict"), assessment("no", "kind"), {"name": "e", "expectation": {"value": 1}}]
     )
-    assert said(path, mlflow) == {"strict": {"tr-0": "yes"}, "kind": {"tr-0": "no"}}
+    assert said(path, "mlflow") == {"strict": {"tr-0": "yes"}, "kind": {"tr-0": "no"}}
 
 
 def test_a_frame_is_read_as_it_is() -> None:
@@ -97,18 +90,7 @@ def test_frames_of_other_engines_are_read_too() -> None:
 
 def test_assessments_may_be_text_or_missing(tmp_path: Path) -> None:
     path = write(tmp_path, json.dumps([assessment(1)]), None, [])
-    assert said(path, mlflow) == {"ok": {"tr-0": 1}}
-
-
-def test_two_votes_of_one_juror_on_one_trace_are_noticed(tmp_path: Path) -> None:
-    with pytest.raises(VotesError, match="tr-0"):
-        read_votes(write(tmp_path, [assessment(True), assessment(False)]))
-
-
-@pytest.mark.slow
-def test_a_huge_line_is_read_and_mixed_types_become_text(tmp_path: Path) -> None:
-    path = write(tmp_path, [assessment("high", rationale="x" * 20_000_000)], [assessment(2)])
-    assert read_votes(path, tool="mlflow").labels == ("2", "high")
+    assert said(path, "mlflow") == {"ok": {"tr-0": 1}}
 
 
 @pytest.mark.parametrize(
@@ -127,18 +109,7 @@ def test_a_huge_line_is_read_and_mixed_types_become_text(tmp_path: Path) -> None
 def test_assessments_that_are_not_as_they_should_be_are_one_line(
     tmp_path: Path, assessments: Any, message: str
 ) -> None:
-    with pytest.raises(VotesError, match=message) as raised:
-        read_votes(write(tmp_path, assessments), tool="mlflow")
-    assert one_line(raised.value)
-
-
-@pytest.mark.parametrize("name", ["traces.json", "traces.jsonl", "correct.parquet"])
-def test_a_file_cut_short_is_one_line(tmp_path: Path, name: str) -> None:
-    content = (REAL / name).read_bytes()
-    (tmp_path / name).write_bytes(content[: len(content) * 2 // 3])
-    with pytest.raises(VotesError, match=r"cut short|is damaged|no table of MLflow traces") as raised:
-        read_votes(tmp_path / name, tool="mlflow")
-    assert one_line(raised.value)
+    assert re.search(message, refusal(write(tmp_path, assessments), "mlflow"))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -148,8 +119,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         "[]",
     ):
         (tmp_path / "traces.json").write_text(content)
-        with pytest.raises(VotesError, match=r"no table of MLflow traces|has no 'trace_id'"):
-            read_votes(tmp_path / "traces.json", tool="mlflow")
+        assert re.search(r"no table of MLflow traces|has no 'trace_id'", refusal(tmp_path / "traces.json", "mlflow"))
 
 
 def test_parquet_is_recognised_by_itself_and_frames_can_be_graded() -> None:

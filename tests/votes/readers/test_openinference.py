@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from other_tools import SAMPLES, files_of, one_line, recognised_as, said, table
+from other_tools import SAMPLES, files_of, recognised_as, refusal, said, table
 
 from jurors import VotesError, read_votes
 from jurors.votes.item_texts import read_votes_with_texts
@@ -21,14 +22,8 @@ CORRECT = {who: dict(zip(SPANS, words.split(), strict=True)) for who, words in S
 
 
 def annotation(name: Any, label: Any, span: Any = "s1", who: str = "", **more: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "annotator_kind": "LLM",
-        "span_id": span,
-        "identifier": who,
-        "result": {"label": label},
-        **more,
-    }
+    own = {"name": name, "annotator_kind": "LLM", "span_id": span, "identifier": who}
+    return {**own, "result": {"label": label}, **more}
 
 
 def write(folder: Path, *records: Any) -> Path:
@@ -40,15 +35,15 @@ def write(folder: Path, *records: Any) -> Path:
 @pytest.mark.parametrize("name", ["traces.jsonl", "spans.json"])
 def test_whoever_annotated_a_span_is_a_juror(name: str) -> None:
     assert recognised_as(REAL / name) == "openinference"
-    assert said(REAL / name, openinference, "correct") == CORRECT
+    assert said(REAL / name, "openinference", "correct") == CORRECT
 
 
 @pytest.mark.parametrize("name", ["traces.jsonl", "spans.json"])
 def test_events_and_whole_traces_are_annotated_too(name: str) -> None:
-    assert said(REAL / name, openinference, "tone") == {
+    assert said(REAL / name, "openinference", "tone") == {
         "tone": dict(zip(SPANS, ("good", "good", "bad", "bad"), strict=True))
     }
-    assert list(said(REAL / name, openinference, "resolved")["resolved"].values()) == [0, 1, 0, 1]
+    assert list(said(REAL / name, "openinference", "resolved")["resolved"].values()) == [0, 1, 0, 1]
 
 
 def test_the_time_of_a_vote_is_the_end_of_its_span() -> None:
@@ -60,7 +55,6 @@ def test_the_time_of_a_vote_is_the_end_of_its_span() -> None:
 def test_names_with_several_sources_are_questions_and_one_must_be_chosen() -> None:
     with pytest.raises(VotesError, match=r"3 annotations are given: correct, resolved, tone; choose one") as raised:
         read_votes(REAL / "traces.jsonl")
-    assert one_line(raised.value)
     assert raised.value.about["tool"].startswith("openinference:")
 
 
@@ -74,8 +68,8 @@ def test_annotations_as_phoenix_returns_them(tmp_path: Path) -> None:
     page = {"data": [annotation("a", "yes"), annotation("b", "no")], "next_cursor": None}
     whole = {"name": "a", "annotator_kind": "CODE", "trace_id": "t1", "result": {"score": 1}}
     (tmp_path / "page.json").write_text(json.dumps(page))
-    assert said(tmp_path / "page.json", openinference) == {"a": {"s1": "yes"}, "b": {"s1": "no"}}
-    assert said(write(tmp_path, annotation("a", "yes"), whole), openinference) == {
+    assert said(tmp_path / "page.json", "openinference") == {"a": {"s1": "yes"}, "b": {"s1": "no"}}
+    assert said(write(tmp_path, annotation("a", "yes"), whole), "openinference") == {
         "LLM": {"s1": "yes"},
         "CODE": {"t1": 1},
     }
@@ -96,7 +90,7 @@ def test_a_result_that_is_sent_again_or_corrected_is_one_vote(tmp_path: Path) ->
     path = write(
         tmp_path, annotation("a", "yes"), annotation("b", "no"), annotation("a", "yes"), annotation("b", "yes")
     )
-    assert said(path, openinference) == {"a": {"s1": "yes"}, "b": {"s1": "yes"}}
+    assert said(path, "openinference") == {"a": {"s1": "yes"}, "b": {"s1": "yes"}}
 
 
 def test_a_document_that_was_sent_is_read_like_a_file() -> None:
@@ -125,34 +119,15 @@ def test_a_document_that_was_sent_is_read_like_a_file() -> None:
     ids=["name", "list", "nothing annotated", "no result", "number", "empty", "no id", "no session"],
 )
 def test_spans_that_are_not_as_they_should_be_are_one_line(tmp_path: Path, record: Any, message: str) -> None:
-    with pytest.raises(VotesError, match=message) as raised:
-        read_votes(write(tmp_path, record), tool="openinference")
-    assert one_line(raised.value)
-
-
-@pytest.mark.parametrize("name", ["traces.jsonl", "spans.json"])
-def test_a_file_cut_short_is_one_line(tmp_path: Path, name: str) -> None:
-    content = (REAL / name).read_bytes()
-    (tmp_path / name).write_bytes(content[: len(content) * 2 // 3])
-    with pytest.raises(VotesError, match=r"cut short") as raised:
-        read_votes(tmp_path / name)
-    assert one_line(raised.value)
+    assert re.search(message, refusal(write(tmp_path, record), "openinference"))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     for content in ("[]", "7", '{"span_id": 1}'):
         (tmp_path / "spans.json").write_text(content)
-        assert not openinference.recognises(files_of(tmp_path / "spans.json"))
-        with pytest.raises(VotesError, match="no file of OpenInference spans"):
-            read_votes(tmp_path / "spans.json", tool="openinference")
+        assert re.search("no file of OpenInference spans", refusal(tmp_path / "spans.json", "openinference"))
 
 
 def test_a_voice_without_an_identifier_beside_one_that_has_it_keeps_the_name(tmp_path: Path) -> None:
     path = write(tmp_path, annotation("a", "yes"), annotation("a", "no", who="gpt"))
-    assert said(path, openinference) == {"a": {"s1": "yes"}, "gpt": {"s1": "no"}}
-
-
-@pytest.mark.slow
-def test_a_huge_line_is_read_and_mixed_types_become_text(tmp_path: Path) -> None:
-    path = write(tmp_path, annotation("a", "high", explanation="x" * 20_000_000), annotation("a", 2, span="s2"))
-    assert read_votes(path, tool="openinference").labels == ("2", "high")
+    assert said(path, "openinference") == {"a": {"s1": "yes"}, "gpt": {"s1": "no"}}

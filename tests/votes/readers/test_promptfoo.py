@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from other_tools import SAMPLES, files_of, one_line, recognised_as, said
+from other_tools import SAMPLES, recognised_as, refusal, said
 
-from jurors import VotesError, read_votes
-from jurors.votes.readers import promptfoo
+from jurors import read_votes
 
 REAL = SAMPLES / "promptfoo"
 ITEMS = [f"test {test}, prompt {prompt}, parrot" for test in (0, 1) for prompt in (0, 1)]
@@ -35,7 +35,7 @@ def write(folder: Path, *results: Any, version: Any = 3, name: str = "results.js
 @pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
 def test_each_assertion_is_a_juror_of_every_output(name: str) -> None:
     assert recognised_as(REAL / name) == "promptfoo"
-    assert said(REAL / name, promptfoo) == {
+    assert said(REAL / name, "promptfoo") == {
         "llm-rubric:judge-a": dict(zip(ITEMS, ["pass", "pass", "pass", "fail"], strict=True)),
         "llm-rubric:judge-b": dict(zip(ITEMS, ["fail", "fail", "pass", "pass"], strict=True)),
         "llm-rubric:judge-z": dict(zip(ITEMS, ["fail", "fail", "fail", None], strict=True)),  # it answered nonsense
@@ -58,20 +58,20 @@ def test_newer_results_are_read_with_a_warning(tmp_path: Path) -> None:
 def test_the_outer_version_4_is_the_same_inside(tmp_path: Path) -> None:
     document = json.loads((REAL / "results.json").read_text())
     (tmp_path / "results.json").write_text(json.dumps({"version": 4, "createdAt": "2026", **document}))
-    assert said(tmp_path / "results.json", promptfoo) == said(REAL / "results.json", promptfoo)
+    assert said(tmp_path / "results.json", "promptfoo") == said(REAL / "results.json", "promptfoo")
 
 
 def test_assertions_alike_are_told_by_value_or_by_place(tmp_path: Path) -> None:
     same = [result(k, part(True, value="kind"), part(False, value="short")) for k in range(2)]
-    assert list(said(write(tmp_path, *same), promptfoo)) == ["llm-rubric:kind", "llm-rubric:short"]
+    assert list(said(write(tmp_path, *same), "promptfoo")) == ["llm-rubric:kind", "llm-rubric:short"]
     other = [result(k, part(True, value=f"is {k}"), part(False, value=f"has {k}")) for k in range(2)]
-    assert list(said(write(tmp_path, *other), promptfoo)) == ["llm-rubric:#1", "llm-rubric:#2"]
+    assert list(said(write(tmp_path, *other), "promptfoo")) == ["llm-rubric:#1", "llm-rubric:#2"]
 
 
 def test_an_output_that_never_came_has_no_votes(tmp_path: Path) -> None:
     failed = result(1, error="rate limit", gradingResult=None)
     good = result(0, part(True, metric="a"), part(True, metric="b"))
-    assert said(write(tmp_path, good, failed), promptfoo) == {
+    assert said(write(tmp_path, good, failed), "promptfoo") == {
         name: {"test 0, prompt 0, openai:x": "pass"} for name in "ab"
     }
 
@@ -79,73 +79,34 @@ def test_an_output_that_never_came_has_no_votes(tmp_path: Path) -> None:
 def test_several_files_have_items_of_their_own(tmp_path: Path) -> None:
     for name in ("monday.json", "tuesday.json"):
         shutil.copy(REAL / "results.json", tmp_path / name)
-    votes = said(tmp_path, promptfoo)
+    votes = said(tmp_path, "promptfoo")
     assert len(votes) == 6
     assert set(votes["length"]) == {f"{day}:{item}" for day in ("monday", "tuesday") for item in ITEMS}
 
 
 @pytest.mark.parametrize("parts, found", [([], "nothing"), ([part(True, metric="kind")], "kind")])
 def test_one_assertion_alone_is_no_jury(tmp_path: Path, parts: list[Any], found: str) -> None:
-    with pytest.raises(VotesError, match=f"checked by {found} alone.*two graders or more under `assert`") as raised:
-        read_votes(write(tmp_path, result(0, *parts)))
-    assert one_line(raised.value)
-
-
-def test_a_huge_field_is_read(tmp_path: Path) -> None:
-    parts = part(True, metric="a"), part(True, metric="b")
-    votes = read_votes(write(tmp_path, result(0, *parts, response={"output": "x" * 20_000_000})))
-    assert votes.n_votes == 2
+    assert re.search(
+        f"checked by {found} alone.*two graders or more under `assert`", refusal(write(tmp_path, result(0, *parts)))
+    )
 
 
 @pytest.mark.parametrize(
-    "document, message",
+    "results, message",
     [
-        ({"evalId": "e", "results": {"version": 2, "results": []}}, "of version 2, known is 3"),
-        ({"evalId": "e", "results": {"version": 3}}, "has no list 'results' in 'results'"),
-        (
-            {"evalId": "e", "results": {"version": "9", "results": [result(0, part(True))]}},
-            "of version '9', known is 3",
-        ),
-        ({"evalId": "e", "results": {}}, "has no list 'results' in 'results'"),
-        ({"evalId": "e", "results": []}, "holds no results"),
-        (
-            {"evalId": "e", "results": {"results": [result(0, gradingResult="hi")]}},
-            "test 0, .*: 'gradingResult' is 'hi'",
-        ),
-        (
-            {"evalId": "e", "results": {"results": [result(0, 7)]}},
-            r"test 0, .*componentResults\[0\]' is 7; expected a record",
-        ),
-        (
-            {"evalId": "e", "results": {"results": [{"vars": {}}]}},
-            r"there is no 'results.results\[0\].testIdx'; expected a number",
-        ),
-        ({"evalId": "e", "results": {"results": [3]}}, r"'results.results\[0\]' is 3; expected a record"),
-        (
-            {"evalId": "e", "results": {"results": [result(0, part("yes"))]}},
-            "pass' is 'yes'; expected true, false or null",
-        ),
-        ({"evalId": "e", "results": {"results": []}}, "holds no results"),
+        ({"version": 2, "results": []}, "of version 2, known is 3"),
+        ({"version": 3}, "has no list 'results' in 'results'"),
+        ({"version": "9", "results": [result(0, part(True))]}, "of version '9', known is 3"),
+        ({}, "has no list 'results' in 'results'"),
+        ([], "holds no results"),
+        ({"results": [result(0, gradingResult="hi")]}, "test 0, .*: 'gradingResult' is 'hi'"),
+        ({"results": [result(0, 7)]}, r"test 0, .*componentResults\[0\]' is 7; expected a record"),
+        ({"results": [{"vars": {}}]}, r"there is no 'results.results\[0\].testIdx'; expected a number"),
+        ({"results": [3]}, r"'results.results\[0\]' is 3; expected a record"),
+        ({"results": [result(0, part("yes"))]}, "pass' is 'yes'; expected true, false or null"),
+        ({"results": []}, "holds no results"),
     ],
 )
-def test_results_that_are_not_as_they_should_be_are_one_line(tmp_path: Path, document: Any, message: str) -> None:
-    (tmp_path / "results.json").write_text(json.dumps(document))
-    with pytest.raises(VotesError, match=message) as raised:
-        read_votes(tmp_path / "results.json", tool="promptfoo")
-    assert one_line(raised.value)
-
-
-@pytest.mark.parametrize("name", ["results.json", "results.jsonl"])
-def test_a_file_cut_short_is_one_line(tmp_path: Path, name: str) -> None:
-    content = (REAL / name).read_bytes()
-    (tmp_path / name).write_bytes(content[: len(content) * 2 // 3])
-    with pytest.raises(VotesError, match=r"broken or cut short in line|line 3 is broken or cut short") as raised:
-        read_votes(tmp_path / name)
-    assert one_line(raised.value)
-
-
-def test_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "votes.json").write_text('{"item": 1, "results": "x", "label": "pass"}')
-    assert not promptfoo.recognises(files_of(tmp_path))
-    with pytest.raises(VotesError, match="this is no promptfoo results file"):
-        read_votes(tmp_path / "votes.json", tool="promptfoo")
+def test_results_that_are_not_as_they_should_be_are_one_line(tmp_path: Path, results: Any, message: str) -> None:
+    (tmp_path / "results.json").write_text(json.dumps({"evalId": "e", "results": results}))
+    assert re.search(message, refusal(tmp_path / "results.json", "promptfoo"))

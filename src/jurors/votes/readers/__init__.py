@@ -1,27 +1,28 @@
-"""What other tools wrote: each reader is one small file that recognises its tool's output and finds the votes in it.
+"""Readers of what other tools wrote: each recognises its tool's files and returns the votes in them.
 
-A reader is a module with
+A reader is a module, or a `Reader` object in one, with
 
     TITLE                   what `jurors inspect` calls it: "Inspect AI log"
-    recognises(files)       whether these files are its tool's, told from names and first bytes, never by a full parse
+    recognises(files)       whether these files are its tool's, by names and first bytes, never by a full parse
     read(files)             Records (one vote per position), or Votes where a tool wrote counts; VotesError in one line
 
-and a line in `READERS`, whose order is the order in which they are asked. A tool that asks several questions about one
-item has `ASKS = True` and `read(files, question)`; `--from argilla:verdict` names the question.
+and a line in `READERS`, whose order is the order in which they are tried. A tool whose items have several questions
+has `ASKS = True` and `read(files, question)`; `--from argilla:verdict` names the question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
 from jurors.errors import OptionError, VotesError, check_choice
-from jurors.votes.codes import Finding
-from jurors.votes.readers.base import Fields, Files, Node
+from jurors.votes.readers.base import Files, Node, Reader, Records
 from jurors.votes.table import Votes
+
+__all__ = ["READERS", "Reader", "Records", "find_reader", "load_reader", "read_records"]
 
 #: `--from NAME` -> the module (in this package, unless it is dotted) or `module:object`, in the order they are tried.
 READERS: dict[str, str] = {
@@ -29,59 +30,28 @@ READERS: dict[str, str] = {
     "inspect": "inspect_ai",
     "lm-eval": "lm_eval",
     "openai-evals": "openai_evals",
-    "promptfoo": "promptfoo",
+    "promptfoo": "assertions:PROMPTFOO",
     "mlflow": "mlflow",
     "langfuse": "feedback:LANGFUSE",
     "langsmith": "feedback:LANGSMITH",
-    "deepeval": "deepeval",
+    "deepeval": "assertions:DEEPEVAL",
     "opik": "feedback:OPIK",
     "braintrust": "feedback:BRAINTRUST",
     "weave": "feedback:WEAVE",
     "openinference": "openinference",
     "label-studio": "label_studio",
     "argilla": "argilla",
-    "prodigy": "prodigy",
-    "doccano": "doccano",
-    "lighttag": "lighttag",
-    "trec": "trec",
-    "judge-bench": "judge_bench",
-    "devai": "devai",
-    "matrix": "matrix",
-    "by-true-label": "by_true_label",
+    "prodigy": "annotation_tools:PRODIGY",
+    "doccano": "annotation_tools:DOCCANO",
+    "lighttag": "annotation_tools:LIGHTTAG",
+    "trec": "benchmarks:TREC",
+    "judge-bench": "benchmarks:JUDGE_BENCH",
+    "devai": "benchmarks:DEVAI",
+    "matrix": "matrices:MATRIX",
+    "by-true-label": "matrices:BY_TRUE_LABEL",
 }
 
-_TABLES = ("crowd-kit", "crowdkit", "csv", "tsv", "json", "jsonl", "parquet")  # asked for, but nothing to translate
-
-
-@dataclass(frozen=True)
-class Records:
-    """Votes as a tool wrote them: three columns of one length; a vote that is None was not given."""
-
-    item: Sequence[Any]
-    juror: Sequence[str]
-    label: Sequence[Any]
-    #: item -> column -> what a person may be shown of it, where the tool wrote it down (`LogTexts`)
-    texts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict, repr=False)
-    #: when each vote was given, in seconds since 1970, where the tool wrote it down; else empty
-    time: Sequence[float | None] = field(default=(), repr=False)
-    #: which time a juror was asked about the item, where that is so; else empty
-    repetition: Sequence[Any] = field(default=(), repr=False)
-    #: what else the tool tells of items, by name (`LogFields`): a key, or groups
-    fields: Fields = field(default_factory=dict, repr=False)
-    #: what the reader saw that whoever reads the votes should know
-    findings: tuple[Finding, ...] = field(default=(), repr=False)
-
-
-class Reader(Protocol):
-    """What a reader's module must have."""
-
-    TITLE: str
-
-    def recognises(self, files: Files) -> bool:
-        """Whether this tool wrote the files."""
-
-    def read(self, files: Files) -> Records | Votes:
-        """The votes in them."""
+_TABLES = ("crowd-kit", "crowdkit", "csv", "tsv", "json", "jsonl", "parquet")  # plain tables, read without a reader
 
 
 def find_reader(
@@ -91,13 +61,25 @@ def find_reader(
     named: frozenset[Path] = frozenset(),
     allowed: int | None = None,
 ) -> tuple[str, Reader] | None:
-    """The reader called `name`, or the one that recognises these files; None where they are plain tables."""
+    """Find the reader called `name` ("tool" or "tool:question"), or the first that recognises these files.
+
+    Returns
+    -------
+    (str, Reader) or None
+        The tool's name and its reader; None where the files are plain tables.
+    """
     if name is not None:
         tool, _, question = name.partition(":")
         if tool in _TABLES:
             raise OptionError(f"{tool} keeps its votes in a plain table; leave --from out", code="does_not_apply")
         check_choice(tool, tuple(READERS), "reader")
-        return tool, _asking(load_reader(tool), question) if question else load_reader(tool)
+        reader = load_reader(tool)
+        if not question:
+            return tool, reader
+        if not getattr(reader, "ASKS", False):
+            message = f"a {reader.TITLE} has no questions to choose from; leave ':{question}' out"
+            raise OptionError(message, code="does_not_apply", name="tool", value=question)
+        return tool, Reader(reader.TITLE, reader.recognises, lambda files: reader.read(files, question))
     files = Files(tuple(paths), root, named, allowed)
     if not files.may_be_a_log:
         return None
@@ -111,7 +93,13 @@ def read_records(
     named: frozenset[Path] = frozenset(),
     allowed: int | None = None,
 ) -> Records | Votes:
-    """What a reader finds in these files; a log without any vote is an error."""
+    """Read the votes in these files; a log without any vote is an error.
+
+    Returns
+    -------
+    Records or Votes
+        With the findings of the reader and of its files.
+    """
     files = Files(tuple(paths), root, named, allowed)
     try:
         read = reader.read(files)
@@ -125,30 +113,14 @@ def read_records(
     return replace(read, findings=(*read.findings, *files.findings))
 
 
-@dataclass
-class _Asking:
-    """A reader that was told which question the votes are about."""
-
-    TITLE: str
-    reader: Any
-    question: str
-
-    def recognises(self, files: Files) -> bool:
-        return bool(self.reader.recognises(files))
-
-    def read(self, files: Files) -> Records | Votes:
-        return cast("Records | Votes", self.reader.read(files, self.question))
-
-
-def _asking(reader: Reader, question: str) -> Reader:
-    if not getattr(reader, "ASKS", False):
-        message = f"a {reader.TITLE} has no questions to choose from; leave ':{question}' out"
-        raise OptionError(message, code="does_not_apply", name="tool", value=question)
-    return _Asking(reader.TITLE, reader, question)
-
-
 def load_reader(name: str) -> Any:
-    """The reader's module, or the object in it that reads one of several tools."""
+    """Import the reader called `name`.
+
+    Returns
+    -------
+    module or object
+        With TITLE, `recognises` and `read`, as a `Reader` has them.
+    """
     home, _, attribute = READERS[name].partition(":")
     module = import_module(home if "." in home else f"jurors.votes.readers.{home}")
     return getattr(module, attribute) if attribute else module

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jurors.errors import VotesError
-from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Records
 from jurors.votes.readers.feedback import joined_label, select_question
 
 TITLE = "Argilla export"
@@ -26,11 +25,10 @@ ASKS = True
 _STATUSES = {"submitted": True, "draft": False, "discarded": False}
 _PARQUET = b"PAR1"
 _FLAT = re.compile(r"(.+)\.(?:responses|suggestion)")
-_OWN = re.compile(r"^(id|status|_server_id)$|\.(responses|suggestion)(\.|$)")  # what is no field, where all is flat
+_NO_FIELD = re.compile(r"^(id|status|_server_id)$|\.(responses|suggestion)(\.|$)")  # columns of a flat record
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(NamedTuple):
     question: str
     item: Any
     juror: str
@@ -38,8 +36,14 @@ class _Answer:
 
 
 def recognises(files: Files) -> bool:
-    """Whether the first record has fields, responses and suggestions, or the columns these are flattened to."""
-    return any(_is_export(files, path) for path in files.telling)
+    """Decide whether the first record has fields, responses and suggestions, or the columns these are flattened to.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
+    return any(_is_export(files, path) for path in files.first_and_named)
 
 
 def _is_export(files: Files, path: Path) -> bool:
@@ -51,7 +55,13 @@ def _is_export(files: Files, path: Path) -> bool:
 
 
 def read(files: Files, question: str | None = None) -> Records:
-    """The answers to one question: the only one that takes labels, or the one named."""
+    """Read the answers to one question: the only one that takes labels, or the one named.
+
+    Returns
+    -------
+    Records
+        One row per response or suggestion.
+    """
     answers: list[_Answer] = []
     texts, fields = LogTexts(), LogFields()
     for place, record in enumerate(_records(files), 1):
@@ -61,26 +71,24 @@ def read(files: Files, question: str | None = None) -> Records:
             raise record["id"].wrong(f"the id of a record; this is no {TITLE} of version 2", "export it again")
         nested = "responses" in record or "suggestions" in record
         answers += _nested(record, item) if nested else _flat(record, item)
-        own = {} if nested else {key: value for key, value in record.value.items() if not _OWN.search(key)}
-        texts.add(item, record["fields"].record_or_nothing() if nested else own)
-        fields.add(item, {"metadata": record["metadata"].value} if nested else own)
-    values: dict[str, list[Any]] = {}
+        columns = {} if nested else {key: value for key, value in record.value.items() if not _NO_FIELD.search(key)}
+        texts.add(item, record["fields"].record_or_nothing() if nested else columns)
+        fields.add(item, {"metadata": record["metadata"].value} if nested else columns)
+    takes_labels: dict[str, bool] = {}
     for answer in answers:
-        values.setdefault(answer.question, []).append(answer.value)
-    labels = {question: all(map(_is_label, given)) for question, given in values.items()}
-    question = select_question(labels, question, "argilla")
-    kept = [answer for answer in answers if answer.question == question]
-    return Records(
-        item=[answer.item for answer in kept],
-        juror=[answer.juror for answer in kept],
-        label=[joined_label(answer.value) for answer in kept],
-        texts=texts.by_item,
-        fields=fields.by_name,
-    )
+        cells = answer.value if isinstance(answer.value, list) else [answer.value]
+        are_labels = all(cell is None or isinstance(cell, (str, int, float)) for cell in cells)  # no ranking, no spans
+        takes_labels[answer.question] = takes_labels.get(answer.question, True) and are_labels
+    question = select_question(takes_labels, question, "argilla")
+    rows = ((item, juror, joined_label(value)) for name, item, juror, value in answers if name == question)
+    return Records.from_rows(rows, texts, fields)
 
 
 def _records(files: Files) -> Iterator[Node]:
-    for path in files.own(lambda path: _is_export(files, path) or _is_parquet(files, path), TITLE) or files.paths:
+    def is_ours(path: Path) -> bool:
+        return _is_export(files, path) or files.head(path).startswith(_PARQUET)
+
+    for path in files.own(is_ours, TITLE) or files.paths:
         head = files.head(path)
         if head.startswith(_PARQUET):
             yield from files.parquet(path)
@@ -94,12 +102,8 @@ def _records(files: Files) -> Iterator[Node]:
             yield from files.lines(path)
 
 
-def _is_parquet(files: Files, path: Path) -> bool:
-    return files.head(path).startswith(_PARQUET)
-
-
 def _begins_with_a_record(head: bytes) -> bool:
-    """Whether the first line is a whole record, or goes on beyond what was looked at."""
+    """Whether the first line is a whole record, or goes on beyond the first bytes."""
     line, ended, _ = head.strip().partition(b"\n")
     return line.startswith(b"{") and (not ended or line.rstrip().endswith(b"}"))
 
@@ -124,23 +128,20 @@ def _flat(record: Node, item: Any) -> Iterator[_Answer]:
     if not questions:
         raise VotesError(f"{record.where}neither responses nor suggestions; this is no {TITLE} of version 2")
     for question in questions:
-        yield from _responses(record, f"{question}.responses", question, item)
-        value = record[f"{question}.suggestion"]
-        if not value.is_null:
+        column = f"{question}.responses"
+        values, users = record[column].parts(), record[f"{column}.users"].parts()
+        has_status = f"{column}.status" in record
+        statuses = record[f"{column}.status"].parts() if has_status else [Node("submitted")] * len(values)
+        if not len(values) == len(users) == len(statuses):
+            message = f"{column!r}, '{column}.users' and '{column}.status' must be lists of one length; export it again"
+            raise VotesError(f"{record.where}{message}")
+        for value, user, status in zip(values, users, statuses, strict=True):
+            if _submitted(status):
+                yield _Answer(question, item, _user(user), _label(value))
+        suggestion = record[f"{question}.suggestion"]
+        if not suggestion.is_null:
             agent = record[f"{question}.suggestion.agent"].text("suggestion")
-            yield _Answer(question, item, agent, _label(value))
-
-
-def _responses(record: Node, column: str, question: str, item: Any) -> Iterator[_Answer]:
-    values, users = record[column].parts(), record[f"{column}.users"].parts()
-    told = f"{column}.status" in record
-    statuses = record[f"{column}.status"].parts() if told else [Node("submitted")] * len(values)
-    if not len(values) == len(users) == len(statuses):
-        message = f"{column!r}, '{column}.users' and '{column}.status' must be lists of one length; export it again"
-        raise VotesError(f"{record.where}{message}")
-    for value, user, status in zip(values, users, statuses, strict=True):
-        if _submitted(status):
-            yield _Answer(question, item, _user(user), _label(value))
+            yield _Answer(question, item, agent, _label(suggestion))
 
 
 def _submitted(status: Node) -> bool:
@@ -161,9 +162,3 @@ def _label(value: Node) -> Any:
     if value.is_list and not any(part.is_record or part.is_list for part in value.parts()):
         return [part.text() for part in value.parts() if not part.is_null]
     return value.value if value.is_list or value.is_record else value.single()
-
-
-def _is_label(value: Any) -> bool:
-    """Whether a value can be a label: not a ranking and not spans of text, which are lists of records."""
-    cells = value if isinstance(value, list) else [value]
-    return all(cell is None or isinstance(cell, (str, int, float)) for cell in cells)

@@ -1,4 +1,9 @@
-"""Files, Node (checked JSON), archives."""
+"""What every reader of another tool's files stands on.
+
+`Files` opens the files and recognises them by their first bytes; `Node` walks through their JSON and raises one clear
+line wherever something else stands than was expected; `Archive` reads zip archives of JSON; `LogTexts` and `LogFields`
+collect what a log says of items beside the votes; `Records` is what a reader returns, and `Reader` is a reader itself.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ import re
 import reprlib
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -21,11 +26,9 @@ from jurors.options import Label
 from jurors.votes.codes import Finding, python_value
 from jurors.votes.io.local_files import damaged_gzip, damaged_parquet, plainly_named
 from jurors.votes.io.sources import OFFLINE, PIECES, WHOLE, UnpackLimit, named_format, unpacked
+from jurors.votes.table import Votes
 
-# Another tool's JSON, read step by step: each step says what it expects; anything else there is one clear line.
-#
-# A `Node` is a value and the way to it. Its parts are nodes again; what is absent is null, all the way down.
-
+# -- checked JSON ---------------------------------------------------------------------------------------------
 
 _BRIEF = reprlib.Repr()
 _BRIEF.maxlevel = 2
@@ -34,8 +37,15 @@ _BRIEF.maxstring = _BRIEF.maxlong = _BRIEF.maxother = 40
 
 
 def shorten_value(value: Any) -> str:
-    """A value in a few words, however long or deep it is.
+    """Abbreviate a value, however long or deeply nested it is.
 
+    Returns
+    -------
+    str
+        Its `repr`, with at most three entries, two levels and 40 characters of text.
+
+    Examples
+    --------
     >>> shorten_value([[[["x"]]]] * 9), shorten_value("x" * 50)
     ('[[[...]], [[...]], [[...]], ...]', "'xxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxx'")
     """
@@ -44,7 +54,10 @@ def shorten_value(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value of a JSON document: where it stands, and what it may be.
+    """A value of a JSON document and the path to it.
+
+    Its parts are nodes again; a part that is absent is null, all the way down. A value of another type than the
+    caller expects raises a `VotesError` that names the file, the record, the path, and what was expected.
 
     Examples
     --------
@@ -62,7 +75,7 @@ class Node:
     path: str = ""  #: from there to this value
 
     def __getitem__(self, key: str) -> Node:
-        """The part called so; null where there is none."""
+        """The part under this key; null where there is none."""
         return self._at(key, self._record().get(key))
 
     def __contains__(self, key: str) -> bool:
@@ -70,21 +83,21 @@ class Node:
 
     @property
     def is_null(self) -> bool:
-        """Whether nothing is said here."""
+        """Whether the value is null or absent."""
         return self.value is None
 
     @property
     def is_record(self) -> bool:
-        """Whether it has parts under names."""
+        """Whether the value is a JSON object."""
         return isinstance(self.value, dict)
 
     @property
     def is_list(self) -> bool:
-        """Whether it has parts in order."""
+        """Whether the value is a JSON array."""
         return isinstance(self.value, list)
 
     def entries(self) -> list[tuple[str, Node]]:
-        """The parts of a record, under their names."""
+        """The key and value of each part of a record."""
         return [(self._whole_text(key), self._at(key, value)) for key, value in self._record().items()]
 
     def parts(self) -> list[Node]:
@@ -94,7 +107,7 @@ class Node:
         return [Node(value, self.where, f"{self.path}[{k}]") for k, value in enumerate(self.value or ())]
 
     def record_or_nothing(self) -> dict[str, Any]:
-        """The record, where it is one: of what is only shown, nothing is refused."""
+        """The record, or an empty one: for what is only displayed, no error is raised."""
         return self.value if self.is_record else {}
 
     def numbered(self) -> Iterator[tuple[int, Node]]:
@@ -109,8 +122,8 @@ class Node:
             yield part
 
     def single(self) -> Label | None:
-        """A vote, or an item's name: text, a number, true or false; None where nothing is said (null, NaN)."""
-        value = python_value(self.value)  # a frame may hold numpy's
+        """A vote, or an item's name: text, a number, true or false; None for null and NaN."""
+        value = python_value(self.value)  # a frame may hold numpy scalars
         if isinstance(value, str):
             return self._whole_text(value)
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -120,31 +133,31 @@ class Node:
         return value
 
     def needed(self, expected: str) -> Label:
-        """A single value without which there is no vote, such as the item's name; VotesError where nothing is said."""
+        """A single value that must be there, such as the item's name; VotesError where it is null."""
         value = self.single()
         if value is None:
             raise self.wrong(expected)
         return value
 
     def text(self, default: str = "") -> str:
-        """A name; the default where none is given."""
+        """A single value as text; the default where it is null or empty."""
         value = self.single()
         return default if value is None or value == "" else str(value)
 
     def whole(self, default: int) -> int:
-        """A whole number; the default where none is given."""
+        """An integer; the default where it is null."""
         if self.value is not None and type(self.value) is not int:
             raise self.wrong("a whole number")
         return default if self.value is None else self.value
 
     def truth(self) -> bool | None:
-        """True, false, or nothing."""
+        """True, false, or None for null."""
         if self.value is not None and not isinstance(self.value, bool):
             raise self.wrong("true, false or null")
         return self.value
 
     def wrong(self, expected: str, todo: str = "mend it or write the file again") -> VotesError:
-        """What to say where something else was expected here."""
+        """The error for a value that is not what was expected here."""
         if self.is_null:
             return VotesError(f"{self.where}there is no {self.path!r}; expected {expected}; {todo}")
         place = repr(self.path) if self.path else "the record"
@@ -159,7 +172,7 @@ class Node:
         return Node(value, self.where, f"{self.path}.{key}" if self.path else key)
 
     def _whole_text(self, text: str) -> str:
-        """The text; half a character, which JSON can hold and nothing can write, is refused."""
+        """The text; a lone surrogate, which JSON can hold and no encoding can write, is refused."""
         try:
             text.encode()
         except UnicodeEncodeError:
@@ -167,68 +180,80 @@ class Node:
         return text
 
 
-# The files a reader looks at: their first bytes to recognise them, their JSON to read them, faults as one line.
+# -- files ----------------------------------------------------------------------------------------------------
 
-
-_ROWS = 1000  # of Parquet, fetched together
-HEAD = 1 << 16  # enough to see the first keys of a log, however long its first record is
+_ROWS = 1000  # of Parquet, fetched at a time
+HEAD = 1 << 16  #: bytes; enough to see the first keys of a log, however long its first record is
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
-MAX_FILES_SNIFFED = 20  #: so many files are asked which tool wrote them,
-_LOOKED_AT = 100  # of so many that lie there
+MAX_FILES_SNIFFED = 20  #: files by whose first bytes a tool is recognised,
+_MAX_FILES_LISTED = 100  # among the first so many of a folder
 _LINES = re.compile(rb"\s*\{[^\n]*\}[^\S\n]*\n\s*\{")
 _LOG_STARTS = (b"{", b"[", b"PK\x03\x04", b"\x93NUMPY", b"PAR1")
 
 
 @dataclass(frozen=True)
 class Files:
-    """Some files and the folder the user named (or that holds the file the user named)."""
+    """The files to read, and the folder that the user named (or that holds the file the user named)."""
 
     paths: tuple[Path, ...]
     root: Path
-    named: frozenset[Path] = frozenset()  #: those the user named one by one: read or refused, never passed over
-    allowed: int | None = None  #: how much a packed file may hold, where the user says
-    findings: list[Finding] = field(default_factory=list, repr=False, compare=False)  #: what their reader has to say
+    named: frozenset[Path] = frozenset()  #: named by the user one by one: read or refused, never skipped
+    allowed: int | None = None  #: bytes that a compressed file may expand to, where the user sets it
+    findings: list[Finding] = field(default_factory=list, repr=False, compare=False)  #: appended to by the reader
     _heads: dict[Path, bytes] = field(default_factory=dict, repr=False, compare=False)
     _documents: dict[Path, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def may_be_a_log(self) -> bool:
-        """Whether it is worth asking the readers: a table of text is none of theirs."""
+        """Whether any reader can apply: no reader reads plain tables of text."""
         return bool(self.first)
 
     def head(self, path: Path | None = None) -> bytes:
-        """The first bytes of a file (default: of the first), unpacked and without a byte order mark."""
+        """The first bytes of a file (default: the first), decompressed and without a byte order mark."""
         path = self.paths[0] if path is None else path
         if path not in self._heads:
-            with self.reading(path) as file:
+            with self.open(path) as file:
                 self._heads[path] = file.read(HEAD).removeprefix(_BOM)
         return self._heads[path]
 
     def holds_lines(self, path: Path | None = None) -> bool:
-        """Whether a file is a record per line, at least two of them, and not one document."""
+        """Whether a file is JSON lines of at least two records rather than one document."""
         return _LINES.match(self.head(path)) is not None
 
     @property
     def first(self) -> tuple[Path, ...]:
         """The first files that may be logs, by which a tool is recognised: of a folder of thousands, not all."""
-        return tuple(islice(filter(self._may_be_one, self.paths[:_LOOKED_AT]), MAX_FILES_SNIFFED))
-
-    def _may_be_one(self, path: Path) -> bool:
-        return "qrel" in path.name.lower() or self.head(path).lstrip().startswith(_LOG_STARTS)
+        logs = (
+            path
+            for path in self.paths[:_MAX_FILES_LISTED]
+            if "qrel" in path.name.lower() or self.head(path).lstrip().startswith(_LOG_STARTS)
+        )
+        return tuple(islice(logs, MAX_FILES_SNIFFED))
 
     @property
-    def telling(self) -> list[Path]:
-        """The files that tell which tool wrote them: the first, and the first of those that were named one by one."""
+    def first_and_named(self) -> list[Path]:
+        """The first file, and the first of those that the user named one by one."""
         named = [path for path in self.paths if path in self.named]
         return list(dict.fromkeys((*self.paths[:1], *named[:MAX_FILES_SNIFFED])))
 
     def own(
-        self, is_ours: Callable[[Path], bool], title: str, *, tables: bool = True, otherwise: str = "read it apart"
+        self,
+        is_ours: Callable[[Path], bool],
+        title: str,
+        *,
+        tables: bool = True,
+        otherwise: str = "read it apart",
+        expected: str | None = None,
     ) -> list[Path]:
-        """The files of one tool, in order; none where no file is.
+        """Select the files of one tool.
 
-        In a folder others may lie beside them (unless not even `tables` may), but one that the user named, or that is
-        empty where a file of the tool should be, is an error: a juror must not get lost without a word.
+        A folder may hold other files beside them (no tables, unless `tables`), but one that the user named, or that
+        is empty where a file of the tool should be, is an error: a juror must not get lost without a word.
+
+        Returns
+        -------
+        list of Path
+            In the order of `paths`. If there is none, empty, or a VotesError that says what was `expected`.
         """
         ours = [path for path in self.paths if is_ours(path)]
         suffixes = {path.suffix for path in ours}
@@ -239,10 +264,12 @@ class Files:
                 )
             if path in self.named or not (tables or named_format(path.name) is None):
                 raise VotesError(f"{self.name(path)}this is no {title}, but others are; {otherwise}")
+        if not ours and expected is not None:
+            raise VotesError(f"this is no {title}: {expected}")
         return ours
 
-    def newer(self, path: Path, title: str, version: Any, known: int) -> None:
-        """Say that a file is of a newer version than is known: it is read as if it were not, and may be refused."""
+    def warn_newer_version(self, path: Path, title: str, version: Any, known: int) -> None:
+        """Warn that a file has a newer format version than is known; it is read as the newest known one."""
         message = (
             f"{self.name(path)}this {title} is of version {shorten_value(version)}, read as the newest known, {known}"
         )
@@ -252,8 +279,8 @@ class Files:
         """A whole file as JSON, parsed once; bare NaN and Infinity, which logs hold, are floats."""
         path = self.paths[0] if path is None else path
         if path not in self._documents:
-            with self.reading(path) as file:
-                self._documents[path] = parsed(file.read(), self.name(path))
+            with self.open(path) as file:
+                self._documents[path] = parse_json(file.read(), self.name(path))
         return Node(self._documents[path], self.name(path))
 
     def lines(self, path: Path | None = None) -> Iterator[Node]:
@@ -261,25 +288,25 @@ class Files:
         path = self.paths[0] if path is None else path
         size = path.stat().st_size
         longest = WHOLE.of(size, self.allowed)
-        with self.reading(path, PIECES) as file:
+        with self.open(path, PIECES) as file:
             for number, line in enumerate(iter(lambda: file.readline(longest + 1), b""), 1):
                 WHOLE.check(len(line), size, self.allowed)
                 if line.strip():
-                    record = Node(parsed(line, self.name(path), number), f"{self.name(path)}line {number}: ")
+                    record = Node(parse_json(line, self.name(path), number), f"{self.name(path)}line {number}: ")
                     if not record.is_record:
                         raise record.wrong("a JSON record")
                     yield record
 
     def parquet(self, path: Path, columns: Sequence[str] = ()) -> Iterator[Node]:
-        """Each row of a Parquet file, of all columns or of those that are there of some."""
+        """Each row of a Parquet file, of all columns or of those of `columns` that exist."""
         import duckdb
 
-        chosen = f"COLUMNS('^({'|'.join(columns)})$')" if columns else "*"
+        selected = f"COLUMNS('^({'|'.join(columns)})$')" if columns else "*"
         try:
             with plainly_named(path) as plain, duckdb.connect(config=OFFLINE) as con:
                 (rows,) = con.execute("SELECT num_rows FROM parquet_file_metadata(?)", [str(plain)]).fetchall()[0]
                 WHOLE.check(rows, path.stat().st_size, self.allowed)
-                cursor = con.execute(f"SELECT {chosen} FROM read_parquet(?)", [str(plain)])
+                cursor = con.execute(f"SELECT {selected} FROM read_parquet(?)", [str(plain)])
                 names = [column[0] for column in cursor.description]
                 first = 1
                 while block := cursor.fetchmany(_ROWS):
@@ -290,10 +317,12 @@ class Files:
             raise damaged_parquet(error).after(self.name(path)) from None
 
     @contextmanager
-    def reading(self, path: Path, room: UnpackLimit = WHOLE) -> Iterator[Any]:
-        """A file's content, unpacked if it is gzipped; faults are one line."""
+    def open(self, path: Path, limit: UnpackLimit = WHOLE) -> Iterator[Any]:
+        """Open a file in binary mode, decompressed if it is gzipped; faults become a VotesError of one line."""
         try:
-            with self._opened(path, room) as file:
+            with path.open("rb") as file:
+                packed = file.read(2) == _GZIP
+            with unpacked(path, limit, self.allowed) if packed else path.open("rb") as file:
                 yield file
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise damaged_gzip(error).after(self.name(path)) from None
@@ -302,13 +331,8 @@ class Files:
         except VotesError as error:
             raise error.after(self.name(path)) if error.code == "too_large" else error from None
 
-    def _opened(self, path: Path, room: UnpackLimit) -> Any:
-        with path.open("rb") as file:
-            packed = file.read(2) == _GZIP
-        return unpacked(path, room, self.allowed) if packed else path.open("rb")
-
     def name(self, path: Path) -> str:
-        """What to put before a message: the file's name, where there are several."""
+        """The prefix of a message: the file's name and a colon, where there are several files."""
         if len(self.paths) == 1:
             return ""
         if path in self.named and path.is_relative_to(here := Path.cwd()):  # as the user is likely to have named it
@@ -316,10 +340,17 @@ class Files:
         return f"{path.relative_to(self.root) if path.is_relative_to(self.root) else path.name}: "
 
 
-def parsed(text: bytes, where: str = "", line: int | None = None) -> Any:
-    """A text, or one line of it, as JSON; a VotesError says what is wrong with it.
+def parse_json(text: bytes, where: str = "", line: int | None = None) -> Any:
+    """Parse a text, or line `line` of one, as JSON; a VotesError says what is wrong with it.
 
-    >>> parsed(b'{"a": [1, 2', "x.jsonl: ", 3)  # doctest: +ELLIPSIS
+    Returns
+    -------
+    object
+        What `json.loads` returns.
+
+    Examples
+    --------
+    >>> parse_json(b'{"a": [1, 2', "x.jsonl: ", 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
     jurors.errors.VotesError: x.jsonl: line 3 is broken or cut short (Expecting ',' delimiter); write or fetch ...
@@ -339,27 +370,24 @@ def parsed(text: bytes, where: str = "", line: int | None = None) -> Any:
     raise VotesError(message, code="damaged")
 
 
-# A zip archive of JSON files whose members may be packed with zstd, which Python's zipfile learns in 3.14.
+# -- archives -------------------------------------------------------------------------------------------------
 
-
-_ZSTD = 93
-_LOCAL_HEADER = 30
+_ZSTD = 93  # the method's number in zip files; Python's zipfile reads it from 3.14 on
+_LOCAL_HEADER = 30  # bytes
 
 
 class Archive:
-    """An archive; faults become one line that begins with `where`. Its members may hold so much, if it is `allowed`."""
+    """A zip archive of JSON files; faults become one line that begins with `where`.
+
+    `allowed` is how many bytes its members may expand to, where the user sets it.
+    """
 
     def __init__(self, path: Path, where: str = "", allowed: int | None = None) -> None:
         self._path, self._where, self._allowed = path, where, allowed
         try:
             with zipfile.ZipFile(path) as archive:
                 self._members = {info.filename: info for info in archive.infolist()}  # of two alike, the later counts
-        except (
-            zipfile.BadZipFile,
-            NotImplementedError,
-            OSError,
-            ValueError,
-        ) as error:
+        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
             message = f"{where}the archive is cut short or damaged ({error}); fetch the file again"
             raise VotesError(message, code="damaged") from None
         self._size = path.stat().st_size
@@ -373,12 +401,17 @@ class Archive:
     def document(self, name: str) -> Node:
         """A member as JSON; bare NaN and Infinity are floats."""
         where = f"{self._where}{name} in the archive: "
-        return Node(parsed(self._content(self._members[name]), where), where)
+        return Node(parse_json(self._content(self._members[name]), where), where)
 
     def _content(self, member: zipfile.ZipInfo) -> bytes:
         self._check(WHOLE, member.file_size, member.compress_size)
         try:
-            content = _unpacked(self._packed(member), member.compress_type, member.file_size + 1)
+            with self._path.open("rb") as file:
+                file.seek(member.header_offset)
+                header = file.read(_LOCAL_HEADER)  # ends with the lengths of the name and of the extra field
+                file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
+                packed = file.read(min(member.compress_size, self._size))
+            content = _decompress(packed, member.compress_type, member.file_size + 1)
         except (OSError, zlib.error) as error:
             raise self._damaged(member, str(error)[:80]) from None
         except ImportError:
@@ -388,16 +421,9 @@ class Archive:
             raise self._damaged(member, "its checksum does not fit")
         return content
 
-    def _packed(self, member: zipfile.ZipInfo) -> bytes:
-        with self._path.open("rb") as file:
-            file.seek(member.header_offset)
-            header = file.read(_LOCAL_HEADER)  # ends with the lengths of the name and of the extra field
-            file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
-            return file.read(min(member.compress_size, self._size))
-
-    def _check(self, room: UnpackLimit, unpacked: int, packed: int) -> None:
+    def _check(self, limit: UnpackLimit, unpacked: int, packed: int) -> None:
         try:
-            room.check(unpacked, packed, self._allowed)
+            limit.check(unpacked, packed, self._allowed)
         except VotesError as error:
             raise error.after(self._where) from None
 
@@ -406,8 +432,8 @@ class Archive:
         return VotesError(message, code="damaged")
 
 
-def _unpacked(packed: bytes, method: int, most: int) -> bytes:
-    """What was packed, of which no more than so many bytes are asked for: the archive says how many there are."""
+def _decompress(packed: bytes, method: int, most: int) -> bytes:
+    """At most `most` bytes of the content: the archive says how many there are."""
     if method == zipfile.ZIP_STORED:
         return packed
     if method == zipfile.ZIP_DEFLATED:
@@ -423,11 +449,13 @@ def _unpacked(packed: bytes, method: int, most: int) -> bytes:
     return content
 
 
-# What a log shows of each item: the question that was asked, the answer that was judged.
+# -- what a log holds of each item beside the votes -----------------------------------------------------------
 
 
 class LogTexts:
-    """Texts by item and column. A column that one item has twice, differently, is about jurors, and is left out.
+    """Texts to display, by item and column: the question, the answer that was judged.
+
+    A column with two different texts for one item is about jurors, not items, and is left out.
 
     Examples
     --------
@@ -443,24 +471,29 @@ class LogTexts:
         self._contested: set[str] = set()
 
     def add(self, item: Any, columns: Mapping[str, Any] | None = None, /, **more: Any) -> None:
-        """What is to be shown of an item; nothing where a value is empty."""
-        own = self._texts.setdefault(item, {})
+        """Add the texts of an item; empty values are skipped."""
+        texts = self._texts.setdefault(item, {})
         for name, value in {**(columns or {}), **more}.items():
             text = as_text(value)
-            if text and own.setdefault(name, text) != text:
+            if text and texts.setdefault(name, text) != text:
                 self._contested.add(name)
 
     @property
     def by_item(self) -> dict[Any, dict[str, str]]:
         """Item -> column -> text."""
         return {
-            item: {name: text for name, text in own.items() if name not in self._contested}
-            for item, own in self._texts.items()
+            item: {name: text for name, text in texts.items() if name not in self._contested}
+            for item, texts in self._texts.items()
         }
 
 
 def as_text(value: Any) -> str:
-    r"""A value of JSON as a person reads it: messages one below the other, other records as indented JSON.
+    r"""Render a JSON value for people: messages one below the other, other records as indented JSON.
+
+    Returns
+    -------
+    str
+        Empty for None.
 
     Examples
     --------
@@ -476,24 +509,23 @@ def as_text(value: Any) -> str:
     if isinstance(value, list):
         return "\n\n".join(filter(None, map(as_text, value)))
     if isinstance(value, Mapping):
-        said = value.get("content", value.get("text"))
-        if said is None:
+        content = value.get("content", value.get("text"))
+        if content is None:
             return json.dumps(value, ensure_ascii=False, indent=1, default=str)
-        return f"{value['role']}: {as_text(said)}" if "role" in value else as_text(said)
+        return f"{value['role']}: {as_text(content)}" if "role" in value else as_text(content)
     return str(value)
 
 
-# What a log tells of each item beside the votes: the target, the metadata, the model under test; by dotted names.
+_MAX_DEPTH = 4
+_MAX_CHARACTERS = 1000  # of a value that can be a label or a group
 
-
-_DEEPEST = 4
-_LONGEST = 1000  # characters of a value that can be a label or a group
-
-Fields: TypeAlias = Mapping[str, list[tuple[Any, Any]]]  #: by name, items and what is told of them, in their order
+Fields: TypeAlias = Mapping[str, list[tuple[Any, Any]]]  #: field name -> (item, value) pairs in order of appearance
 
 
 class LogFields:
-    """Values by name, each beside its item; what is a text of pages, or a list, can be no label and no group.
+    """Fields of items by dotted name: the target, the metadata, the model under test.
+
+    They may serve as a key or as groups, so lists and texts of pages are left out.
 
     Examples
     --------
@@ -506,28 +538,37 @@ class LogFields:
     def __init__(self) -> None:
         self.by_name: dict[str, list[tuple[Any, Any]]] = {}
 
-    def add(self, item: Any, told: Mapping[str, Any]) -> None:
-        """What is told of an item, records inside by dotted names."""
-        for name, value in _flat(told, "", _DEEPEST):
+    def add(self, item: Any, fields: Mapping[str, Any]) -> None:
+        """Add the fields of an item, nested records by dotted names."""
+        for name, value in _flatten(fields, "", _MAX_DEPTH):
             self.by_name.setdefault(name, []).append((item, value))
 
 
-def _flat(told: Mapping[Any, Any], before: str, deep: int) -> Iterator[tuple[str, Any]]:
-    for key, value in told.items():
+def _flatten(fields: Mapping[Any, Any], prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    for key, value in fields.items():
         if isinstance(value, list) and len(value) == 1:
             (value,) = value
-        if isinstance(value, Mapping) and deep:
-            yield from _flat(value, f"{before}{key}.", deep - 1)
-        elif isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _LONGEST):
-            yield f"{before}{key}", value
-
-
-# Short names that still tell things apart.
+        if isinstance(value, Mapping) and depth:
+            yield from _flatten(value, f"{prefix}{key}.", depth - 1)
+        elif isinstance(value, (bool, int, float)) or (isinstance(value, str) and len(value) <= _MAX_CHARACTERS):
+            yield f"{prefix}{key}", value
 
 
 def distinguishing_names(*details: Sequence[str]) -> list[str]:
-    """One name each from the first details in which they differ, as many as it takes; the first where none does.
+    """Name things by as few of their details as tell them apart, the first details first.
 
+    Parameters
+    ----------
+    details
+        One sequence per detail, each with one text per thing.
+
+    Returns
+    -------
+    list of str
+        One name per thing; the first detail where they differ in none.
+
+    Examples
+    --------
     >>> distinguishing_names(["gpt", "gpt", "llama"], ["quiz", "quiz", "quiz"], ["run1", "run2", "run3"])
     ['gpt:run1', 'gpt:run2', 'llama:run3']
     >>> distinguishing_names(["gpt", "gpt"], ["quiz", "test"])
@@ -542,3 +583,49 @@ def distinguishing_names(*details: Sequence[str]) -> list[str]:
         if len(set(detail)) > 1:
             names = [":".join(filter(None, (name, more))) for name, more in zip(names, detail, strict=True)]
     return names if any(names) else list(details[0])
+
+
+# -- records and readers --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Records:
+    """Votes as a tool wrote them: three columns of equal length; a label of None is no vote."""
+
+    item: Sequence[Any]
+    juror: Sequence[str]
+    label: Sequence[Any]
+    #: item -> column -> text to display (`LogTexts`)
+    texts: Mapping[Any, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    #: when each vote was given, in seconds since 1970; empty where the tool does not record it
+    time: Sequence[float | None] = field(default=(), repr=False)
+    #: which repetition of the juror's vote on the item each one is; empty where there are none
+    repetition: Sequence[Any] = field(default=(), repr=False)
+    #: other fields of the items, by name (`LogFields`): a key, or groups
+    fields: Fields = field(default_factory=dict, repr=False)
+    #: what the reader noticed that whoever uses the votes should know
+    findings: tuple[Finding, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def from_rows(
+        cls, rows: Iterable[tuple[Any, str, Any]], texts: LogTexts | None = None, fields: LogFields | None = None
+    ) -> Records:
+        """Records of (item, juror, label) rows; `texts` and `fields` may be filled while the rows are produced."""
+        rows = list(rows)
+        return cls(
+            [row[0] for row in rows],
+            [row[1] for row in rows],
+            [row[2] for row in rows],
+            {} if texts is None else texts.by_item,
+            fields={} if fields is None else fields.by_name,
+        )
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader of one tool's files; `jurors.votes.readers` says what each part does."""
+
+    TITLE: str
+    recognises: Callable[[Files], bool]
+    read: Callable[..., Records | Votes]
+    ASKS: bool = False

@@ -1,53 +1,60 @@
-"""Several Inspect AI logs as one table of votes: which samples are one item, which scorers are one juror."""
+"""Inspect AI logs: scorers are jurors, samples are items, a score's value is the vote.
+
+The members of a panel are jurors each: the models of a grader that asks several, the scorers of `multi_scorer`. Their
+votes are a score's `metadata.panel.votes` or, collected, its value; what was made of them is no juror beside them,
+nor is what our own scorer (`integrations/inspect_ai.py`) made of all of them.
+
+Several logs are joined on sample id and epoch; where they scored the same samples under one name, the juror's name
+gains what distinguishes them: the grading model, the model that was scored, the task, the file. In another epoch the
+model answered anew, which is another item to a scorer; but where the models are the jurors, it is a repetition.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from jurors.errors import VotesError
 from jurors.votes.codes import Finding, list_names
-from jurors.votes.readers import Records
-from jurors.votes.readers.base import Archive, Files, LogFields, LogTexts, Node, shorten_value
+from jurors.votes.readers.base import Archive, Files, LogFields, LogTexts, Node, Records, shorten_value
 
-# Several Inspect AI logs as one table of votes: which samples are one item, which scorers are one juror.
+# -- several logs as one table of votes -----------------------------------------------------------------------
 
-
-Item: TypeAlias = tuple[Any, int]  # its name, and which time the juror was asked; 0 where that is all the same
+Item: TypeAlias = tuple[Any, int]  #: its name, and the number of the repetition; 0 where there are none
 
 
 @dataclass(frozen=True)
 class LogJuror:
-    """One juror within one log, before it has its name."""
+    """One juror within one log, before jurors of several logs are named."""
 
     name: str  #: of the scorer, or of the model in a panel
-    grader: str  #: the model that the scorer asked, where the log tells; the scorer, for a model in a panel
-    key: str  #: under which the sample holds the score: "model_graded_qa1" for the second of one name
+    grader: str  #: the model that the scorer uses, where the log has it; the scorer, for a model in a panel
+    key: str  #: under which the sample has the score: "model_graded_qa1" for the second of one name
     panel: bool = False
 
 
 @dataclass
 class InspectLog:
-    """What one log holds, reduced to what a jury needs."""
+    """The content of one log that a jury needs."""
 
     file: str
     task: str
-    data: str  #: the data set's place or name
+    data: str  #: the data set's location or name
     model: str  #: whose answers were scored
     scorers: Sequence[Node]
     roles: Mapping[str, Node]  #: "grader" and the like -> the model or models bound to it
     samples: list[tuple[Any, int]] = field(default_factory=list)  #: id and epoch
-    inputs: list[int] = field(default_factory=list)  #: what was asked, hashed
+    inputs: list[int] = field(default_factory=list)  #: hashes of the samples' inputs
     votes: list[dict[LogJuror, Any]] = field(default_factory=list)
-    unclear: int = 0  #: how many samples have votes of a panel that nobody can tell apart
+    unclear: int = 0  #: how many samples have votes of a panel that cannot be attributed to its members
     texts: list[Mapping[str, Any]] = field(default_factory=list)  #: the question, the answer, the target
-    told: list[Mapping[str, Any]] = field(default_factory=list)  #: the target, the sample's metadata
-    run: str = ""  #: which run it is of: the same where a log was scored again into another file
-    reasons: list[Mapping[str, int]] = field(default_factory=list)  #: what each score says beside its value, hashed
+    fields: list[Mapping[str, Any]] = field(default_factory=list)  #: the target, the sample's metadata
+    run: str = ""  #: the run's id: the same where a log was scored again into another file
+    reasons: list[Mapping[str, int]] = field(default_factory=list)  #: hashes of each score's answer and explanation
     scored: str = ""  #: when its last score was given
 
     @property
@@ -59,52 +66,62 @@ class InspectLog:
 
 
 def join_logs(logs: Sequence[InspectLog]) -> Records:
-    """Item, juror and vote, one position each; a juror of a log votes on all its samples, or None."""
-    logs, findings = _each_score_once(logs)
+    """Join several logs into one table of votes.
+
+    Returns
+    -------
+    Records
+        One row per sample and juror of its log, None where the juror gave no vote.
+    """
+    logs, findings = _without_copies(logs)
     _refuse_other_questions(logs)
     items = _item_names(logs)
     jurors = _juror_names(logs, items)
-    _refuse_strangers(logs, items, jurors)
+    _refuse_unrelated(logs, items, jurors)
     item: list[Any] = []
     juror: list[str] = []
     label: list[Any] = []
     repetition: list[int] = []
     texts, fields = LogTexts(), LogFields()
-    for log, names, own in zip(logs, items, jurors, strict=True):
-        for (name, again), votes, contents, told in zip(names, log.votes, log.texts, log.told, strict=True):
+    for log, log_items, names in zip(logs, items, jurors, strict=True):
+        for (name, k), votes, contents, more in zip(log_items, log.votes, log.texts, log.fields, strict=True):
             texts.add(name, contents)
-            fields.add(name, {**told, "model": log.model, "task": log.task})
-            item += [name] * len(own)
-            juror += own.values()
-            label += [votes.get(column) for column in own]
-            repetition += [again] * len(own)
+            fields.add(name, {**more, "model": log.model, "task": log.task})
+            item += [name] * len(names)
+            juror += names.values()
+            label += [votes.get(column) for column in names]
+            repetition += [k] * len(names)
     times = repetition if any(repetition) else ()
     return Records(item, juror, label, texts.by_item, repetition=times, fields=fields.by_name, findings=findings)
 
 
-def _each_score_once(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple[Finding, ...]]:
-    """The logs without the scores that another one of the same run took over.
+def _without_copies(logs: Sequence[InspectLog]) -> tuple[list[InspectLog], tuple[Finding, ...]]:
+    """The logs without the scores that a later one of the same run has too.
 
-    `inspect score` writes a second log beside the first, unless it is told to overwrite it, and with `--action append`
-    that holds all scores that were there before. A score of one name that is not the same in both was given anew, by
-    the same grader or by another: the log does not tell, and both stay.
+    By default `inspect score` writes a second log beside the first, and with `--action append` that has all scores of
+    the first. A score of one name that differs between the two was given anew, by the same grader or by another: the
+    log does not say which, and both stay.
     """
-    kept, runs = list(logs), dict[str, _Rescored]()
+    remaining, runs = list(logs), dict[str, _Rescored]()
     for k, old in enumerate(logs):
-        for new in (log for log in logs if log.run and log.run == old.run and _came_after(log, old)):
+        for new in logs:
+            if not new.run or new.run != old.run or not _age(old) < _age(new) or set(old.samples) - set(new.samples):
+                continue
             both = {column for column in old.columns if column in set(new.columns)}
             copies = {column for column in both if _votes_of(old, column) == _votes_of(new, column)}
-            kept[k] = _without(kept[k], copies)
-            told = runs.setdefault(old.run, _Rescored(sorted((one for one in logs if one.run == old.run), key=_age)))
-            told.copies |= {(k, column) for column in copies}
-            told.again |= {column.name for column in both - copies}
-    findings = tuple(finding for told in runs.values() for finding in told.findings())
-    return [log for log, before in zip(kept, logs, strict=True) if log.columns or not before.columns], findings
+            rows = remaining[k].votes
+            votes = [{column: vote for column, vote in row.items() if column not in copies} for row in rows]
+            remaining[k] = replace(remaining[k], votes=votes)
+            run = runs.setdefault(old.run, _Rescored(sorted((log for log in logs if log.run == old.run), key=_age)))
+            run.copies |= {(k, column) for column in copies}
+            run.again |= {column.name for column in both - copies}
+    findings = tuple(finding for run in runs.values() for finding in run.findings())
+    return [log for log, before in zip(remaining, logs, strict=True) if log.columns or not before.columns], findings
 
 
 @dataclass
 class _Rescored:
-    """The logs of one run, and what stands in more than one of them."""
+    """The logs of one run, and the jurors who are in more than one of them."""
 
     logs: Sequence[InspectLog]  #: the oldest first
     copies: set[tuple[int, LogJuror]] = field(default_factory=set)  #: the same votes
@@ -128,32 +145,22 @@ class _Rescored:
 
 
 def _age(log: InspectLog) -> tuple[str, int, str]:
-    """By what logs of one run are told to be older or newer."""
+    """The order of the logs of one run, oldest first."""
     return log.scored, len(log.columns), log.file
 
 
-def _came_after(log: InspectLog, other: InspectLog) -> bool:
-    """Whether a log of the same run has all samples of the other, and was written later as far as can be told."""
-    return _age(other) < _age(log) and set(other.samples) <= set(log.samples)
-
-
 def _votes_of(log: InspectLog, column: LogJuror) -> dict[Any, Any]:
-    """What a juror said of each sample, and how it was reasoned."""
+    """A juror's vote on each sample, and the hash of its explanation."""
     rows = zip(log.samples, log.votes, log.reasons, strict=True)
     return {sample: (votes.get(column), reasons.get(column.key)) for sample, votes, reasons in rows}
 
 
-def _without(log: InspectLog, columns: Container[LogJuror]) -> InspectLog:
-    votes = [{column: vote for column, vote in one.items() if column not in columns} for one in log.votes]
-    return replace(log, votes=votes)
-
-
 def _refuse_other_questions(logs: Sequence[InspectLog]) -> None:
     """One id that stands for two questions means two data sets, unless a data set of one name words them anew."""
-    asked: dict[Any, tuple[int, InspectLog]] = {}
+    questions: dict[Any, tuple[int, InspectLog]] = {}
     for log in logs:
         for (name, _), question in zip(log.samples, log.inputs, strict=True):
-            before, other = asked.setdefault(name, (question, log))
+            before, other = questions.setdefault(name, (question, log))
             if before != question and (other.data != log.data or not log.data):
                 raise VotesError(
                     f"sample {name!r} asks one thing in {other.file} and another in {log.file}: these logs are of "
@@ -175,28 +182,28 @@ def _item_names(logs: Sequence[InspectLog]) -> list[list[Item]]:
         return [[(name, epoch if epochs else 0) for name, epoch in log.samples] for log in logs]
     names = []
     for log in logs:
-        own = [f"{name}_epoch_{epoch}" if epochs else name for name, epoch in log.samples]
-        names.append([(f"{log.model}:{name}" if models else name, 0) for name in own])
+        samples = [f"{name}_epoch_{epoch}" if epochs else name for name, epoch in log.samples]
+        names.append([(f"{log.model}:{name}" if models else name, 0) for name in samples])
     return names
 
 
 def _juror_names(logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]) -> list[dict[LogJuror, str]]:
-    """For each log, each column's name."""
+    """The name of each juror, for each log."""
     names: list[dict[LogJuror, str]] = [{} for _ in logs]
     places: dict[str, list[tuple[int, LogJuror]]] = {}
     for k, log in enumerate(logs):
         for column in log.columns:
             places.setdefault(column.name, []).append((k, column))
     for name, same in places.items():
-        for (k, column), told in zip(same, _told_apart(name, same, logs, items), strict=True):
-            names[k][column] = told
+        for (k, column), full_name in zip(same, _full_names(name, same, logs, items), strict=True):
+            names[k][column] = full_name
     return names
 
 
-def _told_apart(
+def _full_names(
     name: str, same: Sequence[tuple[int, LogJuror]], logs: Sequence[InspectLog], items: Sequence[Sequence[Item]]
 ) -> list[str]:
-    """One name for each of the columns that have this one, different where they judged the same item."""
+    """One name for each of the jurors called `name`, different where they judged the same item."""
     details = (
         [column.grader for _, column in same],
         [column.key for _, column in same],
@@ -207,43 +214,30 @@ def _told_apart(
     names = [name] * len(same)
     for detail in details:
         grader_differs = detail is details[0] and len(set(detail)) > 1
-        if not grader_differs and not _clash(names, same, items):
+        votes = [(full_name, item) for full_name, (k, _) in zip(names, same, strict=True) for item in items[k]]
+        if not grader_differs and len(set(votes)) == len(votes):  # no name would vote twice on an item
             return names
         if len(set(detail)) > 1:
             names = [":".join(filter(None, (old, more))) for old, more in zip(names, detail, strict=True)]
     return names
 
 
-def _clash(names: Sequence[str], same: Sequence[tuple[int, LogJuror]], items: Sequence[Sequence[Item]]) -> bool:
-    """Whether one name would vote twice on some item."""
-    voted = [(name, item) for name, (k, _) in zip(names, same, strict=True) for item in items[k]]
-    return len(set(voted)) < len(voted)
-
-
-def _refuse_strangers(
+def _refuse_unrelated(
     logs: Sequence[InspectLog], items: Sequence[Sequence[Item]], jurors: Sequence[Mapping[LogJuror, str]]
 ) -> None:
-    """A log that shares neither a sample nor a juror with the others has nothing to say about them."""
-    times = Counter(item for names in items for item in set(names))
-    voices = Counter(name for own in jurors for name in set(own.values()))
-    for log, names, own in zip(logs, items, jurors, strict=True):
-        alone = all(times[name] == 1 for name in names) and all(voices[name] == 1 for name in own.values())
-        if alone and len(logs) > 1:
+    """A log that shares neither a sample nor a juror with the others is about something else."""
+    item_logs = Counter(item for log_items in items for item in set(log_items))
+    juror_logs = Counter(name for names in jurors for name in set(names.values()))
+    for log, log_items, names in zip(logs, items, jurors, strict=True):
+        shared = any(item_logs[item] > 1 for item in log_items) or any(juror_logs[n] > 1 for n in names.values())
+        if not shared and len(logs) > 1:
             raise VotesError(
-                f"{log.file} shares no sample with the other logs (its first is {names[0][0]!r}): it is of another "
+                f"{log.file} shares no sample with the other logs (its first is {log_items[0][0]!r}): it is of another "
                 "data set, or scores another model; read it by itself"
             )
 
 
-# Inspect AI logs: scorers are jurors, samples are items, a score's value is the vote.
-#
-# The members of a panel are jurors each: the models of a grader that asks several, the scorers of `multi_scorer`. Their
-# votes are a score's `metadata.panel.votes` or, collected, its value; what was made of them is no juror beside them,
-# nor is what our own scorer (`integrations/inspect_ai.py`) made of all of them.
-# Several logs are joined on sample id and epoch; where they scored the same samples under one name, the juror's name
-# gains what tells them apart: the grading model, the model that was scored, the task, the file. In another epoch the
-# model answered anew, which is another item to a scorer; but where the models are the jurors, it is one juror again.
-
+# -- one log --------------------------------------------------------------------------------------------------
 
 TITLE = "Inspect AI log"
 _VERSION = 2  # of the log format
@@ -251,13 +245,19 @@ _JSON_START = re.compile(rb'\{\s*"version":\s*[^\s,{\[]+,.*?"eval":\s*\{', re.DO
 _SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")  # the second form: samples cut into chunks
 _LETTERS = {1: "C", 0: "I", 0.5: "P"}  # as Inspect AI itself reads them
 _GRADED = ("model_graded_qa", "model_graded_fact")
-OWN_LABEL = "jury_label"  #: our scorer, whose label is what the others' votes were worth together
+OWN_LABEL = "jury_label"  #: our scorer, which labels by the others' votes
 #: reducers that write a panel's votes beside its score; "" is the default
-_KEEPS_VOTES = ("", "majority", "panel", "jury")
+_STORES_VOTES = ("", "majority", "panel", "jury")
 
 
 def recognises(files: Files) -> bool:
-    """Whether one of the first files is an .eval archive or starts as a JSON log does."""
+    """Decide whether one of the first files is an .eval archive or starts as a JSON log does.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_log(files, path) for path in files.first)
 
 
@@ -269,24 +269,35 @@ def _is_log(files: Files, path: Path) -> bool:
 
 
 def read(files: Files) -> Records:
-    """One item per sample (and epoch, where there are several), one juror per scorer or member of a panel."""
+    """Read one item per sample (and epoch, where there are several), one juror per scorer or member of a panel.
+
+    Returns
+    -------
+    Records
+        One row per sample and juror of its log.
+    """
     objects = [path for path in files.paths if files.head(path).lstrip().startswith(b"{")]
     paths = files.own(lambda path: _is_log(files, path), TITLE) or objects
     if not paths:
         raise VotesError(f"this is no {TITLE}: neither an .eval archive nor JSON with 'version', 'status' and 'eval'")
-    logs = [_log(files, path) for path in paths]
-    votes = join_logs(logs)
-    return replace(votes, label=_one_alphabet(votes.juror, votes.label))
+    records = join_logs([_log(files, path) for path in paths])
+    return replace(records, label=_as_letters(records.juror, records.label))
 
 
 def _log(files: Files, path: Path) -> InspectLog:
     where = files.name(path)
     packed = files.head(path).startswith(b"PK\x03\x04")
     header, samples = _from_archive(files, path) if packed else _from_json(files, path)
-    spec = header["eval"]
+    spec, version = header["eval"], header["version"].value
     if not spec.is_record:
         raise VotesError(f"{where}this is no {TITLE}: it lacks 'eval'")
-    _check_version(files, path, header["version"])
+    if type(version) is not int or version < 1:
+        raise VotesError(
+            f"{where}this {TITLE} has the format version {shorten_value(version)}; known are 1 to {_VERSION}; "
+            "write the log again"
+        )
+    if version > _VERSION:
+        files.warn_newer_version(path, TITLE, version, _VERSION)
     data = spec["dataset"]
     log = InspectLog(
         file=str(path.relative_to(files.root).with_suffix("")) if path.is_relative_to(files.root) else path.stem,
@@ -302,12 +313,18 @@ def _log(files: Files, path: Path) -> InspectLog:
         if not isinstance(name, (str, int)):
             raise sample["id"].wrong("text or a whole number")
         log.samples.append((name, epoch))
-        log.inputs.append(hash(_question(sample["input"].value)))
-        log.texts.append(_texts(sample))
-        log.told.append({"target": sample["target"].value, "epoch": epoch, "metadata": sample["metadata"].value})
+        log.inputs.append(hash(_input_text(sample["input"].value)))
+        answers = sample["output"]["choices"].parts()
+        answer = answers[0]["message"]["content"].value if answers else None
+        target = sample["target"].value
+        log.texts.append({"question": sample["input"].value, "answer": answer, "target": target})
+        log.fields.append({"target": target, "epoch": epoch, "metadata": sample["metadata"].value})
         log.votes.append(_votes(log, replace(sample, where=f"{where}sample {name!r}: ", path="")))
-        log.reasons.append(_reasons(sample))
-        log.scored = max([log.scored, *_scored_at(sample)])
+        scores = sample["scores"].entries()
+        log.reasons.append({key: hash(repr((s["answer"].value, s["explanation"].value))) for key, s in scores})
+        for event in sample["events"].value if sample["events"].is_list else ():
+            if isinstance(event, dict) and event.get("event") == "score":
+                log.scored = max(log.scored, str(event.get("timestamp", "")))
     if log.unclear:
         message = (
             f"{where}in {log.unclear:,} of {len(log.samples):,} samples somebody of a panel gave no vote, and "
@@ -321,35 +338,13 @@ def _log(files: Files, path: Path) -> InspectLog:
     return log
 
 
-def _question(asked: Any) -> str:
+def _input_text(value: Any) -> str:
     """The text of a sample's input; messages also carry ids that differ from run to run."""
-    if isinstance(asked, list):
-        return "\n".join(_question(part) for part in asked)
-    if isinstance(asked, dict):
-        return _question(asked.get("content", asked.get("text")))
-    return str(asked)
-
-
-def _texts(sample: Node) -> dict[str, Any]:
-    """What the scorers were shown."""
-    answers = sample["output"]["choices"].parts()
-    said = answers[0]["message"]["content"].value if answers else None
-    return {"question": sample["input"].value, "answer": said, "target": sample["target"].value}
-
-
-def _reasons(sample: Node) -> dict[str, int]:
-    """What each score says beside its value."""
-    return {
-        key: hash(repr((score["answer"].value, score["explanation"].value)))
-        for key, score in sample["scores"].entries()
-    }
-
-
-def _scored_at(sample: Node) -> Iterator[str]:
-    """When the sample was scored, each time."""
-    for event in sample["events"].value if sample["events"].is_list else ():
-        if isinstance(event, dict) and event.get("event") == "score":
-            yield str(event.get("timestamp", ""))
+    if isinstance(value, list):
+        return "\n".join(map(_input_text, value))
+    if isinstance(value, dict):
+        return _input_text(value.get("content", value.get("text")))
+    return str(value)
 
 
 def _from_json(files: Files, path: Path) -> tuple[Node, Iterable[Node]]:
@@ -368,19 +363,8 @@ def _from_archive(files: Files, path: Path) -> tuple[Node, Iterable[Node]]:
     return archive.document(start), (archive.document(name) for name in archive.names if _SAMPLE.fullmatch(name))
 
 
-def _check_version(files: Files, path: Path, version: Node) -> None:
-    if type(version.value) is not int or version.value < 1:
-        raise VotesError(
-            f"{files.name(path)}this {TITLE} has the format version "
-            f"{shorten_value(version.value)}; known are 1 to {_VERSION}; "
-            "write the log again"
-        )
-    if version.value > _VERSION:
-        files.newer(path, TITLE, version.value, _VERSION)
-
-
 def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
-    """What each juror of the log said of a sample; nothing where it failed before scoring or was declared invalid."""
+    """The vote of each juror of the log on a sample; none where it failed before scoring or was declared invalid."""
     scores = dict(sample["scores"].entries()) or ({"score": sample["score"]} if sample["score"].value else {})
     votes: dict[LogJuror, Any] = {}
     for key, score in scores.items():
@@ -392,7 +376,7 @@ def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
         panel = score["metadata"]["panel"]
         if scorer.reducer == "collect" and len(scorer.members) > 1:
             votes |= _collected(log, scorer, score["value"])
-        elif panel.is_record and panel["votes"].is_list and scorer.reducer in _KEEPS_VOTES:
+        elif panel.is_record and panel["votes"].is_list and scorer.reducer in _STORES_VOTES:
             votes |= _panel_votes(scorer, panel["votes"])
         else:
             column = LogJuror(scorer.name, scorer.members[0][0] if len(scorer.members) == 1 else "", key)
@@ -401,7 +385,7 @@ def _votes(log: InspectLog, sample: Node) -> dict[LogJuror, Any]:
 
 
 def _panel_votes(scorer: _Scorer, panel: Node) -> dict[LogJuror, Any]:
-    """A panel's votes in the order in which it was declared; a member is named by its model where the log tells."""
+    """A panel's votes in the order in which it was declared; a member is named by its model where the log has it."""
     votes = panel.parts()
     if scorer.members and len(scorer.members) != len(votes):
         raise VotesError(
@@ -415,7 +399,7 @@ def _panel_votes(scorer: _Scorer, panel: Node) -> dict[LogJuror, Any]:
 
 
 def _collected(log: InspectLog, scorer: _Scorer, value: Node) -> dict[LogJuror, Any]:
-    """A panel's votes as a list, in which who gave none is passed over: where somebody did, no vote has an owner."""
+    """A panel's votes as a list without those who gave none: where it is too short, no vote can be attributed."""
     votes = value.parts() if value.is_list else []
     if not value.is_list and value.single() is not None:
         raise value.wrong("the collected votes of a panel, a list")
@@ -438,10 +422,10 @@ def _spread(column: LogJuror, value: Node) -> dict[LogJuror, Any]:
 
 @dataclass(frozen=True)
 class _Scorer:
-    """A scorer by its own name, and whom it asks."""
+    """A scorer by its own name, and the models or scorers it consults."""
 
     name: str
-    key: str  #: under which the sample holds the score
+    key: str  #: under which the sample has the score
     members: Sequence[tuple[str, str]] = ()  #: a panel's: the model and this scorer, or a scorer and its model
     reducer: str = ""
 
@@ -457,40 +441,34 @@ class _Scorer:
 
 def _scorer(log: InspectLog, scores: Mapping[str, Node], key: str) -> _Scorer:
     """The scorer behind a score: "model_graded_qa1" is the second scorer of that name."""
-    named = [spec for spec in log.scorers if _unqualified(spec["name"]) == key]
+    specs = [spec for spec in log.scorers if _unqualified(spec["name"]) == key]
     base = key
-    if not named and (match := re.fullmatch(r"(.+?)(\d{1,4})", key)) and match[1] in scores:
+    if not specs and (match := re.fullmatch(r"(.+?)(\d{1,4})", key)) and match[1] in scores:
         base, place = match[1], int(match[2])
-        named = [spec for spec in log.scorers if _unqualified(spec["name"]) == base][place:]
-    if not named:
+        specs = [spec for spec in log.scorers if _unqualified(spec["name"]) == base][place:]
+    if not specs:
         return _Scorer(base, key)
-    options = named[0]["options"]
+    options = specs[0]["options"]
     members = [(model, base) for model in _models(log, base, options)]
     if options["scorers"].is_list:
-        members = [(name, _only(_models(log, name, part["params"]))) for name, part in _parts(options["scorers"])]
+        members = []
+        for part in options["scorers"].records():
+            name = _unqualified(part["name"]) or "scorer"
+            models = _models(log, name, part["params"])
+            members.append((name, models[0] if len(models) == 1 else ""))
     reducer = options["reducer"]["name"] if options["reducer"].is_record else options["reducer"]
     return _Scorer(base, key, members, _unqualified(reducer))
 
 
 def _models(log: InspectLog, scorer: str, options: Node) -> list[str]:
-    """The models that a scorer asks, by its options or the role it names."""
-    asked = options["model"]
-    if asked.is_null and scorer in _GRADED:
+    """The models that a scorer uses, by its options or the role it names."""
+    models = options["model"]
+    if models.is_null and scorer in _GRADED:
         role = options["model_role"]
         name = role["name"].text() if role.is_record else role.text("grader")
-        asked = log.roles.get(name, asked)
-    several = asked.parts() if asked.is_list else [] if asked.is_null else [asked]
-    return [(model["model"] if model.is_record else model).text() for model in several]
-
-
-def _parts(scorers: Node) -> list[tuple[str, Node]]:
-    """The scorers that one runs, by their names."""
-    return [(_unqualified(part["name"]) or "scorer", part) for part in scorers.records()]
-
-
-def _only(models: Sequence[str]) -> str:
-    """The one model that was asked; "" where there are several or none."""
-    return models[0] if len(models) == 1 else ""
+        models = log.roles.get(name, models)
+    nodes = models.parts() if models.is_list else [] if models.is_null else [models]
+    return [(model["model"] if model.is_record else model).text() for model in nodes]
 
 
 def _unqualified(name: Node) -> str:
@@ -498,15 +476,15 @@ def _unqualified(name: Node) -> str:
     return name.text().rpartition("/")[2]
 
 
-def _one_alphabet(juror: Sequence[str], label: Sequence[Any]) -> Sequence[Any]:
-    """Where some scorers say C, I or P and others 1, 0 or 0.5, all in letters; Inspect AI holds them for the same."""
-    said: dict[str, set[Any]] = {}
+def _as_letters(juror: Sequence[str], label: Sequence[Any]) -> Sequence[Any]:
+    """Where some scorers use C, I or P and others 1, 0 or 0.5, all as letters; to Inspect AI they are the same."""
+    used: dict[str, set[Any]] = {}
     for name, vote in zip(juror, label, strict=True):
         if vote is not None:
-            said.setdefault(name, set()).add(vote)
-    numbers = {name for name, votes in said.items() if votes <= set(_LETTERS)}
-    letters = {name for name, votes in said.items() if votes <= {"C", "I", "P", "N"}}
-    if not numbers or not letters or len(numbers) + len(letters) < len(said):
+            used.setdefault(name, set()).add(vote)
+    numbers = {name for name, votes in used.items() if votes <= set(_LETTERS)}
+    letters = {name for name, votes in used.items() if votes <= {"C", "I", "P", "N"}}
+    if not numbers or not letters or len(numbers) + len(letters) < len(used):
         return label
     return [
         _LETTERS[vote] if name in numbers and vote is not None else vote

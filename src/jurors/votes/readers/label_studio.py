@@ -4,30 +4,28 @@
     JSON-MIN   [{…data, "id", tag: value …, "annotator", "annotation_id", …}]: one annotation per record
 
 Cancelled annotations and drafts are no votes, an empty result is none either. Several choices made at once are the
-label "a+b". Tags that mark regions (boxes, spans) say nothing about the whole item and cannot be votes.
+label "a+b". Tags that mark regions (boxes, spans) are not about the whole item and cannot be votes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jurors.errors import VotesError
-from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Records
 from jurors.votes.readers.feedback import joined_label, select_question
 
 TITLE = "Label Studio export"
 ASKS = True
-#: what a control tag of each type says about the item, by the key of its value
+#: the type of a control tag that labels the item -> the key of its value
 _VALUES = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected", "taxonomy": "taxonomy"}
 _REGION = frozenset(("start", "end", "x", "y", "startOffset", "ranges"))
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(NamedTuple):
     tag: str
     kind: str  #: the type of the control tag; "region" where it marks a part of the item
     item: Any
@@ -36,8 +34,14 @@ class _Answer:
 
 
 def recognises(files: Files) -> bool:
-    """Whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN)."""
-    return any(_is_export(files, path) for path in files.telling)
+    """Decide whether the first record is a task with annotations or predictions, or a single annotation (JSON-MIN).
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
+    return any(_is_export(files, path) for path in files.first_and_named)
 
 
 def _is_export(files: Files, path: Path) -> bool:
@@ -49,7 +53,13 @@ def _is_export(files: Files, path: Path) -> bool:
 
 
 def read(files: Files, question: str | None = None) -> Records:
-    """The answers to one question: the only tag that takes labels (or the only Choices), or the one named."""
+    """Read the answers to one question: the only tag that takes labels (or the only Choices), or the one named.
+
+    Returns
+    -------
+    Records
+        One row per annotation or prediction.
+    """
     paths = files.own(lambda path: _is_export(files, path), TITLE) or files.paths
     texts, fields = LogTexts(), LogFields()
     answers = [answer for path in paths for answer in _answers(files.document(path), files.name(path), texts, fields)]
@@ -59,14 +69,8 @@ def read(files: Files, question: str | None = None) -> Records:
     labels = {tag: types <= set(_VALUES) for tag, types in kinds.items()}
     choices = [tag for tag, types in kinds.items() if types == {"choices"}]
     tag = choices[0] if len(choices) == 1 and question is None else select_question(labels, question, "label-studio")
-    kept = [answer for answer in answers if answer.tag == tag]
-    return Records(
-        item=[answer.item for answer in kept],
-        juror=[answer.juror for answer in kept],
-        label=[joined_label(answer.value) for answer in kept],
-        texts=texts.by_item,
-        fields=fields.by_name,
-    )
+    rows = ((answer.item, answer.juror, joined_label(answer.value)) for answer in answers if answer.tag == tag)
+    return Records.from_rows(rows, texts, fields)
 
 
 def _answers(document: Node, name: str, texts: LogTexts, fields: LogFields) -> Iterator[_Answer]:
@@ -79,22 +83,20 @@ def _answers(document: Node, name: str, texts: LogTexts, fields: LogFields) -> I
         if "annotations" in task or "predictions" in task:
             texts.add(item, task["data"].record_or_nothing())
             fields.add(item, {"data": task["data"].record_or_nothing(), "meta": task["meta"].value})
-            yield from _of_task(task, item)
+            for annotation in _records(task["annotations"]):
+                if not annotation["was_cancelled"].truth():
+                    yield from _of_result(annotation["result"], item, _annotator(annotation["completed_by"]))
+            for prediction in _records(task["predictions"]):
+                yield from _of_result(prediction["result"], item, prediction["model_version"].text("prediction"))
         elif "annotator" in task:
+            # JSON-MIN: Label Studio writes the data before "id" and the tags between "id" and "annotator"
             keys = list(task.value)
             texts.add(item, {key: task[key].value for key in keys[: keys.index("id") if "id" in keys else 0]})
-            yield from _of_minimal(task, item)
+            for tag in keys[keys.index("id") + 1 if "id" in keys else 0 : keys.index("annotator")]:
+                kind, value = _of_cell(task[tag])
+                yield _Answer(tag, kind, item, _annotator(task["annotator"]), value)
         else:
             raise VotesError(f"{task.where}there are no 'annotations' and no 'annotator'; export as JSON or JSON-MIN")
-
-
-def _of_task(task: Node, item: Any) -> Iterator[_Answer]:
-    """What the annotators and the models say about one task."""
-    for annotation in _records(task["annotations"]):
-        if not annotation["was_cancelled"].truth():
-            yield from _of_result(annotation["result"], item, _annotator(annotation["completed_by"]))
-    for prediction in _records(task["predictions"]):
-        yield from _of_result(prediction["result"], item, prediction["model_version"].text("prediction"))
 
 
 def _records(values: Node) -> Iterator[Node]:
@@ -114,10 +116,14 @@ def _of_result(result: Node, item: Any, juror: str) -> Iterator[_Answer]:
 
 
 def _value(kind: str, value: Node) -> Any:
-    said = value[_VALUES.get(kind, kind)]
-    if kind == "taxonomy" and said.is_list:
-        return ["/".join(one.text() for one in path.parts()) if path.is_list else path.text() for path in said.parts()]
-    return [one.text() for one in said.parts()] if said.is_list else said.single() if kind in _VALUES else said.value
+    labels = value[_VALUES.get(kind, kind)]
+    if kind == "taxonomy" and labels.is_list:
+        return [
+            "/".join(part.text() for part in path.parts()) if path.is_list else path.text() for path in labels.parts()
+        ]
+    if labels.is_list:
+        return [label.text() for label in labels.parts()]
+    return labels.single() if kind in _VALUES else labels.value
 
 
 def _annotator(who: Node) -> str:
@@ -128,14 +134,6 @@ def _annotator(who: Node) -> str:
     if name is None:
         raise who.wrong("who made the annotation")
     return f"annotator {name}" if isinstance(name, int) else str(name)
-
-
-def _of_minimal(record: Node, item: Any) -> Iterator[_Answer]:
-    """The tags of a JSON-MIN record are the keys that Label Studio writes between "id" and "annotator"."""
-    keys = list(record.value)
-    for tag in keys[keys.index("id") + 1 if "id" in keys else 0 : keys.index("annotator")]:
-        kind, value = _of_cell(record[tag])
-        yield _Answer(tag, kind, item, _annotator(record["annotator"]), value)
 
 
 def _of_cell(cell: Node) -> tuple[str, Any]:

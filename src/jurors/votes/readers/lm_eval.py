@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError, match_name
-from jurors.votes.readers import Records
 from jurors.votes.readers.base import (
     MAX_FILES_SNIFFED,
     Files,
     LogFields,
     LogTexts,
     Node,
+    Records,
     distinguishing_names,
     shorten_value,
 )
@@ -35,72 +35,95 @@ _NO_ANSWER = "[invalid]"  # what the harness's regex filters say when nothing ma
 
 @dataclass(frozen=True)
 class _Answer:
-    """What a model answered to one document: the place of its choice among texts, or a text of its own."""
+    """A model's answer to one document: the position of its choice among texts, or a text of its own."""
 
-    document: str
-    fingerprint: str
+    document: str  #: its doc_id
+    fingerprint: str  #: the hash of its content
     choices: tuple[str, ...]
     answer: Any
     question: str
-    time: int = 0  #: which of several answers
-    told: Any = None  #: the document itself
-    target: Any = None  #: the true answer, by its place among the choices or as text
+    repetition: int  #: which of several answers
+    content: Any  #: the document itself
+    target: Any  #: the true answer, by its position among the choices or as text
 
 
 def recognises(files: Files) -> bool:
-    """Whether a file among them has the name and the first keys of a sample file."""
+    """Decide whether a file among them has the name and the first keys of a sample file.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     named = [path for path in files.paths if _NAME.fullmatch(path.name)]
     return any(b'"doc_id"' in files.head(path)[:100] for path in named[:MAX_FILES_SNIFFED])
 
 
 def read(files: Files, question: str | None = None) -> Records:
-    """The answers of all models to all documents, of one task if it is named."""
+    """Read the answers of all models to all documents, of one task if it is named.
+
+    Returns
+    -------
+    Records
+        One row per answer.
+    """
     paths = _newest(files)
     if not paths:
         raise VotesError("no file is called samples_<task>_<time>.jsonl, as lm_eval --log_samples calls them")
     if question is not None:
-        chosen = match_name(question, sorted({task for _, task in paths}), "task")
-        paths = {place: path for place, path in paths.items() if place[1] == chosen}
+        selected = match_name(question, sorted({task for _, task in paths}), "task")
+        paths = {place: path for place, path in paths.items() if place[1] == selected}
     answers = {place: list(_answers(files, path)) for place, path in paths.items()}
     if empty := [path for place, path in paths.items() if not answers[place]]:
         raise VotesError(
             f"{files.name(empty[0])}there are no samples in the file; take it away, or run the model again"
         )
-    _refuse_mixed_kinds(answers)
+    task_with = {bool(answer.choices): task for (_, task), given in answers.items() for answer in given}
+    if len(task_with) > 1:
+        raise VotesError(
+            f"the task {task_with[True]} has choices and {task_with[False]} has texts for answers; choose one task, "
+            f"such as --from lm-eval:{task_with[True]}",
+            code="several_questions",
+            tool=f"lm-eval:{task_with[True]}",
+        )
     models = sorted({folder for folder, _ in answers})
-    told = distinguishing_names(
-        [folder.name.replace("__", "/") for folder in models], [_shown(files, folder) for folder in models]
-    )
-    names = dict(zip(models, told, strict=True))
-    by_hash = _tasks_that_differ(answers)
-    lists = {answer.choices for own in answers.values() for answer in own}
+    folders = [str(m.relative_to(files.root)) if m.is_relative_to(files.root) else m.name for m in models]
+    model_names = distinguishing_names([model.name.replace("__", "/") for model in models], folders)
+    names = dict(zip(models, model_names, strict=True))
+    # the tasks in which one doc_id is not the same document for all models
+    seen: dict[tuple[str, str], str] = {}
+    by_hash = {
+        task
+        for (_, task), given in answers.items()
+        for answer in given
+        if seen.setdefault((task, answer.document), answer.fingerprint) != answer.fingerprint
+    }
+    lists = {answer.choices for given in answers.values() for answer in given}
     texts = len(lists) == 1 and lists != {()}  # all documents have the same choices
-    item, juror, label, time = [], [], [], []
     questions, fields = LogTexts(), LogFields()
-    for (folder, task), own in answers.items():
-        for answer in own:
-            item.append(f"{task}/{answer.fingerprint if task in by_hash else answer.document}")
-            juror.append(names[folder])
-            questions.add(item[-1], question=answer.question)
-            label.append(answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer)
-            time.append(answer.time)
-            fields.add(item[-1], {"task": task, "doc": answer.told, "target": _target(answer, texts=texts)})
-    times = time if any(time) else ()
-    return Records(item, juror, label, questions.by_item, repetition=times, fields=fields.by_name)
+
+    def rows() -> Iterator[tuple[str, str, Any]]:
+        for (folder, task), given in answers.items():
+            for answer in given:
+                item = f"{task}/{answer.fingerprint if task in by_hash else answer.document}"
+                questions.add(item, question=answer.question)
+                fields.add(item, {"task": task, "doc": answer.content, "target": _target(answer, texts=texts)})
+                label = answer.choices[answer.answer] if texts and answer.answer is not None else answer.answer
+                yield item, names[folder], label
+
+    records = Records.from_rows(rows(), questions, fields)
+    repetition = [answer.repetition for given in answers.values() for answer in given]
+    return replace(records, repetition=repetition if any(repetition) else ())
 
 
 def _target(answer: _Answer, *, texts: bool) -> Any:
-    """The true answer as the votes say it: the choice itself, or its place."""
+    """The true answer in the form of the votes: the choice itself, or its position."""
     place = answer.target
     if isinstance(place, str) and place.strip().isdecimal() and answer.choices:
         place = int(place)
     if type(place) is int and answer.choices and texts:
         return answer.choices[place] if place < len(answer.choices) else None
     return place.strip() if isinstance(place, str) else place
-
-
-def _shown(files: Files, folder: Path) -> str:
-    return str(folder.relative_to(files.root)) if folder.is_relative_to(files.root) else str(folder.name)
 
 
 def _newest(files: Files) -> dict[tuple[Path, str], Path]:
@@ -128,23 +151,23 @@ def _answers(files: Files, path: Path) -> Iterator[_Answer]:
         used = sample["filter"].text()
         first_filter = first_filter or used
         if used == first_filter:
-            asked = _arguments(sample["arguments"])
-            choices, answers = _answer(sample, asked)
-            question = str(asked[0][0]) if asked else ""
-            told, target = sample["doc"].value, sample["target"].value
-            for time, answer in enumerate(answers):
-                yield _Answer(document, sample["doc_hash"].text(), choices, answer, question, time, told, target)
+            requests = _requests(sample["arguments"])
+            choices, answers = _answer(sample, requests)
+            question = str(requests[0][0]) if requests else ""
+            content, target = sample["doc"].value, sample["target"].value
+            for k, answer in enumerate(answers):
+                yield _Answer(document, sample["doc_hash"].text(), choices, answer, question, k, content, target)
 
 
-def _answer(sample: Node, asked: Sequence[tuple[Any, Any]]) -> tuple[tuple[str, ...], list[Any]]:
-    """The choices and the place of the likeliest one; or no choices and the text, or several of one model."""
-    if len(asked) > 1 and all(isinstance(continuation, str) for _, continuation in asked):
-        choices, place = _likeliest(asked, sample["filtered_resps"])
+def _answer(sample: Node, requests: Sequence[tuple[Any, Any]]) -> tuple[tuple[str, ...], list[Any]]:
+    """The choices and the position of the likeliest one; or no choices and the text, or several of one model."""
+    if len(requests) > 1 and all(isinstance(continuation, str) for _, continuation in requests):
+        choices, place = _likeliest(requests, sample["filtered_resps"])
         return choices, [place]
     answer = next(iter(sample["filtered_resps"].parts()), Node(None))
     while answer.is_list and len(answer.value) == 1:
         (answer,) = answer.parts()
-    scored = any(not isinstance(settings, dict) for _, settings in asked)  # a likelihood, not a text
+    scored = any(not isinstance(settings, dict) for _, settings in requests)  # a likelihood, not a text
     texts = answer.parts() if answer.is_list else [answer]
     if scored or not texts or any(text.is_list or text.is_record for text in texts):
         raise VotesError(
@@ -154,15 +177,18 @@ def _answer(sample: Node, asked: Sequence[tuple[Any, Any]]) -> tuple[tuple[str, 
     return (), [None if text.value == _NO_ANSWER else text.single() for text in texts]
 
 
-def _arguments(arguments: Node) -> list[tuple[Any, Any]]:
+def _requests(arguments: Node) -> list[tuple[Any, Any]]:
     """Context and continuation of each request; new files name them, old ones list them."""
-    several = _by_number(arguments.entries()) if arguments.is_record else arguments.parts()
-    pairs = [[part.value for part in _by_number(one.entries())] if one.is_record else one.value for one in several]
+    requests = _by_number(arguments.entries()) if arguments.is_record else arguments.parts()
+    pairs = [
+        [part.value for part in _by_number(request.entries())] if request.is_record else request.value
+        for request in requests
+    ]
     return [(pair[0], pair[1] if len(pair) > 1 else None) for pair in pairs if isinstance(pair, list) and pair]
 
 
 def _by_number(named: Iterable[tuple[str, Node]]) -> list[Node]:
-    """`gen_args_0`, `gen_args_1` …: where somebody sorted the file's keys, the tenth stands behind the first."""
+    """`gen_args_0`, `gen_args_1` …: in a file whose keys were sorted, the tenth stands behind the first."""
 
     def place(entry: tuple[str, Node]) -> int:
         number = _NUMBER.search(entry[0])
@@ -171,41 +197,16 @@ def _by_number(named: Iterable[tuple[str, Node]]) -> list[Node]:
     return [part for _, part in sorted(named, key=place)]
 
 
-def _likeliest(asked: Sequence[tuple[Any, Any]], responses: Node) -> tuple[tuple[str, ...], Any]:
+def _likeliest(requests: Sequence[tuple[Any, Any]], responses: Node) -> tuple[tuple[str, ...], Any]:
     """The first of the greatest log likelihoods, as the harness itself decides; requests without context only scale."""
-    given = [k for k, (context, _) in enumerate(asked) if context != ""] or range(len(asked))
+    given = [k for k, (context, _) in enumerate(requests) if context != ""] or range(len(requests))
     several = responses.parts()
     try:
         likelihood = [float(several[k].parts()[0].value if several[k].is_list else several[k].value) for k in given]
     except (IndexError, TypeError, ValueError, OverflowError):
-        raise responses.wrong(f"as many log likelihoods as there are choices ({len(asked)})") from None
-    choices = [asked[k][1].strip() for k in given]
+        raise responses.wrong(f"as many log likelihoods as there are choices ({len(requests)})") from None
+    choices = [requests[k][1].strip() for k in given]
     if len(set(choices)) < len(choices):  # one continuation of several contexts: the contexts are the choices
         choices = [str(k) for k in range(len(choices))]
     undecided = any(math.isnan(value) for value in likelihood)
     return tuple(choices), None if undecided else likelihood.index(max(likelihood))
-
-
-def _refuse_mixed_kinds(answers: Mapping[tuple[Path, str], Sequence[_Answer]]) -> None:
-    kinds: dict[bool, str] = {}
-    for (_, task), own in answers.items():
-        for answer in own:
-            kinds[bool(answer.choices)] = task
-    if len(kinds) > 1:
-        raise VotesError(
-            f"the task {kinds[True]} has choices and {kinds[False]} has texts for answers; choose one task, such as "
-            f"--from lm-eval:{kinds[True]}",
-            code="several_questions",
-            tool=f"lm-eval:{kinds[True]}",
-        )
-
-
-def _tasks_that_differ(answers: Mapping[tuple[Path, str], Sequence[_Answer]]) -> set[str]:
-    """The tasks in which one doc_id is not the same document for all models."""
-    seen: dict[tuple[str, str], str] = {}
-    return {
-        task
-        for (_, task), own in answers.items()
-        for answer in own
-        if seen.setdefault((task, answer.document), answer.fingerprint) != answer.fingerprint
-    }

@@ -2,20 +2,19 @@
 
 The first line holds {"spec": …}, the others events. A model-graded eval records the grader's `choice`; a match records
 which of several options was `picked`, or, where only the right answer was on offer, whether it was `correct`. Several
-runs of one model on one eval are repeats of one juror; of a grader they are not, for what it graded was made anew. Of
-an item, `expected` tells the right answer where an event has it, `eval` the eval, and `model` what a grader graded.
+runs of one model on one eval are repeats of one juror; of a grader they are not, for what it graded was made anew. The
+fields of an item are `expected`, the right answer where an event has it, `eval`, and `model`, what a grader graded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, distinguishing_names
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Records, distinguishing_names
 
 TITLE = "OpenAI evals log"
 _METRICS = ("choice", "correct", "accuracy", "score")  # the first that an event has is the vote
@@ -28,20 +27,27 @@ class _Run:
     eval_name: str
     samples_file: str
     run_id: str
-    rule: str  #: what of an event is the vote: "choice", "correct" …
+    rule: str  #: which entry of an event is the vote: "choice", "correct" …
     items: list[str]
     votes: list[Any]
-    asked: Mapping[str, Any]  #: sample -> the prompt before its verdict: to a grader, the question and the answer
-    expected: Mapping[str, Any]  #: sample -> the right answer, where it was on record
+    prompts: Mapping[str, Any]  #: sample -> the prompt before its verdict: to a grader, the question and the answer
+    expected: Mapping[str, Any]  #: sample -> the right answer, where an event has it
 
-    def told(self, sample: str) -> dict[str, Any]:
-        """What the run tells of a sample."""
-        graded = {"model": "/".join(self.completion_fns[:-1])} if len(self.completion_fns) > 1 else {}
-        return {"expected": self.expected.get(sample), "eval": self.eval_name, **graded}
+    @property
+    def juror(self) -> tuple[tuple[str, ...], str, str]:
+        """The same model on the same eval, unless it is a grader, which has other answers before it in each run."""
+        graded = len(self.completion_fns) > 1 or self.rule == "choice"
+        return self.completion_fns, self.eval_name, self.run_id if graded else ""
 
 
 def recognises(files: Files) -> bool:
-    """Whether one of the first files begins with the specification of a run."""
+    """Decide whether one of the first files begins with the specification of a run.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_run(files, path) for path in files.first)
 
 
@@ -51,41 +57,44 @@ def _is_run(files: Files, path: Path) -> bool:
 
 
 def read(files: Files) -> Records:
-    """The vote of every run on every sample it recorded a verdict on."""
-    paths = files.own(lambda path: _is_run(files, path), TITLE)
-    if not paths:
-        raise VotesError(f'this is no {TITLE}: its first line is not {{"spec": {{"completion_fns": …}}}}')
-    runs = [_run(files, path) for path in paths]
+    """Read the vote of every run on every sample it recorded a verdict on.
+
+    Returns
+    -------
+    Records
+        One row per run and sample.
+    """
+    expected = 'its first line is not {"spec": {"completion_fns": …}}'
+    runs = [_run(files, path) for path in files.own(lambda path: _is_run(files, path), TITLE, expected=expected)]
     _refuse_other_questions(runs)
     items = _joined_items(runs)
-    voices = [_voice(run) for run in runs]
-    names = _juror_names(runs, voices)
-    times = [voices[:k].count(voice) for k, voice in enumerate(voices)]
+    names = _juror_names(runs)
     texts, fields = LogTexts(), LogFields()
-    for run, own in zip(runs, items, strict=True):
-        for item, sample in zip(own, run.items, strict=True):
-            texts.add(item, question=run.asked.get(sample))
-            fields.add(item, run.told(sample))
-    return Records(
-        [item for own in items for item in own],
-        [name for name, run in zip(names, runs, strict=True) for _ in run.votes],
-        [vote for run in runs for vote in run.votes],
-        texts.by_item,
-        repetition=[time for time, run in zip(times, runs, strict=True) for _ in run.votes] if any(times) else (),
-        fields=fields.by_name,
-    )
+
+    def rows() -> Iterator[tuple[str, str, Any]]:
+        for run, samples in zip(runs, items, strict=True):
+            graded = {"model": "/".join(run.completion_fns[:-1])} if len(run.completion_fns) > 1 else {}
+            for item, sample, vote in zip(samples, run.items, run.votes, strict=True):
+                texts.add(item, question=run.prompts.get(sample))
+                fields.add(item, {"expected": run.expected.get(sample), "eval": run.eval_name, **graded})
+                yield item, names[run.juror], vote
+
+    records = Records.from_rows(rows(), texts, fields)
+    jurors = [run.juror for run in runs]
+    repetition = [jurors[:k].count(juror) for k, juror in enumerate(jurors) for _ in runs[k].votes]
+    return replace(records, repetition=repetition if len(names) < len(runs) else ())
 
 
 def _run(files: Files, path: Path) -> _Run:
     where, spec = files.name(path), Node(None)
     votes: dict[str, list[tuple[str, Any]]] = {}  # by the rule that gave the vote
-    asked: dict[str, Any] = {}
+    prompts: dict[str, Any] = {}
     expected: dict[str, Any] = {}
     for line in files.lines(path):
         if "spec" in line:
             spec = line["spec"]
         elif line["type"].value == "sampling":
-            asked[line["sample_id"].text()] = line["data"]["prompt"].value
+            prompts[line["sample_id"].text()] = line["data"]["prompt"].value
         elif line["type"].value in ("match", "metrics"):
             sample, data = line["sample_id"], line["data"]
             if not isinstance(sample.value, str):
@@ -98,16 +107,16 @@ def _run(files: Files, path: Path) -> _Run:
     if not spec.is_record:
         raise VotesError(f'{where}the first line is not {{"spec": {{…}}}}, so nobody can tell whose run this is')
     rule = next((rule for rule in ("picked", *_METRICS) if rule in votes), "")
-    chosen = votes.get(rule, [])
+    events = votes.get(rule, [])
     return _Run(
-        completion_fns=tuple(one.text() for one in spec["completion_fns"].parts()) or (path.stem,),
+        completion_fns=tuple(name.text() for name in spec["completion_fns"].parts()) or (path.stem,),
         eval_name=spec["eval_name"].text(),
-        samples_file=_samples_file(spec),
+        samples_file=spec["run_config"]["eval_spec"]["args"]["samples_jsonl"].text(),
         run_id=spec["run_id"].text(path.stem),
         rule=rule,
-        items=[sample for sample, _ in chosen],
-        votes=[None if vote == _INVALID else vote for _, vote in chosen],
-        asked=asked,
+        items=[sample for sample, _ in events],
+        votes=[None if vote == _INVALID else vote for _, vote in events],
+        prompts=prompts,
         expected=expected,
     )
 
@@ -122,15 +131,11 @@ def _vote(kind: str, data: Node) -> tuple[str, Any]:
     return next(((rule, data[rule].single()) for rule in _METRICS if rule in data), ("", None))
 
 
-def _samples_file(spec: Node) -> str:
-    return spec["run_config"]["eval_spec"]["args"]["samples_jsonl"].text()
-
-
 def _refuse_other_questions(runs: Sequence[_Run]) -> None:
     """Whether an answer was right, and which answer it was, are votes on two questions."""
-    said = [(run, {vote for vote in run.votes if vote is not None}) for run in runs]
-    for run, votes in said:
-        other, others = said[0]
+    by_run = [(run, {vote for vote in run.votes if vote is not None}) for run in runs]
+    for run, votes in by_run:
+        other, others = by_run[0]
         if run.rule != other.rule and votes and others and votes.isdisjoint(others):
             raise VotesError(
                 f"these runs answer different questions: {_shown(other, others)}, {_shown(run, votes)}; read the runs "
@@ -142,27 +147,23 @@ def _shown(run: _Run, votes: set[Any]) -> str:
     return f"those of {run.eval_name} say {', '.join(sorted(map(str, votes))[:4])} ({run.rule!r})"
 
 
-def _voice(run: _Run) -> tuple[tuple[str, ...], str, str]:
-    """Who speaks in a run: the same model on the same eval, unless it is a grader, who has other answers before it."""
-    graded = len(run.completion_fns) > 1 or run.rule == "choice"
-    return run.completion_fns, run.eval_name, run.run_id if graded else ""
-
-
-def _juror_names(runs: Sequence[_Run], voices: Sequence[tuple[tuple[str, ...], str, str]]) -> list[str]:
-    """By the completion function (a grader comes last, after what it graded), the eval, or the run's id."""
-    known = list(dict.fromkeys(voices))
-    first = [runs[voices.index(voice)] for voice in known]
-    asked = [run.completion_fns for run in first]
-    while all(len(fns) > 1 for fns in asked) and len({fns[0] for fns in asked}) == 1:
-        asked = [fns[1:] for fns in asked]  # the model that all of them graded
-    told = distinguishing_names(
-        ["/".join(fns) for fns in asked], [run.eval_name for run in first], [run.run_id for run in first]
+def _juror_names(runs: Sequence[_Run]) -> dict[tuple[tuple[str, ...], str, str], str]:
+    """Name jurors by the completion function (a grader comes last, after what it graded), the eval, or the run's id."""
+    first = {run.juror: run for run in reversed(runs)}  # the first run of each juror
+    jurors = list(dict.fromkeys(run.juror for run in runs))
+    models = [juror[0] for juror in jurors]
+    while all(len(fns) > 1 for fns in models) and len({fns[0] for fns in models}) == 1:
+        models = [fns[1:] for fns in models]  # without the model that all of them graded
+    names = distinguishing_names(
+        ["/".join(fns) for fns in models],
+        [first[juror].eval_name for juror in jurors],
+        [first[juror].run_id for juror in jurors],
     )
-    return [told[known.index(voice)] for voice in voices]
+    return dict(zip(jurors, names, strict=True))
 
 
 def _joined_items(runs: Sequence[_Run]) -> list[list[str]]:
-    """Samples by id; by place where different evals read one file, since ids begin with the eval's name."""
+    """Samples by id; by position where different evals read one file, since ids begin with the eval's name."""
     if len({run.eval_name for run in runs}) < 2:
         return [run.items for run in runs]
     if len({run.samples_file for run in runs}) == 1 and runs[0].samples_file:

@@ -1,9 +1,9 @@
 """OpenInference annotations and OpenTelemetry evaluations: spans are items, whoever annotated them jurors.
 
 Read are OTLP-JSON (one document, or one per line as file exporters write it), spans as an SDK's `to_json` gives them,
-and annotations as Phoenix returns them. A label is the vote, else the score; a result that only explains is none. What
-is said of a whole trace or session is about that item. A juror is the annotation's name, with its identifier where one
-name has several. Then the names are questions, and `--from openinference:NAME` chooses one.
+and annotations as Phoenix returns them. A label is the vote, else the score; a result that only explains is none. An
+annotation of a whole trace or session has that as its item. A juror is the annotation's name, with its identifier where
+one name has several. Then the names are questions, and `--from openinference:NAME` selects one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jurors.errors import VotesError
-from jurors.votes.readers import Records
-from jurors.votes.readers.base import Files, LogTexts, Node
+from jurors.votes.readers.base import Files, LogTexts, Node, Records
 from jurors.votes.readers.feedback import Feedback, FeedbackQuestion
 
 TITLE = "file of OpenInference spans"
@@ -32,7 +31,7 @@ _LINE_END = re.compile(rb"\}\s*\n\s*\{")  # records one below the other: JSON li
 
 @dataclass(frozen=True)
 class _Span:
-    """What a span, or a log record, says: where it belongs, its attributes, its events."""
+    """A span or log record: its trace, its attributes, its events."""
 
     node: Node
     trace: str
@@ -55,7 +54,13 @@ class _Span:
 
 
 def recognises(files: Files) -> bool:
-    """Whether one of the first files begins as spans or their annotations do."""
+    """Decide whether one of the first files begins as spans or their annotations do.
+
+    Returns
+    -------
+    bool
+        By names and first bytes alone.
+    """
     return any(_is_spans(files, path) for path in files.first)
 
 
@@ -67,59 +72,87 @@ def _is_spans(files: Files, path: Path) -> bool:
 
 
 def read(files: Files, question: str | None = None) -> Records:
-    """The results on every span, trace and session; with a question, only those of that name."""
+    """Read the results on every span, trace and session; with a question, only those of that name.
+
+    Returns
+    -------
+    Records
+        One row per annotation or evaluation.
+    """
     return records_from(_all_records(files), question, is_stream=False)
 
 
 def read_stream(files: Files, question: str | None = None) -> Records:
-    """The same where more files will come: each vote names its juror by itself."""
+    """Read the same where more files will come: jurors are named by name and source, not by what distinguishes them.
+
+    Returns
+    -------
+    Records
+        One row per annotation or evaluation.
+    """
     return records_from(_all_records(files), question)
 
 
 def _all_records(files: Files) -> Iterator[Node]:
-    paths = files.own(lambda path: _is_spans(files, path), TITLE)
-    if not paths:
-        raise VotesError(f"this is no {TITLE}: expected OTLP-JSON ('resourceSpans'), spans or annotations")
-    for path in paths:
-        yield from _records(files, path)
+    expected = "expected OTLP-JSON ('resourceSpans'), spans or annotations"
+    for path in files.own(lambda path: _is_spans(files, path), TITLE, expected=expected):
+        if path.suffix == ".jsonl" or _LINE_END.search(files.head(path)):
+            yield from files.lines(path)
+            continue
+        document, where = files.document(path), files.name(path)
+        if document.is_list:
+            yield from [replace(one, where=f"{where}record {k}: ", path="") for k, one in document.numbered()]
+        elif document.is_record:
+            yield document
+        else:
+            raise VotesError(f"{where}this is no {TITLE}: it holds neither a record nor a list of them")
 
 
 def records_from(records: Iterable[Node], question: str | None = None, *, is_stream: bool = True) -> Records:
-    """The votes in documents that are parsed already, such as were sent to a server; in a stream each names its juror.
+    """Read the votes in parsed documents, such as were sent to a server.
 
-    >>> said = {"name": "polite", "annotator_kind": "LLM", "identifier": "m", "span_id": "a", "result": {"label": "no"}}
-    >>> records_from([Node({"data": [said]})])
+    Parameters
+    ----------
+    records
+        Batches of spans or logs, spans, annotations, or pages of these.
+    question
+        The name of the annotations to read, if not all.
+    is_stream
+        Whether more may come, so that a juror's name must not depend on the others.
+
+    Returns
+    -------
+    Records
+        One row per annotation or evaluation; of several of one source on one item, the last.
+
+    Examples
+    --------
+    >>> sent = {"name": "polite", "annotator_kind": "LLM", "identifier": "m", "span_id": "a", "result": {"label": "no"}}
+    >>> records_from([Node({"data": [sent]})])
     Records(item=['a'], juror=['polite:m'], label=['no'])
-    >>> records_from([Node({"data": [said]})], "polite")
+    >>> records_from([Node({"data": [sent]})], "polite")
     Records(item=['a'], juror=['m'], label=['no'])
     """
     texts, feedback = LogTexts(), dict[Any, Feedback]()
     for record in records:
-        for one in _feedback(record, texts):
-            feedback[one.item, one.voice] = one  # sent again, or corrected: the later one holds
-    asked = FeedbackQuestion(question, "annotation", "--from openinference:", "openinference", is_stream)
-    return asked.records(list(feedback.values()), texts.by_item)
-
-
-def _records(files: Files, path: Path) -> Iterable[Node]:
-    if path.suffix == ".jsonl" or _LINE_END.search(files.head(path)):
-        return files.lines(path)
-    document = files.document(path)
-    where = files.name(path)
-    if document.is_list:
-        return [replace(one, where=f"{where}record {k}: ", path="") for k, one in document.numbered()]
-    if not document.is_record:
-        raise VotesError(f"{where}this is no {TITLE}: it holds neither a record nor a list of them")
-    return [document]
+        for given in _feedback(record, texts):
+            feedback[given.item, given.source] = given  # sent again, or corrected: the last counts
+    selection = FeedbackQuestion(question, "annotation", "--from openinference:", "openinference", is_stream)
+    return selection.records(list(feedback.values()), texts.by_item)
 
 
 def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
-    """Everything one record says, be it a batch of spans or logs, a span, an annotation, or a page of these."""
+    """The feedback in a record, which is a batch of spans or logs, a span, an annotation, or a page of these."""
     if "data" in record and "name" not in record:
         for part in record["data"].records():
             yield from _feedback(part, texts)
     elif "annotator_kind" in record:
-        yield _annotation(record)
+        place = next((key for key in ("span_id", "trace_id", "session_id") if key in record), "span_id")
+        if not record[place].text():
+            raise record[place].wrong("what is annotated")
+        given = {key: record[key] for key in ("name", "identifier", "annotator_kind")}
+        given |= {key: record["result"][key] for key in ("label", "score")}
+        yield _result(record[place].text(), given, None)
     else:
         for span in _spans(record):
             if span.span:
@@ -129,18 +162,8 @@ def _feedback(record: Node, texts: LogTexts) -> Iterator[Feedback]:
             yield from _on_span(span)
 
 
-def _annotation(record: Node) -> Feedback:
-    """An annotation as Phoenix returns it: of a span, a trace or a session."""
-    place = next((key for key in ("span_id", "trace_id", "session_id") if key in record), "span_id")
-    if not record[place].text():
-        raise record[place].wrong("what is annotated")
-    result = record["result"]
-    given = {"name": record["name"], "identifier": record["identifier"], "annotator_kind": record["annotator_kind"]}
-    return _result(record[place].text(), given | {"label": result["label"], "score": result["score"]}, None)
-
-
 def _on_span(span: _Span) -> Iterator[Feedback]:
-    """The annotations that a span carries, and the events that tell of an evaluation."""
+    """The annotations that a span carries, and its events that are evaluations."""
     groups: dict[tuple[str, str, str], dict[str, Node]] = {}
     for key, value in span.attributes.items():
         if match := _ON_SPAN.fullmatch(key):
@@ -163,8 +186,8 @@ def _result(item: str, given: dict[str, Node], time: float | None, node: Node | 
     if not name.text():
         raise name.wrong("the name of an annotation")
     label, score = given.get("label", nothing).single(), given.get("score", nothing).single()
-    who = (given.get(key, nothing).text() for key in ("identifier", "annotator_kind"))
-    return Feedback(item, (name.text(), *who), score if label is None else label, time)  # type: ignore[arg-type]
+    source = name.text(), given.get("identifier", nothing).text(), given.get("annotator_kind", nothing).text()
+    return Feedback(item, source, score if label is None else label, time)
 
 
 # -- spans in their several shapes ------------------------------------------------------------------------------
@@ -217,7 +240,7 @@ def _listed(attributes: Node) -> dict[str, Node]:
 
 
 def _seconds(time: Node) -> float | None:
-    """A time as seconds since 1970: OTLP counts nanoseconds, an SDK writes a date; None where none is told."""
+    """A time as seconds since 1970: OTLP counts nanoseconds, an SDK writes a date; None where there is none."""
     from datetime import datetime
 
     value = time.value

@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import partial
-from logging import LogRecord
+from logging import LogRecord, getLogger
 from logging.handlers import QueueHandler
 from pathlib import Path
 from queue import SimpleQueue
@@ -54,9 +54,9 @@ def told(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
     """What comes back, and what the plug-in says meanwhile."""
     heard: SimpleQueue[LogRecord] = SimpleQueue()
     listener = QueueHandler(heard)
-    inspect_jury._SAY.addHandler(listener)
+    getLogger(inspect_jury.__name__).addHandler(listener)
     answer = ask()
-    inspect_jury._SAY.removeHandler(listener)
+    getLogger(inspect_jury.__name__).removeHandler(listener)
     return answer, [heard.get().getMessage() for _ in range(heard.qsize())]
 
 

@@ -1,8 +1,10 @@
-"""Lines as votes."""
+"""Where votes come from: every line of a growing file once, whatever happens to it; and lines as votes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,106 @@ from jurors import VotesError
 from jurors.errors import OptionError
 from jurors.options import Reading
 from jurors.votes.readers import Records
-from jurors.watch.sources import Rows, source_of, votes_of
+from jurors.watch.sources import Position, Rows, Tail, source_of, votes_of
+
+# -- growing files ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "votes [1].jsonl"
+
+
+@pytest.fixture
+def tail(path: Path) -> Iterator[Tail]:
+    with closing(Tail(path)) as opened:
+        yield opened
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def read(tail: Tail, polls: int = 8) -> list[str]:
+    return [line.decode().strip() for _ in range(polls) for _, line in tail.lines()]
+
+
+def restarted(tail: Tail, polls: int = 8) -> tuple[list[str], list[str]]:
+    """The lines and notices after a restart, when only the position is left."""
+    with closing(Tail(tail.path, Position(**tail.position.to_dict()))) as later:
+        return read(later, polls), later.notices
+
+
+def test_a_half_written_line_waits_for_its_end_and_a_whole_record_does_not(path: Path, tail: Tail) -> None:
+    assert read(tail) == []  # it is not there yet
+    append(path, "one\ntw")
+    assert read(tail) == ["one"]
+    assert tail.has_rest
+    append(path, 'o\n{"a": 1')
+    assert read(tail) == ["two"]
+    append(path, "}")
+    assert read(tail) == ['{"a": 1}']
+    append(path, "\nlast\n")
+    assert read(tail) == ["", "last"]
+
+
+def test_a_file_that_was_moved_away_is_read_to_its_end_then_the_new_one(path: Path, tail: Tail) -> None:
+    append(path, "1\n2\n")
+    assert read(tail) == ["1", "2"]
+    moved = path.rename(path.with_name(path.name + ".1"))
+    append(moved, "3\nhalf")  # its writer has not noticed
+    append(path, "4\n")
+    assert read(tail) == ["3", "half", "4"]
+
+
+def test_what_was_moved_away_while_nobody_looked_is_read_first(path: Path, tail: Tail) -> None:
+    append(path, "1\n2\n")
+    assert read(tail) == ["1", "2"]
+    for k in (3, 4, 5):  # three rotations
+        append(path, f"{k}\n")
+        for old in (2, 1):
+            numbered = path.with_name(f"{path.name}.{old}")
+            if numbered.exists():
+                numbered.rename(path.with_name(f"{path.name}.{old + 1}"))
+        path.rename(path.with_name(path.name + ".1"))
+    append(path, "6\n")
+    assert restarted(tail, 40)[0] == ["3", "4", "5", "6"]
+
+
+def test_a_file_cut_short_begins_again_and_its_copy_keeps_the_rest(path: Path, tail: Tail) -> None:
+    append(path, "1\n2\n")
+    assert read(tail) == ["1", "2"]
+    append(path, "3\n")
+    path.with_name(path.name + ".1").write_bytes(path.read_bytes())
+    path.write_text("4\n")  # copied, then cut short
+    assert read(tail, 20) == ["3", "4"]
+
+
+def test_a_file_that_was_written_anew_is_told(path: Path, tail: Tail) -> None:
+    append(path, "1\n2\n")
+    assert read(tail) == ["1", "2"]
+    path.write_text("7\n8\n9\n")  # longer than what was read
+    lines, (notice,) = restarted(tail)
+    assert lines == ["7", "8", "9"]
+    assert "not there any more" in notice
+
+
+def test_a_restart_goes_on_where_it_was(path: Path, tail: Tail) -> None:
+    append(path, "".join(f"{k}\n" for k in range(3000)))
+    lines = tail.lines()
+    assert [next(lines) for _ in range(1000)][-1] == (False, b"999\n")
+    assert restarted(tail)[0] == [str(k) for k in range(1000, 3000)]
+
+
+def test_a_line_that_never_ends_is_refused(path: Path, tail: Tail, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jurors.watch.sources._LONGEST", 100)
+    append(path, "x" * 200)
+    with pytest.raises(ValueError, match="a line is longer than"):
+        read(tail)
+
+
+# -- lines as votes -----------------------------------------------------------------------------------------------
 
 
 def votes(*lines: str, rows: Rows | None = None) -> list[tuple[object, object, object]]:

@@ -1,0 +1,187 @@
+"""Prodigy, doccano and LightTag: people label texts, and their annotators are the jurors.
+
+Prodigy (`prodigy db-out`): an item is a text, or a text with a label. Votes are the options selected, or accept and
+reject; what was ignored is no vote.
+
+doccano (JSONL of a text classification, a file per annotator): files are jurors, examples are items. Several labels
+given at once are one ("a+b"), and none is no vote.
+
+LightTag (the JSON of a task): examples are items, classes of a schema are labels.
+
+    {"id", "name", "schema": {"name", …}, "examples": [{"example_id", "content", "metadata", "seen_by": […],
+     "annotations": [spans …], "classifications": [{"classname", "classified_by": [{"annotator_id", "annotator"}]}]}]}
+
+Whoever saw an example and gave it no class has not voted. Several classes given at once are the label "a+b". Tags mark
+spans, and relations join them: neither is about the whole example, so they are no votes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from jurors.errors import VotesError
+from jurors.votes.readers.base import Files, LogFields, LogTexts, Node, Reader, Records
+from jurors.votes.readers.feedback import joined_label, records_of, select_question
+
+# -- Prodigy --------------------------------------------------------------------------------------------------
+
+_PRODIGY_MARKS = (b'"_input_hash"', b'"_task_hash"')
+
+
+def _recognises_prodigy(files: Files) -> bool:
+    return all(mark in files.head() for mark in _PRODIGY_MARKS) and files.head().lstrip().startswith((b"{", b"["))
+
+
+def _read_prodigy(files: Files) -> Records:
+    texts, fields = LogTexts(), LogFields()
+
+    def rows() -> Iterator[tuple[Any, str, Any]]:
+        for task in (task for path in files.paths for task in records_of(files, path)):
+            item, vote = _prodigy_vote(task)
+            annotator = task["_annotator_id"].text(task["_session_id"].text())
+            if not annotator:
+                raise VotesError(
+                    f"{task.where}nobody says who annotated: '_annotator_id' and '_session_id' are missing; let "
+                    "annotators open Prodigy with ?session=NAME"
+                )
+            texts.add(item, text=task["text"].value)
+            fields.add(item, {"meta": task["meta"].value})
+            yield item, annotator, vote
+
+    return Records.from_rows(rows(), texts, fields)
+
+
+def _prodigy_vote(task: Node) -> tuple[Any, Any]:
+    """The item and the label of a task."""
+    answer = task["answer"].text()
+    if answer not in ("accept", "reject", "ignore"):
+        raise task["answer"].wrong("accept, reject or ignore")
+    if task["accept"].is_list and task["options"].is_list:  # a choice: rejecting it selects no option
+        label = joined_label([part.text() for part in task["accept"].parts()])
+        return task["_input_hash"].needed("a number"), label if answer == "accept" else None
+    if task["label"].text() and not task["spans"].value:
+        return task["_task_hash"].needed("a number"), None if answer == "ignore" else answer
+    raise VotesError(
+        f"{task.where}this task asks for no label (view {task['_view_id'].text('unknown')!r}); votes are the "
+        "options of `choice`, or `accept` and `reject` of one label per task"
+    )
+
+
+PRODIGY = Reader("Prodigy export", _recognises_prodigy, _read_prodigy)
+
+
+# -- doccano --------------------------------------------------------------------------------------------------
+
+_DOCCANO_COLUMNS = ("id", "text", "filename", "label", "Comments")  # what else a record holds is metadata
+_SHARED = "all"  # the file of a project whose annotators share one labelling
+_UNLABELLED = "unknown"  # the file of what no annotator labelled
+#: what every record has, in any order: pandas writes it without spaces
+_DOCCANO_KEYS = [
+    re.compile(key) for key in (rb'"id":\s*\d', rb'"(text|filename)":\s*"', rb'"label":\s*\[', rb'"Comments":\s*\[')
+]
+
+
+def _is_doccano(files: Files, path: Path) -> bool:
+    """Whether a file has records with a number, a text and lists of labels and of comments."""
+    head = files.head(path).lstrip()
+    return head.startswith(b"{") and all(key.search(head) for key in _DOCCANO_KEYS)
+
+
+def _read_doccano(files: Files) -> Records:
+    paths = files.own(lambda path: _is_doccano(files, path), DOCCANO.TITLE) or list(files.paths)
+    paths = [path for path in paths if path.stem != _UNLABELLED]
+    if [path.stem for path in paths] in ([], [_SHARED]):
+        raise VotesError(
+            f"this {DOCCANO.TITLE} does not say who labelled: share no annotations in the project (a file per "
+            "annotator is written then), and name the folder"
+        )
+    texts, fields = LogTexts(), LogFields()
+
+    def rows() -> Iterator[tuple[Any, str, Any]]:
+        for path in paths:
+            for example in files.lines(path):
+                item, labels = example["id"].needed("the example's number"), example["label"]
+                parts = [labels] if isinstance(labels.value, str) else labels.parts()
+                for part in parts:
+                    if part.is_list or part.is_record:
+                        todo = "spans and relations are no votes; export a classification"
+                        raise part.wrong("a label of the whole text", todo)
+                label = joined_label([part.text() for part in parts])
+                texts.add(item, text=example["text"].value)
+                metadata = {name: part.value for name, part in example.entries() if name not in _DOCCANO_COLUMNS}
+                fields.add(item, metadata)
+                yield item, path.stem, label
+
+    return Records.from_rows(rows(), texts, fields)
+
+
+DOCCANO = Reader("doccano export", lambda files: any(_is_doccano(files, path) for path in files.first), _read_doccano)
+
+
+# -- LightTag -------------------------------------------------------------------------------------------------
+
+#: what the first example shows, in any order: examples, their names, and who saw or classified them
+_LIGHTTAG_KEYS = [
+    re.compile(key) for key in (rb'"examples":\s*\[', rb'"example_id":', rb'"(seen_by|classifications)":\s*\[')
+]
+
+
+def _is_lighttag(files: Files, path: Path) -> bool:
+    """Whether a file is a task with examples that an annotator saw."""
+    head = files.head(path).lstrip()
+    return head.startswith(b"{") and all(key.search(head) for key in _LIGHTTAG_KEYS)
+
+
+def _read_lighttag(files: Files, question: str | None = None) -> Records:
+    """The classes given to examples under one schema: the only one with classes, or the one named."""
+    paths = files.own(lambda path: _is_lighttag(files, path), LIGHTTAG.TITLE) or files.paths
+    tasks = [(task["schema"]["name"].text(task["name"].text("task")), task) for task in map(files.document, paths)]
+    classified = {schema: False for schema, _ in tasks}
+    for schema, task in tasks:
+        classified[schema] |= any(example["classifications"].parts() for example in _lighttag_examples(task))
+    if not any(classified.values()):
+        raise VotesError(
+            f"this {LIGHTTAG.TITLE} holds no classes of whole examples; tags of spans and relations are no votes"
+        )
+    selected = select_question(classified, question, "lighttag")
+    texts, fields = LogTexts(), LogFields()
+
+    def rows() -> Iterator[tuple[Any, str, Any]]:
+        examples = (_lighttag_examples(task) for schema, task in tasks if schema == selected)
+        for example in chain.from_iterable(examples):
+            item = example["example_id"].needed("the example's name")
+            texts.add(item, text=example["content"].value)
+            fields.add(item, {"metadata": example["metadata"].record_or_nothing()})
+            # annotator -> the classes it gave, each once; none where it only saw the example
+            given: dict[str, dict[str, None]] = {_lighttag_annotator(who): {} for who in example["seen_by"].records()}
+            for classification in example["classifications"].records():
+                name = str(classification["classname"].needed("the name of a class"))
+                for who in classification["classified_by"].records():
+                    given.setdefault(_lighttag_annotator(who), {})[name] = None
+            for annotator, classes in given.items():
+                yield item, annotator, joined_label(list(classes))
+
+    return Records.from_rows(rows(), texts, fields)
+
+
+def _lighttag_examples(task: Node) -> Iterator[Node]:
+    for place, example in task["examples"].numbered():
+        yield replace(example, where=f"{task.where}example {place}: ", path="")
+
+
+def _lighttag_annotator(who: Node) -> str:
+    """The annotator's name, else "annotator 3"."""
+    return who["annotator"].text() or f"annotator {who['annotator_id'].needed('who it was')}"
+
+
+LIGHTTAG = Reader(
+    "LightTag result",
+    lambda files: any(_is_lighttag(files, path) for path in files.first_and_named),
+    _read_lighttag,
+    ASKS=True,
+)

@@ -1,0 +1,214 @@
+"""promptfoo and DeepEval: automatic checks that pass or fail on each output.
+
+promptfoo results (`promptfoo eval -o results.json` or .jsonl): an assertion is a juror, an output is an item. An
+assertion is named by its metric or type, with its grader, its value or its position where these are needed; the sum of
+an `assert-set` is no juror beside its parts. A grader that failed gave no vote.
+
+DeepEval test runs (`.deepeval/.latest_run_full.json`, `results_folder`): test cases are items, metrics are jurors;
+metrics of one name are distinguished by the model that graded. A metric that failed to grade gave no vote.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from jurors.errors import VotesError
+from jurors.votes.readers.base import (
+    Files,
+    LogFields,
+    LogTexts,
+    Node,
+    Reader,
+    Records,
+    distinguishing_names,
+    shorten_value,
+)
+
+_LABELS = {True: "pass", False: "fail", None: None}
+
+# -- promptfoo ------------------------------------------------------------------------------------------------
+
+_RESULTS = re.compile(rb'"results"\s*:\s*[{\[]')
+_VERSION = 3  # of the results; 2 and before do not name the outputs
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    item: str
+    kind: tuple[str, str]  #: metric or type, and grader
+    value: str
+    place: int  #: among the assertions of this kind on this item
+    vote: str | None
+
+
+def _is_promptfoo(files: Files, path: Path) -> bool:
+    head = files.head(path).lstrip()
+    if not head.startswith(b"{"):
+        return False
+    document = b'"evalId"' in head and _RESULTS.search(head) is not None
+    return document or b'"promptfooVersion"' in head or (_is_promptfoo_lines(head) and b'"promptIdx"' in head)
+
+
+def _is_promptfoo_lines(head: bytes) -> bool:
+    """Whether the file begins with a single result, not with the list of them all."""
+    before, key, _ = head.partition(b'"gradingResult":')
+    return bool(key) and _RESULTS.search(before) is None
+
+
+def _read_promptfoo(files: Files) -> Records:
+    expected = "expected the keys 'evalId' and 'results'"
+    paths = files.own(lambda path: _is_promptfoo(files, path), PROMPTFOO.TITLE, expected=expected)
+    verdicts: list[_Verdict] = []
+    texts, fields = LogTexts(), LogFields()
+    for path in paths:
+        prefix = f"{path.stem}:" if len(paths) > 1 else ""
+        for result in _promptfoo_results(files, path):
+            given = list(_promptfoo_verdicts(result, prefix, files.name(path)))
+            if given:
+                _add_promptfoo_details(given[0].item, result, texts, fields)
+            verdicts += given
+    names = _promptfoo_juror_names(verdicts)
+    if len(set(names)) < 2:
+        raise VotesError(
+            f"the outputs were checked by {names[0] if names else 'nothing'} alone; the jurors are the assertions, so "
+            "put two graders or more under `assert`, such as one llm-rubric for each grading provider"
+        )
+    rows = ((verdict.item, name, verdict.vote) for verdict, name in zip(verdicts, names, strict=True))
+    return Records.from_rows(rows, texts, fields)
+
+
+def _promptfoo_results(files: Files, path: Path) -> Iterable[Node]:
+    if _is_promptfoo_lines(files.head(path)):
+        return files.lines(path)
+    document = files.document(path)
+    outer = document["results"] if document.is_record else document
+    version = outer["version"].value if outer.is_record else None
+    if type(version) is int and version > _VERSION:
+        files.warn_newer_version(path, PROMPTFOO.TITLE, version, _VERSION)
+    elif version is not None and version != _VERSION:
+        raise VotesError(
+            f"{files.name(path)}these results are of version {shorten_value(version)}, known is "
+            f"{_VERSION}: write them again "
+            "with `promptfoo export eval` of today's promptfoo"
+        )
+    if outer.value != [] and not (outer.is_record and outer["results"].is_list):
+        raise VotesError(f"{files.name(path)}this is no {PROMPTFOO.TITLE}: it has no list 'results' in 'results'")
+    results = list(outer["results"].records()) if outer.is_record else []
+    if not results:
+        raise VotesError(f"{files.name(path)}this {PROMPTFOO.TITLE} holds no results; was the eval stopped early?")
+    return results
+
+
+def _promptfoo_verdicts(result: Node, prefix: str, where: str) -> Iterator[_Verdict]:
+    """The verdict of each assertion on one output."""
+    for key in ("testIdx", "promptIdx"):
+        if not result[key].text():
+            raise result[key].wrong("a number", "write the results again with promptfoo")
+    test, prompt = result["testIdx"].text(), result["promptIdx"].text()
+    item = f"{prefix}test {test}, prompt {prompt}, {_provider(result['provider'])}"
+    seen: Counter[tuple[str, str]] = Counter()
+    for part in replace(result, where=f"{where}{item}: ", path="")["gradingResult"]["componentResults"].records():
+        assertion = part["assertion"]
+        if not assertion.entries():
+            continue  # the sum of an assert-set; its parts follow
+        passed = part["pass"].truth()
+        if passed is None:
+            raise part["pass"].wrong("true or false")
+        kind = assertion["metric"].text(assertion["type"].text()), _provider(assertion["provider"])
+        failed = part["metadata"]["graderError"].value is True
+        value = assertion["value"].value
+        text = " ".join((value if isinstance(value, str) else json.dumps(value)).split())
+        yield _Verdict(item, kind, text, seen[kind], None if failed else _LABELS[passed])
+        seen[kind] += 1
+
+
+def _add_promptfoo_details(item: str, result: Node, texts: LogTexts, fields: LogFields) -> None:
+    """Add the prompt as it was sent and the output that was checked; the test's variables and who answered."""
+    prompt, response = result["prompt"], result["response"]
+    texts.add(
+        item,
+        question=(prompt["raw"] if prompt.is_record else prompt).value,
+        answer=(response["output"] if response.is_record else response).value,
+    )
+    test = result["testCase"] if result["testCase"].is_record else Node({})
+    variables = result["vars"] if result["vars"].is_record else test["vars"]
+    provider = _provider(result["provider"])
+    about = {"description": test["description"].value, "metadata": test["metadata"].value}
+    fields.add(item, {"vars": variables.value, **about, "provider": provider, "model": provider})
+
+
+def _provider(provider: Node) -> str:
+    return provider["label"].text(provider["id"].text()) if provider.is_record else provider.text()
+
+
+def _promptfoo_juror_names(verdicts: Sequence[_Verdict]) -> list[str]:
+    """Each assertion's metric or type, with its grader, value or position where that is needed to tell two apart."""
+    graders: defaultdict[str, set[str]] = defaultdict(set)
+    values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    places: Counter[tuple[str, str]] = Counter()
+    for verdict in verdicts:
+        graders[verdict.kind[0]].add(verdict.kind[1])
+        values[verdict.kind].add(verdict.value[:60])
+        places[verdict.kind] = max(places[verdict.kind], verdict.place + 1)
+    names = []
+    for verdict in verdicts:
+        (name, grader), several = verdict.kind, places[verdict.kind]
+        parts = [name, grader if len(graders[name]) > 1 else ""]
+        if several > 1:  # by value where every test has the same ones
+            parts.append(verdict.value[:60] if len(values[verdict.kind]) == several else f"#{verdict.place + 1}")
+        names.append(":".join(filter(None, parts)))
+    return names
+
+
+PROMPTFOO = Reader(
+    "promptfoo results file",
+    lambda files: any(_is_promptfoo(files, path) for path in files.first),
+    _read_promptfoo,
+)
+
+
+# -- DeepEval -------------------------------------------------------------------------------------------------
+
+_CASES = ("testCases", "conversationalTestCases")
+_CASE_FIELDS = {"expectedOutput": "expected", "additionalMetadata": "metadata", "tags": "tags"}
+
+
+def _is_deepeval(files: Files, path: Path) -> bool:
+    head = files.head(path).lstrip()
+    return head.startswith(b"{") and b'"testCases"' in head and (b'"metricsData"' in head or b'"metricsScores"' in head)
+
+
+def _read_deepeval(files: Files) -> Records:
+    paths = files.own(lambda path: _is_deepeval(files, path), DEEPEVAL.TITLE, expected="expected the key 'testCases'")
+    verdicts: list[tuple[str, tuple[str, str], str | None]] = []  # item, metric and grading model, label
+    texts, fields = LogTexts(), LogFields()
+    for path in paths:
+        document = files.document(path)
+        run = document["testRunData"] if document["testRunData"].is_record else document
+        cases = [case for key in _CASES for case in run[key].records()]
+        times = Counter(case["name"].text() for case in cases)
+        for k, case in enumerate(cases):
+            name = case["name"].text(f"case {k}")
+            item = f"{name}#{k}" if times[name] > 1 else name
+            texts.add(item, question=case["input"].value, answer=case["actualOutput"].value)
+            fields.add(item, {column: case[key].value for key, column in _CASE_FIELDS.items()})
+            for metric in case["metricsData"].records():
+                source = metric["name"].text("metric"), metric["evaluationModel"].text()
+                passed = None if metric["error"].value else metric["success"].truth()
+                verdicts.append((item, source, _LABELS[passed]))
+    sources = list(dict.fromkeys(source for _, source, _ in verdicts))
+    names = dict(zip(sources, distinguishing_names(*zip(*sources, strict=True)), strict=True)) if sources else {}
+    rows = ((item, names[source] or source[0], label) for item, source, label in verdicts)
+    return Records.from_rows(rows, texts, fields)
+
+
+DEEPEVAL = Reader(
+    "DeepEval test run",
+    lambda files: any(_is_deepeval(files, path) for path in files.first),
+    _read_deepeval,
+)

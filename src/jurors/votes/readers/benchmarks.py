@@ -1,0 +1,173 @@
+"""Benchmarks of judges, as they are published: TREC qrels, JUDGE-BENCH and DevAI.
+
+TREC judgements (qrels, also LLMJudge's): a file per judge with lines `topic iteration document grade`. A juror per
+file, a topic and a document are an item, the grade is the vote.
+
+JUDGE-BENCH data sets: instances are items, a metric is the question, positions among the human scores are jurors. That
+a position is one person throughout is not guaranteed: a warning says so.
+
+DevAI and agent-as-a-judge: one folder per judge, one JSON file per task, one vote per requirement.
+
+    <judge>/<task>.json                                                     what a team writes
+    <developer>/<human|agent|llm>_as_a_judge[/<setting>]/<task>.json        what agent-as-a-judge publishes
+
+One item per requirement ("task/3"). A person's verdict is `satisfied` in `requirements`; an agent's is in
+`judge_stats`, by the requirement's position, and `satisfied` in `requirements` may have stayed null. What a judge left
+open (null) is no vote. What another developer agent built is another item.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jurors.errors import VotesError
+from jurors.votes.codes import Finding
+from jurors.votes.readers.base import Files, LogTexts, Reader, Records, distinguishing_names
+from jurors.votes.readers.feedback import select_question
+
+# -- TREC -----------------------------------------------------------------------------------------------------
+
+_QRELS_LINE = re.compile(r"(\S+)\s+(\S+)\s+(\S+)\s+(-?\d{1,18})")
+_QRELS_NAME = re.compile(r"(^|[._-])qrels?([._-]|$)", re.IGNORECASE)
+
+
+def _recognises_trec(files: Files) -> bool:
+    """Whether the files are called qrels and their first line is a judgement."""
+    if not all(_QRELS_NAME.search(path.name) for path in files.paths):
+        return False
+    first_line = files.head().lstrip().partition(b"\n")[0].decode("utf-8", "replace").strip()
+    return _QRELS_LINE.match(first_line) is not None
+
+
+def _read_trec(files: Files) -> Records:
+    jurors = distinguishing_names([path.stem for path in files.paths], [path.parent.name for path in files.paths])
+
+    def rows() -> Iterator[tuple[str, str, int]]:
+        for path, juror in zip(files.paths, jurors, strict=True):
+            with files.open(path) as file:
+                try:
+                    text = str(file.read().decode("utf-8-sig"))  # a byte order mark is no part of the first topic
+                except UnicodeDecodeError:  # replacing bytes might make two documents one
+                    raise VotesError(f"{files.name(path)}the text is not valid UTF-8; save the file as UTF-8") from None
+            for number, line in enumerate(text.splitlines(), 1):
+                judgement = _QRELS_LINE.fullmatch(line.strip())
+                if judgement is not None:
+                    yield f"{judgement[1]}/{judgement[3]}", juror, int(judgement[4])
+                elif line.strip():
+                    raise VotesError(
+                        f"{files.name(path)}line {number}: {line.strip()[:40]!r} is no judgement; expected a topic, an "
+                        "iteration, a document and a whole grade"
+                    )
+
+    return Records.from_rows(rows())
+
+
+TREC = Reader("TREC qrels file", _recognises_trec, _read_trec)
+
+
+# -- JUDGE-BENCH ----------------------------------------------------------------------------------------------
+
+
+def _recognises_judge_bench(files: Files) -> bool:
+    """Whether the first file begins as the schema says, and is one document: votes may have such columns, too."""
+    head = files.head().lstrip()
+    marks = (b'"dataset"', b'"annotations"', b'"metric"', b'"category"')
+    return head.startswith(b"{") and not files.holds_lines() and all(mark in head for mark in marks)
+
+
+def _read_judge_bench(files: Files, question: str | None = None) -> Records:
+    document = files.document()
+    metrics = {metric["metric"].text(): True for metric in document["annotations"].records()}
+    metric = select_question(metrics, question, "judge-bench")
+    texts, sizes = LogTexts(), set[int]()
+
+    def rows() -> Iterator[tuple[Any, str, Any]]:
+        for instance in document["instances"].records():
+            item = instance["id"].needed("the instance's number")
+            scores = instance["annotations"][metric or ""]["individual_human_scores"].parts()
+            sizes.add(len(scores))
+            for place, score in enumerate(scores, 1):
+                yield item, f"human {place}", score.single()
+            texts.add(item, instance=instance["instance"].value)
+
+    records = Records.from_rows(rows(), texts)
+    if len(sizes - {0}) > 1:
+        raise VotesError(
+            f"instances have from {min(sizes)} to {max(sizes)} scores of {metric!r}, and nobody can tell whose they are"
+        )
+    message = "the data set does not say who gave a score: the first is taken for one person's everywhere, and so on"
+    files.findings.append(Finding("unclear_votes", message, level="warning"))
+    return records
+
+
+JUDGE_BENCH = Reader("JUDGE-BENCH data set", _recognises_judge_bench, _read_judge_bench, ASKS=True)
+
+
+# -- DevAI ----------------------------------------------------------------------------------------------------
+
+_JUDGE_FOLDER = "_as_a_judge"  # how the folders of agent-as-a-judge end
+
+
+def _recognises_devai(files: Files) -> bool:
+    """Whether one of the first files is a task with requirements."""
+    keys = (b'"requirements"', b'"criteria"', b'"satisfied"')
+    heads = (files.head(path) for path in files.first)
+    return any(head.lstrip().startswith(b"{") and all(key in head for key in keys) for head in heads)
+
+
+def _read_devai(files: Files) -> Records:
+    texts, paths = LogTexts(), set(files.paths)
+
+    def is_task(path: Path) -> bool:
+        """Whether it is a JSON file other than an agent's notes beside <task>.json: <task>/tree_structure.json …"""
+        is_note = path.parent.parent / f"{path.parent.name}.json" in paths
+        return not is_note and (len(paths) == 1 or path.name.endswith((".json", ".json.gz")))
+
+    def rows() -> Iterator[tuple[str, str, str | None]]:
+        for path in files.own(is_task, DEVAI.TITLE):
+            developer, judge = _developer_and_judge(files, path)
+            task = files.document(path)
+            requirements = task["requirements"] if task.is_record else task
+            if not task.is_record or not requirements.is_list:
+                problem = f"this is no {DEVAI.TITLE}: it has no list of 'requirements'; leave this file out"
+                raise VotesError(f"{files.name(path)}{problem}")
+            stats = list(task["judge_stats"].records())
+            for place, requirement in enumerate(requirements.records()):
+                if "satisfied" not in requirement:
+                    raise requirement["satisfied"].wrong("true, false or null")
+                verdicts = {
+                    requirement["satisfied"].truth(),
+                    *(stat["satisfied"].truth() for stat in stats if stat["requirement_index"].value == place),
+                } - {None}
+                name = requirement["requirement_id"].text(str(place))
+                if len(verdicts) > 1:
+                    raise VotesError(
+                        f"{files.name(path)}requirement {place} is both satisfied and unsatisfied in 'requirements' "
+                        "and 'judge_stats'; keep one"
+                    )
+                item = "/".join((*developer, path.name.removesuffix(".gz").removesuffix(".json"), name))
+                texts.add(item, task=task["query"].value, requirement=requirement["criteria"].value)
+                label = {True: "satisfied", False: "unsatisfied", None: None}[next(iter(verdicts), None)]
+                yield item, judge, label
+
+    return Records.from_rows(rows(), texts)
+
+
+def _developer_and_judge(files: Files, path: Path) -> tuple[tuple[str, ...], str]:
+    """The developer agent whose work was judged, where the folders say so, and the judge."""
+    folders = path.parent.relative_to(files.root).parts if path.is_relative_to(files.root) else ()
+    places = [k for k, folder in enumerate(folders) if folder.endswith(_JUDGE_FOLDER)]
+    if places:
+        return folders[: places[0]], "/".join(folders[places[0] :])
+    if len(folders) > 1:
+        raise VotesError(
+            f"{files.name(path)}the judges' folders must lie directly in the folder you name, or be called "
+            f"human{_JUDGE_FOLDER}, agent{_JUDGE_FOLDER} …; this file lies {len(folders)} folders deep"
+        )
+    return (), folders[0] if folders else files.root.name
+
+
+DEVAI = Reader("DevAI judgment", _recognises_devai, _read_devai)
