@@ -21,8 +21,8 @@ from jurors.evaluate.latent.models import (
     fit_latent,
     merge_representatives,
 )
-from jurors.evaluate.trio import decode_floats, start_from_votes
 from jurors.evaluate.trio_decomposition import Algebra, Slicing
+from jurors.evaluate.trio_multiclass import decode_floats, start_from_votes
 from jurors.sketch import connectivity as islands
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
 from jurors.sketch.pairs import Incidence, Pairs

@@ -13,9 +13,8 @@ from strategies import examples, juries, sketches
 
 from jurors import DegenerateSketchError, Sketch, SketchError, Solution, encode, evaluate_trio
 from jurors.evaluate.partition import Choice
-from jurors.evaluate.trio import decode_floats
 from jurors.evaluate.trio_decomposition import Algebra, decompose
-from jurors.evaluate.trio_multiclass import MultilabelDecode, evaluate_trio_labels
+from jurors.evaluate.trio_multiclass import MultilabelDecode, decode_floats, evaluate_trio_labels
 from jurors.exact.algebraic import Algebraic, exact_sum, root_set
 from jurors.exact.surd import Surd
 
