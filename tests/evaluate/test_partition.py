@@ -15,7 +15,6 @@ from jurors.evaluate.evaluation import Evaluation
 from jurors.evaluate.partition import (
     Choice,
     Partition,
-    _greatest,
     choose_solution,
     decide,
     majority_partition,
@@ -134,8 +133,7 @@ def test_what_is_known_settles_which_solution_is_taken() -> None:
     assert rule.startswith(f"{max(right)} of {2 * sketch.tuples.rows} gold items")
     with pytest.raises(OptionError):
         Choice(trust=first, common="A")
-    assert _greatest([3, 5, 5]) == (1, True)
-    assert _greatest([3, 5, 4]) == (1, False)
+    assert choose_solution(sketch, (solutions[0],) * 2)[::2] == (0, True)
 
 
 # -- what items are labelled by ------------------------------------------------------------------------------------

@@ -427,17 +427,17 @@ def encode(evaluation: Any, items: int | None = None) -> Sketch:
         raise SketchError("an evaluation in floats needs the number of items: encode(evaluation, items=20_000)")
     if min(shares) < 0:
         raise SketchError("this evaluation gives some decision tuple a negative share; no test has that")
+    least = math.lcm(*(cast(Fraction, share).denominator for share in shares)) if is_exact else 1
+    total = least if items is None else items
     if is_exact:
-        least = math.lcm(*(cast(Fraction, share).denominator for share in shares))
-        items = least if items is None else items
-        if items % least:
-            raise SketchError(f"whole counts need a multiple of {least} items, got {items}")
-        counts = np.array([int(share * items) for share in shares], dtype=np.int64)
+        if total % least:
+            raise SketchError(f"whole counts need a multiple of {least} items, got {total}")
+        counts = np.array([int(share * total) for share in shares], dtype=np.int64)
     else:  # largest remainders: the whole counts nearest to the shares that add up to the number of items
         floats = [float(share) for share in shares]
-        unrounded = np.array(floats) / math.fsum(floats) * items
+        unrounded = np.array(floats) / math.fsum(floats) * total
         counts = np.floor(unrounded).astype(np.int64)
-        short = items - int(counts.sum())
+        short = total - int(counts.sum())
         counts[np.argsort(counts - unrounded, kind="stable")[:short]] += 1
     table = counts.reshape((len(solution.labels),) * len(solution.jurors))
     return Sketch.from_table(table, jurors=solution.jurors, labels=solution.labels)
