@@ -558,8 +558,10 @@ def _outcomes(
         below = [x for row in numbers for x in row if x.sign < 0]
         if below:
             worst = max(-float(x) for x in below)
-            message = f"a share lies outside [0, 1], by {worst:.3g}: "
-            message += "the jurors' errors cannot have been independent on this test"
+            message = (
+                f"a share lies outside [0, 1], by {worst:.3g}: the jurors' errors cannot have been independent on "
+                "this test"
+            )
             result.append(DecodeOutcome("out_of_range", message, worst))
     at = 0
     for component in decomposition.components:

@@ -43,7 +43,7 @@ def settled(
     by_tuple: list[list[float]], by_juror: list[list[float]], items: list[float], worth: float = 1.0
 ) -> ModelChoice:
     contest = _Contest(list(MODELS)[: len(by_tuple)], np.array(by_tuple), np.array(by_juror), np.array(items))
-    return contest.settle(lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
+    return contest.select(lambda *_: dict(list(FITS.items())[: len(by_tuple)]), worth)
 
 
 def test_the_contest_adds_up_log_chances_by_tuple_and_by_juror() -> None:
