@@ -522,7 +522,7 @@ def stacked(fit: TraitFit, count: int) -> TraitFit:
         A stack of `count` panels.
     """
 
-    def repeat(result: Any, *names: str) -> dict[str, Floats]:
+    def repeat(result: Any, *names: str) -> dict[str, Any]:
         return {name: np.repeat(getattr(result, name), count, axis=0) for name in names}
 
     responses = replace(fit.responses, **repeat(fit.responses, "thresholds", "slopes", "mean", "variance"))

@@ -75,9 +75,6 @@ def test_three_have_a_closed_form() -> None:
 
 def test_groups_stand_for_themselves_and_even_cycles_fix_nothing() -> None:
     pairs = pairs_of(8, (0, 1), (0, 2), (1, 2), (3, 4), (4, 5), (5, 6), (3, 6))  # a triangle, a square, one alone
-    group, fixed = rank_one._groups(pairs, 8)
-    assert fixed.tolist() == [True] * 3 + [False] * 5
-    assert group.tolist() == [0, 0, 0, 1, 1, 1, 1, 2]
     b = np.array([-0.3, -0.4, 0.2, 0.5, 0.5, 0.5, 0.5, 0.0])
     fit = fit_rank_one(pairs, b[pairs.first] * b[pairs.second], np.ones(7), np.ones(8))
     assert fit.vector[:3] == pytest.approx([0.3, 0.4, -0.2], abs=1e-9)
@@ -113,16 +110,13 @@ def test_the_start_is_the_leading_vector_at_the_scale_that_fits_best() -> None:
     assert scale == pytest.approx(1)
     nothing = csr_array((4, 4))
     assert rank_one._leading(nothing, nothing, np.zeros(4, dtype=np.int64)).tolist() == [0, 0, 0, 0]
-    group = np.array([0, 1, 0, 2])
-    assert rank_one._group_max(np.array([3.0, 0.0, 5.0, 2.0]), group).tolist() == [5, 1, 5, 2]
 
 
-def test_every_group_is_turned_by_its_own_sum() -> None:
-    group = np.array([0, 1, 0, 1, 2])
-    turned = rank_one._turned(np.array([-2.0, 1.0, 1.0, 1.0, np.nan]), group)
-    assert turned[:4].tolist() == [2, 1, -1, 1]
-    assert np.isnan(turned[4])
-    assert rank_one._turned(np.array([1.0, -1.0]), np.zeros(2, dtype=np.int64)).tolist() == [1, -1]
+def test_every_group_is_oriented_by_its_own_sum() -> None:
+    oriented = rank_one._orient(np.array([-2.0, 1.0, 1.0, 1.0, np.nan]), np.array([0, 1, 0, 1, 2]))
+    assert oriented[:4].tolist() == [2, 1, -1, 1]
+    assert np.isnan(oriented[4])
+    assert rank_one._orient(np.array([1.0, -1.0]), np.zeros(2, dtype=np.int64)).tolist() == [1, -1]
 
 
 # -- what the spectral method makes of it ----------------------------------------------------------------------
@@ -133,7 +127,7 @@ def test_covariances_are_about_the_jurors_own_means_on_what_both_answered() -> N
     votes = np.where(codes < 0, np.nan, codes).astype(float)
     mean, pairs = np.nanmean(votes, axis=0), Pairs(sketch)
     plain = [np.nanmean((votes[:, i] - mean[i]) * (votes[:, j] - mean[j])) for i, j in ((0, 1), (0, 2), (1, 2))]
-    assert _covariances(sketch, pairs, mean) == pytest.approx(plain)
+    assert _covariances(pairs, mean) == pytest.approx(plain)
 
 
 def third_moments(codes: np.ndarray[tuple[int, ...], np.dtype[np.int64]], mean: Floats, b: Floats) -> float:
