@@ -65,7 +65,7 @@ LARGE_EXCESS = 0.1  #: share of the items on which a pair agrees beyond the mode
 ENOUGH_BY_LABEL = 30  #: if there are so many items for each label
 LARGE_MISFIT = 0.3  #: Cohen's w, √((G² - degrees of freedom) / items): 0.1 is small, 0.5 large
 
-MOST_JURORS = 300  #: of whom all pairs are compared by the agreement test
+MOST_JURORS = 300  #: up to which the agreement test compares all pairs
 _ROUNDS = 6  # reweightings
 _CUT = 2.5  # standard errors at which a pair that shares many items has half its weight
 _FEW = (
