@@ -1,4 +1,4 @@
-"""One number per juror from one number per pair, by hand and by laws of least squares."""
+"""Rank-one fits, the spectral meta-learner and agreement rates."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
 from scipy.sparse import csr_array
-from simulated_juries import exact_jury, simulate, two_label_tables
+from simulated_juries import exact_jury, numbers, simulate, two_label_tables
+from strategies import examples, juries
 
 from jurors._numeric import Floats
-from jurors.errors import DegenerateSketchError
+from jurors.errors import DegenerateSketchError, SketchError
 from jurors.evaluate.baselines import pairwise as rank_one
 from jurors.evaluate.baselines.pairwise import (
     RankOne,
     _covariances,
     _skewness,
+    evaluate_agreement,
     evaluate_spectral,
     fit_rank_one,
     rank_one_alarms,
@@ -23,9 +26,12 @@ from jurors.evaluate.baselines.pairwise import (
     two_label_confusion,
     weighted_vote,
 )
-from jurors.evaluate.trio import encode
+from jurors.evaluate.solution import Solution
+from jurors.evaluate.trio import encode, evaluate_trio
 from jurors.sketch import Sketch
 from jurors.sketch.pairs import Incidence, Pairs
+
+# -- One number per juror from one number per pair, by hand and by laws of least squares -----------
 
 
 def pairs_of(width: int, *linked: tuple[int, int]) -> Pairs:
@@ -207,3 +213,164 @@ def test_every_figure_of_an_exact_panel() -> None:
     assert list(fit.details["balanced_accuracy"].values()) == pytest.approx([0.8, 0.7, 0.775, 0.7])
     assert fit.details["third_moment_slope"] == pytest.approx(-0.4 / np.sqrt(0.21))
     assert fit.solution.prevalence == pytest.approx({"A": 0.3, "B": 0.7})
+
+
+# -- spectral --------------------------------------------------------------------------------------
+
+
+GOOD = [(0.9, 0.7), (0.6, 0.8), (0.75, 0.85), (0.8, 0.65), (0.7, 0.95)]
+
+
+@examples(40)
+@given(juries())
+def test_three_jurors_get_the_closed_forms_answer(jury: Solution) -> None:
+    sketch = encode(jury)
+    exact = evaluate_trio(sketch)
+    total = sum(float(x) for row in exact[0].accuracy.values() for x in row.values())
+    if abs(total - 3) < 1e-6:  # neither solution is preferred
+        return
+    assert np.allclose(numbers(evaluate_spectral(sketch).solution), numbers(exact[0]), atol=1e-7)
+
+
+def test_grades_outside_the_range_are_shown_and_rung() -> None:
+    counts = {"www": 2, "wrw": 19, "wrr": 6, "rww": 24, "rrw": 189, "rrr": 40, "rwr": 1}  # three LLM graders
+    fit = evaluate_spectral(Sketch.from_counts(counts, jurors=("Gemini", "Mistral", "GPT-4")))
+    assert max(x for row in fit.solution.accuracy.values() for x in row.values()) == pytest.approx(1.036, abs=5e-4)
+    assert [(a.kind, a.level) for a in fit.alarms] == [("out_of_range", "alarm")]
+    assert fit.alarms[0].value == pytest.approx(0.036, abs=5e-4)
+
+
+def test_an_exactly_independent_panel_is_found_to_rounding() -> None:
+    rates = [("0.9", "0.7"), ("0.6", "0.8"), ("0.75", "0.8"), ("0.8", "0.6"), ("0.2", "0.3"), ("0.5", "0.5")]
+    jury = exact_jury("0.3", rates)
+    fit = evaluate_spectral(encode(jury))
+    assert fit.converged
+    assert not fit.alarms
+    assert np.allclose(numbers(fit.solution), numbers(jury), atol=1e-9)
+    assert fit.details["balanced_accuracy"]["juror 4"] == pytest.approx(0.25)
+
+
+def test_a_simulated_panel_with_missing_votes_is_found_and_labelled() -> None:
+    accuracy = [*GOOD, (0.85, 0.6), (0.15, 0.3), (0.7, 0.7)]
+    sketch, _, _ = simulate((0.3, 0.7), two_label_tables(accuracy), 20_000, missing=0.3)
+    fit = evaluate_spectral(sketch)
+    table = np.array(fit.solution.confusions, dtype=float)
+    assert abs(numbers(fit.solution)[0] - 0.3) < 0.03
+    assert np.abs(np.diagonal(table, axis1=1, axis2=2) - accuracy).max() < 0.04
+    assert np.allclose(table.sum(axis=2), 1.0)
+
+
+def test_labels_are_the_bayes_rule_of_the_grades() -> None:
+    jury = exact_jury("0.3", [("0.9", "0.7"), ("0.6", "0.8"), ("0.75", "0.8"), ("0.8", "0.6")])
+    sketch = encode(jury)
+    table = two_label_tables([(0.9, 0.7), (0.6, 0.8), (0.75, 0.8), (0.8, 0.6)])
+    joint = np.stack([p * table[np.arange(4), k, sketch.tuples.codes].prod(axis=1) for k, p in enumerate((0.3, 0.7))])
+    fit = evaluate_spectral(sketch)
+    assert fit.posterior is not None
+    assert np.allclose(fit.posterior, (joint / joint.sum(axis=0)).T, atol=1e-9)
+
+
+def test_a_parrot_is_worth_nothing_and_a_liar_less() -> None:
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables([*GOOD, (0.2, 0.1), (1.0, 0.0)]), 10_000)
+    fit = evaluate_spectral(sketch)
+    balanced = fit.details["balanced_accuracy"]
+    assert balanced["juror 6"] == pytest.approx(0.5, abs=1e-9)
+    assert balanced["juror 5"] == pytest.approx(0.15, abs=0.03)
+    assert fit.solution.accuracy["juror 6"]["A"] == pytest.approx(1.0)
+
+
+def test_a_juror_who_shares_items_with_too_few_stays_open() -> None:
+    sketch, _, _ = simulate((0.4, 0.6), two_label_tables(GOOD), 2_000)
+    counts = {(*t, None): n for t, n in sketch.to_counts().items()} | {(None,) * 5 + ("A",): 7}
+    fit = evaluate_spectral(Sketch.from_counts(counts, jurors=(*sketch.jurors, "lone"), labels=("A", "B")))
+    assert fit.solution.accuracy["lone"] == {"A": None, "B": None}
+    assert [a.jurors for a in fit.alarms if a.kind == "not_identified"] == [("lone",)]
+    assert np.allclose(numbers(fit.solution)[:22], numbers(evaluate_spectral(sketch).solution)[:22])
+
+
+def test_two_panels_without_a_common_item_are_turned_the_right_way_each() -> None:
+    one = encode(exact_jury("0.4", [("0.9", "0.7"), ("0.6", "0.8"), ("0.8", "0.8"), ("0.7", "0.9")]))
+    two = encode(exact_jury("0.4", [("0.9", "0.9")] * 2 + [("0.25", "0.25")] * 3))  # honest by a whisker
+    counts = {(*t, *(None,) * 5): n for t, n in one.to_counts().items()}
+    counts |= {(*(None,) * 4, *t): n for t, n in two.to_counts().items()}
+    fit = evaluate_spectral(Sketch.from_counts(counts, jurors=[f"j{k}" for k in range(9)]))
+    balanced = list(fit.details["balanced_accuracy"].values())
+    assert np.allclose(balanced, [0.8, 0.7, 0.8, 0.8, 0.9, 0.9, 0.25, 0.25, 0.25], atol=1e-6)
+
+
+def test_counts_that_fix_no_answer_are_refused() -> None:
+    with pytest.raises(DegenerateSketchError, match="no two jurors covary"):
+        evaluate_spectral(encode(exact_jury("0.5", [("0.5", "0.5")] * 4)))
+    pairs_only = {("A", "A", None): 3, ("B", "B", None): 4, ("A", None, "A"): 3, ("B", None, "B"): 3}
+    more = {(None, "A", "A"): 3, (None, "B", "B"): 3}
+    with pytest.raises(SketchError, match="no item has votes of three jurors"):
+        evaluate_spectral(Sketch.from_counts(pairs_only | more, jurors="ijk"))
+    with pytest.raises(DegenerateSketchError, match="half the time"):
+        evaluate_agreement(Sketch.from_counts({"AAA": 5, "AAB": 5, "ABA": 2, "ABB": 2}, jurors="ijk"))
+
+
+# -- agreement rates -------------------------------------------------------------------------------
+
+
+EVEN = [(0.9, 0.9), (0.8, 0.8), (0.7, 0.7), (0.6, 0.6), (0.85, 0.85)]
+
+
+def test_three_jurors_have_the_closed_form() -> None:
+    counts = {"AAA": 50, "AAB": 10, "ABA": 7, "ABB": 4, "BAA": 5, "BAB": 6, "BBA": 8, "BBB": 30}
+    rates = evaluate_agreement(Sketch.from_counts(counts, jurors="ijk")).details["error_rate"]
+    ij, ik, jk = (2 * n / 120 - 1 for n in (50 + 10 + 8 + 30, 50 + 7 + 6 + 30, 50 + 5 + 4 + 30))
+    assert rates["i"] == pytest.approx((1 - np.sqrt(ij * ik / jk)) / 2)
+    assert rates["j"] == pytest.approx((1 - np.sqrt(ij * jk / ik)) / 2)
+    assert rates["k"] == pytest.approx((1 - np.sqrt(ik * jk / ij)) / 2)
+
+
+def test_jurors_as_good_on_both_labels_are_found_to_rounding() -> None:
+    rates = [("0.9", "0.9"), ("0.8", "0.8"), ("0.7", "0.7"), ("0.6", "0.6"), ("0.2", "0.2"), ("0.5", "0.5")]
+    fit = evaluate_agreement(encode(exact_jury("0.3", rates)))
+    assert fit.converged
+    assert np.allclose(list(fit.details["error_rate"].values()), [0.1, 0.2, 0.3, 0.4, 0.8, 0.5], atol=1e-9)
+    assert fit.solution.accuracy["juror 4"] == pytest.approx({"A": 0.2, "B": 0.2})
+    assert fit.solution.score["juror 0"] == pytest.approx(0.9)
+
+
+def test_it_says_that_it_cannot_tell_labels_apart_and_indeed_it_cannot() -> None:
+    fit = evaluate_agreement(encode(exact_jury("0.1", [("0.5", "0.9"), ("0.6", "0.95"), ("0.7", "0.8")])))
+    assert any("cannot tell labels apart" in note for note in fit.notes)
+    assert fit.solution.accuracy["juror 0"]["A"] == fit.solution.accuracy["juror 0"]["B"]
+
+
+def test_a_simulated_panel_with_missing_votes_and_a_liar_is_found_and_labelled() -> None:
+    accuracy = [*EVEN, (0.15, 0.15)]
+    sketch, codes, truth = simulate((0.3, 0.7), two_label_tables(accuracy), 20_000, missing=0.3)
+    fit = evaluate_agreement(sketch)
+    rates = np.array(list(fit.details["error_rate"].values()))
+    assert np.abs(1 - rates - np.array(accuracy)[:, 0]).max() < 0.02
+    assert abs(numbers(fit.solution)[0] - 0.3) < 0.06
+    assert fit.posterior is not None
+    _, right = np.unique(codes, axis=0, return_inverse=True)
+    assert (fit.posterior.argmax(axis=1)[right.ravel()] == truth).mean() > 0.88
+
+
+def test_prevalence_counts_the_labels_of_the_weighted_vote_and_halves_ties() -> None:
+    fit = evaluate_agreement(encode(exact_jury("0.5", [("0.9", "0.9"), ("0.6", "0.6"), ("0.6", "0.6")])))
+    assert fit.posterior is not None
+    first = fit.posterior[:, 0] > 0.5  # the good juror outweighs the two others
+    assert first.tolist() == [True, True, True, True, False, False, False, False]
+    assert numbers(fit.solution)[0] == 0.5
+
+
+def test_a_panel_with_a_pair_on_the_wrong_side_rings_by_how_surely() -> None:
+    def of(size: int) -> list[tuple[str, str]]:
+        counts = {"AABA": 6, "BBAB": 6, "AAAB": 5, "BBBA": 5, "AAAA": 4, "BBBB": 4, "ABAA": 1, "ABBB": 1}
+        fit = evaluate_agreement(Sketch.from_counts({t: size * n for t, n in counts.items()}, jurors="ijkl"))
+        return [(a.kind, a.level) for a in fit.alarms if a.kind == "mixed_signs"]
+
+    assert of(1) == [("mixed_signs", "note")]
+    assert of(100) == [("mixed_signs", "warning")]
+
+
+def test_error_rates_below_zero_are_shown_and_rung() -> None:
+    fit = evaluate_agreement(Sketch.from_counts({"AAA": 40, "BBB": 40, "AAB": 10, "ABA": 10}, jurors="ijk"))
+    assert fit.details["error_rate"]["i"] < -0.01
+    assert fit.solution.accuracy["i"]["A"] > 1.01
+    assert [(a.kind, a.jurors) for a in fit.alarms] == [("out_of_range", ("i",))]

@@ -1,4 +1,4 @@
-"""What is done to votes before a panel is fitted: gold apart, copies heard once, islands apart, repeats as one."""
+"""How a sketch is prepared for the panel models."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from jurors.evaluate.trio_multiclass import decode_floats, start_from_votes
 from jurors.sketch import connectivity as islands
 from jurors.sketch.connectivity import juror_groups, restrict_to_jurors, too_few_jurors
 from jurors.sketch.pairs import Incidence, Pairs
+
+# -- What is done to votes before a panel is fitted: gold apart, copies heard once, islands apart, repeats as one
 
 
 def sketch_of(codes: Integers) -> Sketch:

@@ -1,3 +1,5 @@
+"""Standard errors by linearising one EM step: against refits and derivatives."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -13,6 +15,8 @@ from jurors.evaluate.latent.em import EMProblem, Parameters, e_step, em_problem,
 from jurors.evaluate.latent.models import MODELS, fit_latent
 from jurors.evaluate.latent.sensitivity import Linearised, _Columns, _inner, _scale
 from jurors.sketch.pairs import Incidence
+
+# -- sensitivity -----------------------------------------------------------------------------------
 
 
 def sparse_panel() -> Incidence:
